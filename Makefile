@@ -1,0 +1,32 @@
+# `make demo` and `make test` do all the set-up, on a machine with Python 3.11 or newer and pip.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/ready
+	$(BIN)/discreet demo
+
+test: .venv/ready lint
+	$(BIN)/python -c "import discreet; discreet.warm_up()"
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/ready
+	$(BIN)/python -m pip install --quiet --group peers --constraint constraints.txt
+	$(BIN)/python benchmarks/sampler.py
+	$(BIN)/python benchmarks/sums.py
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[dev]" --constraint constraints.txt
+	touch .venv/ready
+
+clean:
+	rm -rf .venv

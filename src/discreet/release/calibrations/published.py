@@ -1,0 +1,27 @@
+"""Constants as they are printed, each marked sound or unsound for replace-one neighbours.
+
+The tight calibrations live with their mechanisms; docs/guarantees/ compares the two.
+"""
+
+from math import log, sqrt
+
+from discreet.errors import ConfigError
+
+__all__ = ["hedge_rate"]
+
+
+def hedge_rate(epsilon: float, delta: float, horizon: int) -> float:
+    """η = ε / √(32 T ln(1/δ)) for private experts redrawn every round. Sound, and far more careful than need be.
+
+    Its T draws cost only ε²/(64 ln(1/δ)) of zCDP: at (1, 1e-6) a twentieth of what (ε, δ) allows.
+
+    References
+    ----------
+    Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization", Algorithm 1.
+
+    >>> f"{hedge_rate(1.0, 1e-6, 100_000):.6f}"
+    '0.000150'
+    """
+    if delta == 0:
+        raise ConfigError("the published rate needs delta > 0: give one, or use calibration='tight'")
+    return epsilon / sqrt(32 * horizon * log(1 / delta))

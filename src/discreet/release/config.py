@@ -1,0 +1,72 @@
+"""A learner's configuration: frozen, public, hashed, and the same in Python, in TOML and in a state file."""
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from hashlib import blake2b
+from typing import Any, Self
+
+from discreet.errors import ConfigError
+from discreet.release.privacy import Privacy
+
+__all__ = ["Config"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """What every learner is configured with; each adds its own fields.
+
+    Values are numbers, strings, booleans, lists of them, or None (which TOML leaves out).
+
+    >>> config = Config(epsilon=1.0, delta=1e-06, horizon=100)
+    >>> print(config.to_toml())
+    epsilon = 1.0
+    delta = 1e-06
+    contributions = 1
+    horizon = 100
+    calibration = "tight"
+    >>> Config.from_toml(config.to_toml()) == config
+    True
+    """
+
+    epsilon: float
+    delta: float
+    contributions: int = 1
+    horizon: int | None
+    seed: int | None = None
+    calibration: str = "tight"
+
+    @property
+    def privacy(self) -> Privacy:
+        """What is asked for."""
+        return Privacy(self.epsilon, self.delta, contributions=self.contributions)
+
+    @property
+    def hash(self) -> str:
+        """A short name that two configurations share only if they are the same."""
+        return blake2b(json.dumps(self.as_plain(), sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def as_plain(self) -> dict[str, Any]:
+        """The fields that are set."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """The configuration with these fields."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(plain) - known):
+            raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
+        optional: dict[str, Any] = {"horizon": None}
+        return cls(**(optional | plain))
+
+    def to_toml(self) -> str:
+        """The configuration as TOML. JSON's numbers, strings and lists are TOML's."""
+        return "\n".join(f"{name} = {json.dumps(value)}" for name, value in self.as_plain().items())
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """The inverse of `to_toml`."""
+        try:
+            return cls.from_plain(tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"the configuration is not TOML: {error}") from None

@@ -1,0 +1,416 @@
+"""The compiled part: exact samplers, integer weights, the entrance, and one step of the Toeplitz sum.
+
+Integers only, except where the entrance turns a person's floats into integers. All kernels live in this one file, because
+Numba's cache does not notice when a callee in another file changes. Each has a plain Python reference in the tests.
+
+Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair (address, state):
+the C function that makes the next 64-bit word, and its argument.
+
+Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights), docs/guarantees/sums.md (step)
+References  Canonne, Kamath, Steinke (2020), Algorithms 1–3; Lemire (2019), "Fast Random Integer Generation in an Interval"
+"""
+
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_warned = False
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile with a cache on disk; where no directory is writable, without one."""
+    global _warned
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        if not _warned:
+            warnings.warn("no writable cache directory: discreet compiles its kernels in every process", stacklevel=2)
+            _warned = True
+        return njit(nogil=True)(function)
+
+
+# --- what Numba does not offer: a call by address, and the high half of a product ---------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def next_word(typing: Any, address: Any, state: Any) -> Any:
+    """The next random word of the source (address, state)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = ir.IntType(8).as_pointer()
+        source = ir.FunctionType(ir.IntType(64), [pointer]).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], source), [builder.inttoptr(arguments[1], pointer)])
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_high(typing: Any, left: Any, right: Any) -> Any:
+    """⌊left · right / 2⁶⁴⌋ of two unsigned words."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+# --- exact samplers ----------------------------------------------------------------------------------------------------
+
+
+@compiled
+def below(number: Any, address: Any, state: Any) -> Any:
+    """A word in 0 … number − 1, all equally likely (Lemire: rejection, never modulo)."""
+    word = next_word(address, state)
+    low = word * number
+    if low < number:
+        biased = (np.uint64(0) - number) % number
+        while low < biased:
+            word = next_word(address, state)
+            low = word * number
+    return multiply_high(word, number)
+
+
+@compiled
+def succeeds_below_one(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
+    """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's series).
+
+    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at k = 2048, which is
+    reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
+    """
+    trial = np.uint64(1)
+    while below(denominator * trial, address, state) < numerator:
+        trial += np.uint64(1)
+    return (trial & np.uint64(1)) == np.uint64(1)
+
+
+@compiled
+def succeeds(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
+    """True with probability exp(−numerator/denominator)."""
+    one = np.uint64(1)
+    while numerator > denominator:
+        if not succeeds_below_one(one, one, address, state):
+            return False
+        numerator -= denominator
+    return succeeds_below_one(numerator, denominator, address, state)
+
+
+@compiled
+def laplace(scale: Any, address: Any, state: Any) -> Any:
+    """One discrete Laplace variable: P(x) ∝ exp(−|x|/scale)."""
+    one = np.uint64(1)
+    while True:
+        part = below(scale, address, state)
+        while not succeeds_below_one(part, scale, address, state):
+            part = below(scale, address, state)
+        wholes = np.uint64(0)
+        while succeeds_below_one(one, one, address, state):
+            wholes += one
+        size = np.int64(part + scale * wholes)
+        if next_word(address, state) & one:
+            return size
+        if size != 0:  # zero must not be counted with both signs
+            return -size
+
+
+@compiled
+def gaussian(sigma: Any, address: Any, state: Any) -> Any:
+    """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ ≤ 2²⁶.
+
+    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has an acceptance probability
+    under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the ideal law.
+    """
+    limit = np.uint64(1) << np.uint64(31)
+    while True:
+        candidate = laplace(sigma, address, state)
+        size = np.uint64(abs(candidate))
+        distance = size - sigma if size > sigma else sigma - size
+        if distance < limit and succeeds(distance * distance, np.uint64(2) * sigma * sigma, address, state):
+            return candidate
+
+
+@compiled
+def fill_below(number: Any, out: Any, address: Any, state: Any) -> None:
+    for place in range(out.size):
+        out[place] = below(number, address, state)
+
+
+@compiled
+def fill_succeeds(numerator: Any, denominator: Any, out: Any, address: Any, state: Any) -> None:
+    for place in range(out.size):
+        out[place] = succeeds(numerator, denominator, address, state)
+
+
+@compiled
+def fill_laplace(scale: Any, out: Any, address: Any, state: Any) -> None:
+    for place in range(out.size):
+        out[place] = laplace(scale, address, state)
+
+
+@compiled
+def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
+    for place in range(out.size):
+        out[place] = gaussian(sigma, address, state)
+
+
+# --- selection: integer weights and draws ---------------------------------------------------------------------------------
+
+TOP = 100
+"""The best candidate weighs 2^TOP."""
+FLOOR = 40
+"""No available candidate weighs less than 2^FLOOR."""
+RATE_BITS = 57
+"""Rates are whole multiples of 2^−RATE_BITS."""
+EXPONENTIAL_ERROR = 2.0**-49
+"""Proven bound on the relative error of `exponential`."""
+
+
+def _exact_exponentials() -> Any:
+    """⌊2⁶³ · exp(−i/128)⌋ for i = 0 … 89, from exact fractions."""
+    table = []
+    for step in range(90):
+        ratio = Fraction(step, 128)
+        term = total = Fraction(1)
+        for order in range(1, 40):
+            term *= -ratio / order
+            total += term
+        table.append(int(total * 2**63))
+    return np.array(table, dtype=np.uint64)
+
+
+_EXPONENTIALS = _exact_exponentials()
+_LN2 = np.uint64(int(sum(Fraction(2**57, order * 2**order) for order in range(1, 80))))  # ⌊ln 2 · 2⁵⁷⌋
+
+
+@compiled
+def exponential(units: Any) -> Any:
+    """exp(−units / 2⁵⁷) as (mantissa, halvings), meaning mantissa · 2^(−62 − halvings); units < 2⁶³."""
+    halvings = units // _LN2
+    rest = units - halvings * _LN2
+    fine = (rest & np.uint64((1 << 50) - 1)) << np.uint64(7)  # in 2⁻⁶⁴, less than 2⁻⁷
+    one = np.uint64(1 << 63)
+    # 1 − f(1 − f/2(1 − f/3(1 − f/4(1 − f/5(1 − f/6)))))
+    series = one - multiply_high(fine, one) // np.uint64(6)
+    series = one - multiply_high(fine, series) // np.uint64(5)
+    series = one - multiply_high(fine, series) // np.uint64(4)
+    series = one - multiply_high(fine, series) // np.uint64(3)
+    series = one - multiply_high(fine, series) // np.uint64(2)
+    series = one - multiply_high(fine, series)
+    return multiply_high(_EXPONENTIALS[rest >> np.uint64(50)], series), halvings
+
+
+@compiled
+def weight_of(gap: Any, rate: Any) -> Any:
+    """The 128-bit weight max(2^FLOOR, ⌊2^TOP · exp(−rate · gap / 2⁵⁷)⌋), as (high, low) words."""
+    lightest = np.uint64(1 << FLOOR)
+    zero = np.uint64(0)
+    if gap > np.uint64((1 << 63) - 1) // rate:
+        return zero, lightest
+    mantissa, halvings = exponential(gap * rate)
+    if halvings <= np.uint64(TOP - 62):
+        shift = np.uint64(TOP - 62) - halvings
+        return mantissa >> np.uint64(1) >> (np.uint64(63) - shift), mantissa << shift
+    shift = halvings - np.uint64(TOP - 62)
+    low = mantissa >> shift if shift < np.uint64(64) else zero
+    return zero, max(low, lightest)
+
+
+@compiled
+def fill_weights(scores: Any, available: Any, rate: Any, high: Any, low: Any) -> None:
+    """The weight of every candidate; unavailable ones weigh 0 and do not enter the maximum."""
+    best = np.int64(-(1 << 63))
+    for candidate in range(scores.size):
+        if available[candidate] and scores[candidate] > best:
+            best = scores[candidate]
+    for candidate in range(scores.size):
+        if available[candidate]:
+            gap = np.uint64(best) - np.uint64(scores[candidate])
+            high[candidate], low[candidate] = weight_of(gap, rate)
+        else:
+            high[candidate], low[candidate] = np.uint64(0), np.uint64(0)
+
+
+@compiled
+def below_wide(high: Any, low: Any, address: Any, state: Any) -> Any:
+    """A 128-bit number below (high, low), all equally likely; high > 0."""
+    mask = high
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(shift)
+    while True:
+        first = next_word(address, state) & mask
+        second = next_word(address, state)
+        if first < high or (first == high and second < low):
+            return first, second
+
+
+@compiled
+def draw_weighted(high: Any, low: Any, address: Any, state: Any) -> Any:
+    """One candidate, with probability proportional to its weight."""
+    total_high, total_low = np.uint64(0), np.uint64(0)
+    for candidate in range(high.size):
+        total_low += low[candidate]
+        total_high += high[candidate] + np.uint64(total_low < low[candidate])
+    rest_high, rest_low = below_wide(total_high, total_low, address, state)
+    for candidate in range(high.size):
+        if rest_high < high[candidate] or (rest_high == high[candidate] and rest_low < low[candidate]):
+            return candidate
+        borrow = np.uint64(rest_low < low[candidate])
+        rest_low -= low[candidate]
+        rest_high -= high[candidate] + borrow
+    return -1  # not reached: the draw is below the total
+
+
+@compiled
+def join(high: Any, low: Any, node: Any) -> None:
+    """A node of the sum tree becomes the sum of its two children."""
+    left, right = 2 * node, 2 * node + 1
+    low[node] = low[left] + low[right]
+    high[node] = high[left] + high[right] + np.uint64(low[node] < low[left])
+
+
+@compiled
+def build_tree(scores: Any, available: Any, rate: Any, high: Any, low: Any) -> None:
+    """Fill a whole sum tree: leaves from `high.size // 2` on, the root at 1."""
+    leaves = high.size // 2
+    fill_weights(scores, available, rate, high[leaves : leaves + scores.size], low[leaves : leaves + scores.size])
+    for node in range(leaves - 1, 0, -1):
+        join(high, low, node)
+
+
+@compiled
+def change_leaf(candidate: Any, gap: Any, rate: Any, high: Any, low: Any) -> None:
+    """Set one leaf to the weight of this gap and mend the sums above it."""
+    node = high.size // 2 + candidate
+    high[node], low[node] = weight_of(gap, rate)
+    node //= 2
+    while node >= 1:
+        join(high, low, node)
+        node //= 2
+
+
+@compiled
+def draw_from_tree(high: Any, low: Any, address: Any, state: Any) -> Any:
+    """One leaf of the sum tree, with probability proportional to its weight."""
+    leaves = high.size // 2
+    rest_high, rest_low = below_wide(high[1], low[1], address, state)
+    node = 1
+    while node < leaves:
+        node *= 2
+        if not (rest_high < high[node] or (rest_high == high[node] and rest_low < low[node])):
+            borrow = np.uint64(rest_low < low[node])
+            rest_low -= low[node]
+            rest_high -= high[node] + borrow
+            node += 1
+    return node - leaves
+
+
+# --- the entrance: a person's floats become bounded integers ----------------------------------------------------------------
+
+
+@compiled
+def admit_rows(rows: Any, norm: Any, levels: Any, scale: Any, nonnegative: Any, whole: Any, total: Any) -> None:
+    """Clip, quantise and add each row to `total`; a row that is not finite adds nothing.
+
+    `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if rounding pushed it over,
+    the row is shrunk towards zero, which ends because every non-zero entry loses at least one. `whole` is scratch.
+    """
+    for row in range(rows.shape[0]):
+        largest = 0.0
+        finite = True
+        for place in range(rows.shape[1]):
+            value = rows[row, place]
+            if not np.isfinite(value):
+                finite = False
+                break
+            if nonnegative and value < 0.0:
+                value = 0.0
+            largest = max(largest, abs(value))
+        if not finite or largest == 0.0:
+            continue
+        length = 0.0  # in units of the largest entry, so that squares cannot overflow
+        if norm == 0:
+            shrink = 1.0
+        else:
+            for place in range(rows.shape[1]):
+                value = abs(rows[row, place]) / largest
+                if nonnegative and rows[row, place] < 0.0:
+                    value = 0.0
+                length += value if norm == 1 else value * value
+            length = length if norm == 1 else np.sqrt(length)
+            shrink = min(1.0, levels / scale / largest / length)
+        for place in range(rows.shape[1]):
+            value = max(-levels, min(levels, rows[row, place] * shrink * scale))
+            if nonnegative and value < 0.0:
+                value = 0.0
+            whole[place] = np.int64(np.floor(value + 0.5))
+        if norm != 0:
+            enforce_norm(whole, norm, np.int64(levels))
+        for place in range(rows.shape[1]):
+            total[place] += whole[place]
+
+
+@compiled
+def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
+    """Shrink an integer vector until its norm is at most `levels`."""
+    limit = levels if norm == 1 else levels * levels
+    while True:
+        length = np.int64(0)
+        for place in range(whole.size):
+            length += abs(whole[place]) if norm == 1 else whole[place] * whole[place]
+        if length <= limit:
+            return
+        ratio = limit / length if norm == 1 else np.sqrt(limit / length)
+        ratio = min(ratio, 1.0 - 2.0**-50)
+        for place in range(whole.size):
+            whole[place] = np.int64(whole[place] * ratio)  # towards zero
+
+
+# --- one step of the Toeplitz sum ----------------------------------------------------------------------------------------
+
+
+@compiled
+def multiply_shift(value: Any, factor: Any, shift: Any) -> Any:
+    """⌊value · factor / 2^shift⌋ exactly, for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""
+    low = (np.uint64(value & np.int64(0xFFFFFFFF)) * np.uint64(factor)) >> np.uint64(32)
+    return ((value >> np.int64(32)) * factor + np.int64(low)) >> (shift - np.int64(32))
+
+
+@compiled
+def toeplitz_step(buffers: Any, addend: Any, decay: Any, decay_shift: Any, weight: Any, weight_shift: Any,
+                  fraction: Any, output_fraction: Any, out: Any) -> None:  # fmt: skip
+    """out = addend + round(Σ ω_b · buffer_b); then buffer_b ← λ_b · buffer_b + addend, in place.
+
+    Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b · 2^output_fraction =
+    weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an exact product.
+    """
+    half = np.int64(1) << (output_fraction - np.int64(1))
+    out[:] = half
+    for buffer in range(buffers.shape[0]):
+        factor, shift = weight[buffer], weight_shift[buffer]
+        loss, loss_shift = decay[buffer], decay_shift[buffer]
+        for place in range(addend.size):
+            value = buffers[buffer, place]
+            out[place] += multiply_shift(value, factor, shift)
+            buffers[buffer, place] = value - multiply_shift(value, loss, loss_shift) + (addend[place] << fraction[buffer])
+    for place in range(addend.size):
+        out[place] = addend[place] + (out[place] >> output_fraction)
+
+
+@compiled
+def toeplitz_undo(buffers: Any, released: Any, keep: Any, weight: Any, newest: Any, faded: Any) -> None:
+    """newest = released − Σ ω_b · buffer_b; faded_b = λ_b · buffer_b + newest: floats, after the noise."""
+    for place in range(released.size):
+        newest[place] = released[place]
+    for buffer in range(buffers.shape[0]):
+        for place in range(released.size):
+            newest[place] -= weight[buffer] * buffers[buffer, place]
+    for buffer in range(buffers.shape[0]):
+        for place in range(released.size):
+            faded[buffer, place] = keep[buffer] * buffers[buffer, place] + newest[place]

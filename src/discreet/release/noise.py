@@ -1,0 +1,127 @@
+"""Exact noise on the integers: the discrete Laplace and the discrete Gaussian.
+
+No floating-point number is touched between the random words and the integer that comes out, so the law is the one in the
+proof, not an approximation of it.
+
+Guarantee   docs/guarantees/noise.md: a change of at most s (l₁) costs s/scale, pure; of at most s (l₂) costs s²/2σ², zCDP
+Runtime     about 0.1 µs a coordinate
+References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy"
+"""
+
+from dataclasses import dataclass
+from math import exp
+from typing import Protocol
+
+import numpy as np
+
+from discreet.errors import ConfigError
+from discreet.release.arrays import Integers, Mask
+from discreet.release.privacy import Charge, pure, zcdp
+from discreet.release.randomness import Words
+
+__all__ = ["LARGEST_SCALE", "LARGEST_SIGMA", "DiscreteGaussian", "DiscreteLaplace", "Noise", "bernoulli_exp", "uniform_below"]
+
+LARGEST_SIGMA = 2**26
+"""Up to here the Gaussian sampler's products fit 64 bits."""
+LARGEST_SCALE = 2**48
+"""Up to here the Laplace sampler's products fit 64 bits."""
+
+
+class Noise(Protocol):
+    """A law on the integers, centred at zero, with its price."""
+
+    def charge(self, sensitivity: float) -> Charge:
+        """The cost of adding this noise to a vector that one person can move by at most `sensitivity`."""
+
+    @property
+    def variance(self) -> float:
+        """The variance of one coordinate."""
+
+    def draw(self, size: int, words: Words) -> Integers:
+        """Independent draws."""
+
+
+def _check_whole(name: str, value: int, largest: int) -> None:
+    if not isinstance(value, int) or not 1 <= value <= largest:
+        raise ConfigError(f"{name} must be a whole number between 1 and {largest}, got {value!r}")
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """P(x) ∝ exp(−|x| / scale). Pure differential privacy; sensitivity in l₁.
+
+    >>> from discreet.release.randomness import seeded_words
+    >>> DiscreteLaplace(10).draw(5, seeded_words(1, 0))
+    array([-15, -14,  -5,   3,   4])
+    """
+
+    scale: int
+
+    def __post_init__(self) -> None:
+        _check_whole("scale", self.scale, LARGEST_SCALE)
+
+    def charge(self, sensitivity: float) -> Charge:
+        return pure(sensitivity / self.scale * (1 + 2**-50))
+
+    @property
+    def variance(self) -> float:
+        decay = exp(-1 / self.scale)
+        return 2 * decay / (1 - decay) ** 2
+
+    def draw(self, size: int, words: Words) -> Integers:
+        from discreet.release import kernels
+
+        out = np.empty(size, dtype=np.int64)
+        kernels.fill_laplace(np.uint64(self.scale), out, words.address, words.state)
+        return out
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """P(x) ∝ exp(−x² / 2σ²). zCDP; sensitivity in l₂.
+
+    >>> from discreet.release.randomness import seeded_words
+    >>> DiscreteGaussian(1000).draw(3, seeded_words(1, 0))
+    array([ -214,  -486, -1090])
+    """
+
+    sigma: int
+
+    def __post_init__(self) -> None:
+        _check_whole("sigma", self.sigma, LARGEST_SIGMA)
+
+    def charge(self, sensitivity: float) -> Charge:
+        return zcdp((sensitivity / self.sigma) ** 2 / 2 * (1 + 2**-50))
+
+    @property
+    def variance(self) -> float:
+        return float(self.sigma) ** 2
+
+    def draw(self, size: int, words: Words) -> Integers:
+        from discreet.release import kernels
+
+        out = np.empty(size, dtype=np.int64)
+        kernels.fill_gaussian(np.uint64(self.sigma), out, words.address, words.state)
+        return out
+
+
+def uniform_below(number: int, size: int, words: Words) -> Integers:
+    """Whole numbers from 0 to `number` − 1, all equally likely."""
+    from discreet.release import kernels
+
+    _check_whole("number", number, 2**63)
+    out = np.empty(size, dtype=np.int64)
+    kernels.fill_below(np.uint64(number), out, words.address, words.state)
+    return out
+
+
+def bernoulli_exp(numerator: int, denominator: int, size: int, words: Words) -> Mask:
+    """True with probability exp(−numerator/denominator), exactly."""
+    from discreet.release import kernels
+
+    _check_whole("denominator", denominator, 2**53)
+    if not 0 <= numerator < 2**63:
+        raise ConfigError(f"numerator must be between 0 and 2^63 - 1, got {numerator}")
+    out = np.empty(size, dtype=np.bool_)
+    kernels.fill_succeeds(np.uint64(numerator), np.uint64(denominator), out, words.address, words.state)
+    return out

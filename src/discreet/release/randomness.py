@@ -1,0 +1,73 @@
+"""Where random words come from: AES in counter mode, keyed by the operating system.
+
+Each thread of each process has a generator of its own, and a forked child throws its parent's away: two that shared one would
+repeat each other's noise, and differences of their outputs would be free of it. A generator is never saved, pickled or copied.
+
+`seeded_words` is for simulation: the words of release `index` are a function of (seed, index), so that a reloaded run goes on
+as it would have. Whoever knows the seed knows the noise.
+
+References  randomgen's AESCounter; NIST SP 800-38A (counter mode)
+"""
+
+import os
+import threading
+from hashlib import blake2b
+from typing import Any, NoReturn
+
+from discreet.errors import StateError
+
+__all__ = ["Words", "seeded_words", "system_words"]
+
+
+class Words:
+    """A stream of random 64-bit words that compiled kernels can read.
+
+    Kernels get `address` (of the C function that makes the next word) and `state` (its argument).
+    """
+
+    __slots__ = ("_generator", "address", "state")
+
+    def __init__(self, key: bytes) -> None:
+        import ctypes
+
+        import numpy as np
+        from randomgen import AESCounter
+
+        self._generator: Any = AESCounter(key=int.from_bytes(key, "little"))
+        interface = self._generator.ctypes
+        self.address = np.uint64(ctypes.cast(interface.next_uint64, ctypes.c_void_p).value or 0)
+        self.state = np.uint64(interface.state_address)
+
+    def floats(self) -> Any:
+        """A NumPy generator over these words, for the research samplers in floating point."""
+        import numpy as np
+
+        return np.random.Generator(self._generator)
+
+    def __reduce__(self) -> NoReturn:
+        raise StateError("random words cannot be copied or pickled: a copy would repeat the noise")
+
+
+_own = threading.local()
+_process = [0]  # counts the forks between the first process and this one
+
+
+def _count_fork() -> None:
+    _process[0] += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def system_words() -> Words:
+    """This thread's and process's generator, keyed with 128 bits from the operating system."""
+    if getattr(_own, "process", None) != _process[0]:
+        _own.words, _own.process = Words(os.urandom(16)), _process[0]
+    words: Words = _own.words
+    return words
+
+
+def seeded_words(seed: int, index: int) -> Words:
+    """The words of release `index` in the simulation with this seed."""
+    return Words(blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest())

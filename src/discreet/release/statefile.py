@@ -1,0 +1,129 @@
+"""One turn in one file: versioned, checksummed, readable by its owner only, replaced atomically, no pickle.
+
+    "DISCREET" · version (2 bytes) · length of the header (8 bytes) · header (JSON) · arrays · SHA-256 of all before
+
+The file holds raw sums and noise buffers. It is NOT private: keep it where the data itself may be kept.
+"""
+
+import json
+import os
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import StateError
+from discreet.release.ledger import Ledger
+from discreet.release.turn import Asked, Turn
+
+__all__ = ["decode", "encode", "write"]
+
+MAGIC = b"DISCREET"
+VERSION = 1
+_START = len(MAGIC) + 2 + 8
+_CHECK = 32
+_STATES = ("public", "secret")
+
+
+def encode(turn: Turn) -> bytes:
+    """The bytes of a turn."""
+    arrays: list[np.ndarray] = []
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays.append(np.ascontiguousarray(value))
+            return {"dtype": value.dtype.str, "shape": list(value.shape)}
+        if value is None or isinstance(value, int | float | str):
+            return value
+        raise StateError(f"a state holds arrays, numbers and strings, not {type(value).__name__}")
+
+    header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
+    header["ledger"] = turn.ledger.as_plain()
+    header["coin_key"] = turn.coin_key.hex()
+    for name in _STATES:
+        header[name] = {key: plain(value) for key, value in header[name].items()}
+    header["waiting"] = [[number, plain(asked.context), plain(asked.available)] for number, asked in turn.waiting.items()]
+    text = json.dumps(header).encode()
+    body = b"".join(
+        [MAGIC, VERSION.to_bytes(2, "little"), len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)]
+    )
+    return body + sha256(body).digest()
+
+
+def decode(content: bytes, name: str) -> Turn:
+    """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
+    if content[: len(MAGIC)] != MAGIC[: len(content)]:
+        raise StateError(f"{name} is not a discreet state file")
+    if len(content) < _START + _CHECK:
+        raise StateError(f"{name} is truncated: restore it from where it was copied")
+    version = int.from_bytes(content[len(MAGIC) : len(MAGIC) + 2], "little")
+    if version > VERSION:
+        raise StateError(f"{name} was written by a newer discreet (format {version}, this one reads up to {VERSION}): upgrade")
+    size = int.from_bytes(content[len(MAGIC) + 2 : _START], "little")
+    body, check = content[:-_CHECK], content[-_CHECK:]
+    if sha256(body).digest() != check:
+        reason = "is truncated" if not _is_complete(content, size) else "was altered (its checksum does not match)"
+        raise StateError(f"{name} {reason}: restore it from where it was copied")
+    header = json.loads(body[_START : _START + size])
+    return _turn(header, memoryview(body)[_START + size :])
+
+
+def _is_complete(content: bytes, size: int) -> bool:
+    """Whether a damaged file has at least the length that its header promises."""
+    try:
+        header = json.loads(content[_START : _START + size])
+        described = [value for name in _STATES for value in header[name].values()]
+        described += [value for entry in header["waiting"] for value in entry[1:]]
+        wanted = sum(_size(value) for value in described if isinstance(value, dict))
+    except (ValueError, KeyError, TypeError, IndexError):
+        return len(content) >= _START + size + _CHECK
+    return len(content) >= _START + size + wanted + _CHECK
+
+
+def _size(described: dict[str, Any]) -> int:
+    return int(np.dtype(described["dtype"]).itemsize * np.prod(described["shape"], dtype=np.int64))
+
+
+def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
+    place = 0
+
+    def restored(value: Any) -> Any:
+        nonlocal place
+        if not isinstance(value, dict):
+            return value
+        start, place = place, place + _size(value)
+        return np.frombuffer(rest[start:place], dtype=value["dtype"]).reshape(value["shape"]).copy()
+
+    for name in _STATES:
+        header[name] = {key: restored(value) for key, value in header[name].items()}
+    waiting = {entry[0]: Asked(restored(entry[1]), restored(entry[2])) for entry in header["waiting"]}
+    special = {"ledger": Ledger.from_plain(header["ledger"]), "coin_key": bytes.fromhex(header["coin_key"]), "waiting": waiting}
+    return Turn(**(header | special))
+
+
+def write(path: Path, content: bytes) -> int:
+    """Replace the file in one step that survives a power cut; returns a descriptor of the new file, locked by this process."""
+    import fcntl
+
+    draft = path.with_name(f".{path.name}.draft")
+    draft.unlink(missing_ok=True)  # left by a process that was killed
+    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        os.close(descriptor)
+        raise
+    return descriptor
