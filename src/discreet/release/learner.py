@@ -43,6 +43,11 @@ class Learner(ABC):
     assumes: ClassVar[str] = ""
     proof: ClassVar[str]
 
+    _turn: Turn
+    _secret: State
+    _clock: int
+    _waiting: dict[int, Asked]
+
     @abstractmethod
     def plan(self) -> Plan: ...
 
@@ -75,9 +80,7 @@ class Learner(ABC):
         if found is None:
             public, secret = self.start()
             ledger = Ledger(config.privacy.budget)
-            found = Turn(
-                type(self).__name__, config.as_plain(), config.hash, 0, 0, 0, 0, {}, public, secret, ledger, self._coin_key(0)
-            )
+            found = Turn(type(self).__name__, config.as_plain(), config.hash, 0, 0, 0, 0, {}, public, secret, ledger, self._coin_key(0))
             self._journal.commit(found)
         elif found.failed:
             raise StateError("a release of this state failed after its noise was drawn: it cannot go on; start a new learner")

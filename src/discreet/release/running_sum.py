@@ -142,9 +142,7 @@ class RunningSum(Learner):
             raise ConfigError(f"dimension must be a whole number, at least 1, got {config.dimension!r}")
         self._sums, self._entrance = cache(self._calibrated), cache(self._make_entrance)
         self._schedule = (
-            Segments(FIRST_SEGMENT * config.block, config.block)
-            if config.horizon is None
-            else EqualBlocks(config.horizon, config.block)
+            Segments(FIRST_SEGMENT * config.block, config.block) if config.horizon is None else EqualBlocks(config.horizon, config.block)
         )
         sums = self._sums(0)
         total = config.privacy.budget if config.horizon is None else sums.spent(self._releases(0))

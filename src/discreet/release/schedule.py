@@ -80,7 +80,7 @@ class DoublingBlocks:
         return blocks - (not self.last)
 
     def end(self, index: int) -> int:
-        return min(self.first * (2 ** (index + 1) - 1), self.horizon)
+        return min(self.first * ((1 << (index + 1)) - 1), self.horizon)
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,15 @@ class Segments:
         if self.growing:
             return divmod(index, in_first)
         number = (index // in_first + 1).bit_length() - 1
-        return number, index - in_first * (2**number - 1)
+        return number, index - (in_first << number) + in_first
 
     def length(self, number: int) -> int:
         """How many releases segment `number` has."""
         in_first = self.first // self.block
-        return in_first if self.growing else in_first * 2**number
+        return in_first if self.growing else in_first << number
 
     def end(self, index: int) -> int:
         if not self.growing:
             return (index + 1) * self.block
         number, position = self.segment(index)
-        return self.first * (2**number - 1) + (position + 1) * self.block * 2**number
+        return (self.first << number) - self.first + ((position + 1) * self.block << number)

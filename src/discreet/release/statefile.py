@@ -46,9 +46,7 @@ def encode(turn: Turn) -> bytes:
         header[name] = {key: plain(value) for key, value in header[name].items()}
     header["waiting"] = [[number, plain(asked.context), plain(asked.available)] for number, asked in turn.waiting.items()]
     text = json.dumps(header).encode()
-    body = b"".join(
-        [MAGIC, VERSION.to_bytes(2, "little"), len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)]
-    )
+    body = b"".join([MAGIC, VERSION.to_bytes(2, "little"), len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)])
     return body + sha256(body).digest()
 
 

@@ -6,6 +6,7 @@ gives the one with the least noise for a budget. All of them are exact: integers
 Guarantee   docs/guarantees/sums.md
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, Protocol
@@ -89,10 +90,8 @@ def calibrate(method: str, budget: Charge, stream: Stream) -> PrefixSum:
         raise ConfigError(f'method must be "auto", "tree", "honaker" or "toeplitz", got {method!r}')
     candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream, refined=True)]
     if budget.measure == "zcdp":
-        try:
+        with suppress(ConfigError):  # too many cells for its rounding: the tree has none
             candidates.append(ToeplitzSum.calibrate(budget, stream))
-        except ConfigError:  # too many cells for its rounding: the tree has none
-            pass
     return min(candidates, key=lambda candidate: _noisiest(candidate, stream.releases))
 
 
