@@ -1,0 +1,48 @@
+"""If these fail, the numbers in every guarantee are wrong."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from discreet.release.conversion import delta_of, epsilon_of, rho_of
+
+
+def test_reference_point() -> None:
+    assert rho_of(1.0, 1e-6) == pytest.approx(0.024356, abs=5e-7)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
+def test_conversions_are_each_others_inverse_and_err_on_the_safe_side(epsilon: float, delta: float) -> None:
+    rho = rho_of(epsilon, delta)
+    assert delta_of(rho, epsilon) <= delta
+    assert delta_of(rho * 1.001, epsilon) > delta
+    assert epsilon * (1 - 1e-9) <= epsilon_of(rho, delta) <= epsilon * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rho", [1e-4, 0.024356, 0.5])
+@pytest.mark.parametrize("delta", [1e-9, 1e-5])
+def test_agrees_with_dp_accounting_at_fine_orders(rho: float, delta: float) -> None:
+    dp_event = pytest.importorskip("dp_accounting.dp_event")
+    from dp_accounting.rdp import rdp_privacy_accountant
+
+    orders = 1 + np.geomspace(1e-3, 1e5, 20_000)
+    accountant = rdp_privacy_accountant.RdpAccountant(orders=orders)
+    accountant.compose(dp_event.ZCDpEvent(rho))
+    assert epsilon_of(rho, delta) == pytest.approx(accountant.get_epsilon(delta), rel=1e-5)
+
+
+@pytest.mark.parametrize("rho", [0.001, 0.024356, 0.3])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_never_promises_more_than_a_gaussian_keeps(rho: float, epsilon: float) -> None:
+    """A Gaussian with shift μ = √(2ρ) is ρ-zCDP; its exact hockey-stick divergence must not exceed ours."""
+    shift = math.sqrt(2 * rho)
+    exact = norm.cdf(shift / 2 - epsilon / shift) - math.exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
+    assert exact <= delta_of(rho, epsilon)
+
+
+def test_no_loss_needs_no_delta_and_no_delta_needs_infinite_epsilon() -> None:
+    assert delta_of(0.0, 1.0) == epsilon_of(0.0, 1e-6) == 0.0
+    assert epsilon_of(0.1, 0.0) == math.inf

@@ -1,0 +1,181 @@
+"""If these fail, the noise is not the noise of the proof."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from discreet.errors import ConfigError
+from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, bernoulli_exp, uniform_below
+from discreet.release.randomness import seeded_words
+from discreet.release.research import generalised_gaussian, l2_gamma
+from laws import gaussian_law, laplace_law
+
+ALPHA = 1e-6  # every statistical test here has a fixed seed and this level
+
+
+def p_value(draws: np.ndarray, law: dict[int, mpmath.mpf]) -> float:
+    """Chi-square over cells that expect at least 20 draws; the tails are one cell each."""
+    values = np.array(sorted(law))
+    chances = np.array([float(law[value]) for value in values])
+    kept = values[chances * draws.size >= 20]
+    low, high = kept.min(), kept.max()
+    inside = (values >= low) & (values <= high)
+    expected = np.concatenate([[chances[values < low].sum()], chances[inside], [chances[values > high].sum()]]) * draws.size
+    counts = np.concatenate([[np.sum(draws < low)], np.bincount(draws[(draws >= low) & (draws <= high)] - low, minlength=high - low + 1), [np.sum(draws > high)]])  # fmt: skip  # noqa: E501
+    keep = expected > 1
+    statistic = np.sum((counts[keep] - expected[keep]) ** 2 / expected[keep])
+    return float(stats.chi2.sf(statistic, keep.sum() - 1))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("sigma", [1, 2, 7, 40])
+def test_gaussian_follows_its_law(sigma: int) -> None:
+    draws = DiscreteGaussian(sigma).draw(300_000, seeded_words(11, sigma))
+    assert p_value(draws, gaussian_law(sigma, 10 * sigma)) > ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("scale", [1, 2, 9, 30])
+def test_laplace_follows_its_law(scale: int) -> None:
+    draws = DiscreteLaplace(scale).draw(300_000, seeded_words(12, scale))
+    assert p_value(draws, laplace_law(scale, 30 * scale)) > ALPHA
+
+
+@pytest.mark.statistical
+def test_the_test_would_notice_two_percent_too_little_noise() -> None:
+    draws = DiscreteGaussian(49).draw(1_000_000, seeded_words(13, 0))
+    assert p_value(draws, gaussian_law(50, 500)) < ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("sigma", [2**20 + 1, 2**26])
+def test_large_gaussians_are_normal_to_the_eye_of_a_million_draws(sigma: int) -> None:
+    draws = DiscreteGaussian(sigma).draw(500_000, seeded_words(14, sigma)) / sigma
+    assert stats.kstest(draws, "norm").pvalue > ALPHA
+
+
+@pytest.mark.statistical
+def test_large_laplaces_follow_the_continuous_law() -> None:
+    draws = DiscreteLaplace(2**48).draw(300_000, seeded_words(15, 0)) / 2.0**48
+    assert stats.kstest(draws, "laplace").pvalue > ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**40, 2**41)])
+def test_bernoulli_of_an_exponential(numerator: int, denominator: int) -> None:
+    hits = int(bernoulli_exp(numerator, denominator, 200_000, seeded_words(16, numerator)).sum())
+    assert stats.binomtest(hits, 200_000, float(np.exp(-numerator / denominator))).pvalue > ALPHA
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("number", [1, 2, 3, 10, 1000])
+def test_uniform_below_is_uniform(number: int) -> None:
+    draws = uniform_below(number, 200_000, seeded_words(17, number))
+    assert draws.min() >= 0
+    assert draws.max() < number
+    if number > 1:
+        assert stats.chisquare(np.bincount(draws, minlength=number)).pvalue > ALPHA
+
+
+class Reference:
+    """The samplers in plain Python, reading the same words."""
+
+    def __init__(self, seed: int, index: int) -> None:
+        from randomgen import AESCounter
+
+        key = blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest()
+        self.words: Iterator[int] = map(int, AESCounter(key=int.from_bytes(key, "little")).random_raw(200_000))
+
+    def below(self, number: int) -> int:
+        while True:
+            high, low = divmod(next(self.words) * number, 2**64)
+            if low >= 2**64 % number:
+                return high
+
+    def succeeds_below_one(self, numerator: int, denominator: int) -> bool:
+        trial = 1
+        while self.below(denominator * trial) < numerator:
+            trial += 1
+        return trial % 2 == 1
+
+    def succeeds(self, numerator: int, denominator: int) -> bool:
+        while numerator > denominator:
+            if not self.succeeds_below_one(1, 1):
+                return False
+            numerator -= denominator
+        return self.succeeds_below_one(numerator, denominator)
+
+    def laplace(self, scale: int) -> int:
+        while True:
+            part = self.below(scale)
+            while not self.succeeds_below_one(part, scale):
+                part = self.below(scale)
+            wholes = 0
+            while self.succeeds_below_one(1, 1):
+                wholes += 1
+            size = part + scale * wholes
+            if next(self.words) % 2:
+                return size
+            if size:
+                return -size
+
+    def gaussian(self, sigma: int) -> int:
+        while True:
+            candidate = self.laplace(sigma)
+            if self.succeeds((abs(candidate) - sigma) ** 2, 2 * sigma**2):
+                return candidate
+
+
+@pytest.mark.parametrize("scale", [1, 3, 1000, 2**26])
+def test_kernels_do_what_the_plain_algorithm_does_word_for_word(scale: int) -> None:
+    assert DiscreteGaussian(scale).draw(2000, seeded_words(1, scale)).tolist() == [
+        reference.gaussian(scale) for reference in [Reference(1, scale)] for _ in range(2000)
+    ]
+    assert DiscreteLaplace(scale).draw(2000, seeded_words(2, scale)).tolist() == [
+        reference.laplace(scale) for reference in [Reference(2, scale)] for _ in range(2000)
+    ]
+
+
+@pytest.mark.parametrize("sigma", [1, 2, 5])
+@pytest.mark.parametrize("shift", [1, 2, 3])
+def test_gaussian_charge_covers_the_exact_divergence(sigma: int, shift: int) -> None:
+    law = gaussian_law(sigma, 60 * sigma + 10)
+    charge = DiscreteGaussian(sigma).charge(shift).rho
+    for order in map(mpmath.mpf, (1.01, 1.5, 2, 4, 10, 32)):
+        moment = mpmath.fsum(law[x] ** order * law[x - shift] ** (1 - order) for x in law if x - shift in law)
+        assert mpmath.log(moment) / (order - 1) <= order * charge * (1 + mpmath.mpf(10) ** -9)
+
+
+@pytest.mark.parametrize("scale", [1, 3, 10])
+def test_laplace_charge_is_the_largest_ratio(scale: int) -> None:
+    law = laplace_law(scale, 200)
+    ratio = max(abs(mpmath.log(law[x] / law[x - 2])) for x in range(-150, 150))
+    assert float(ratio) == pytest.approx(DiscreteLaplace(scale).charge(2).amount)
+
+
+def test_variances_are_those_of_the_laws() -> None:
+    assert DiscreteLaplace(3).variance == pytest.approx(float(sum(p * x * x for x, p in laplace_law(3, 300).items())))
+    assert DiscreteGaussian(3).variance == pytest.approx(float(sum(p * x * x for x, p in gaussian_law(3, 100).items())), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0, -1, 2**49, 1.5])
+def test_scales_out_of_range_are_refused(scale: int) -> None:
+    with pytest.raises(ConfigError, match="must be a whole number"):
+        DiscreteLaplace(scale)
+    with pytest.raises(ConfigError, match="must be a whole number"):
+        DiscreteGaussian(scale)
+
+
+@pytest.mark.statistical
+def test_research_noise_has_the_stated_radius() -> None:
+    words = seeded_words(18, 0)
+    radii = [np.linalg.norm(l2_gamma(5, 2.0, words)) for _ in range(4000)]
+    assert stats.kstest(radii, stats.gamma(5, scale=2.0).cdf).pvalue > ALPHA
+    squares = [np.linalg.norm(generalised_gaussian(4, 3.0, 3.0, words), 3.0) ** 2 for _ in range(4000)]
+    assert stats.kstest(squares, stats.gamma(2, scale=18.0).cdf).pvalue > ALPHA
+    plain = np.concatenate([generalised_gaussian(2, 3.0, 2.0, words) for _ in range(4000)])
+    assert stats.kstest(plain / 3.0, "norm").pvalue > ALPHA

@@ -1,0 +1,168 @@
+"""If these fail, a choice gives away more about a person than it was charged for."""
+
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from discreet.errors import ConfigError
+from discreet.release import kernels
+from discreet.release.privacy import pure, zcdp
+from discreet.release.randomness import seeded_words
+from discreet.release.selection import INTEGER_SLACK, Selection, SelectionTree
+from laws import epsilon_of, zcdp_of
+
+ALPHA = 1e-6
+
+
+def law(selection: Selection, scores: list[int], available: list[bool] | None = None) -> list[Fraction]:
+    """The exact probabilities, from the integer weights of the shipped kernel."""
+    mask = None if available is None else np.array(available)
+    high, low = selection.weights(np.array(scores, dtype=np.int64), mask)
+    weights = [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]
+    return [Fraction(weight, sum(weights)) for weight in weights]
+
+
+def test_the_computed_exponential_is_as_good_as_proven(crowd: np.random.Generator) -> None:
+    with mpmath.workprec(200):
+        corners = [0, 1, 2**50 - 1, 2**50, 2**57, 2**63 - 1, *(int(kernels._LN2) * k + e for k in (1, 40, 80) for e in (-1, 0, 1))]
+        for units in [*corners, *crowd.integers(0, 2**63, 20_000, dtype=np.uint64).tolist()]:
+            mantissa, halvings = kernels.exponential(np.uint64(units))
+            computed = mpmath.mpf(int(mantissa)) * mpmath.mpf(2) ** (-62 - int(halvings))
+            assert abs(computed / mpmath.exp(-mpmath.mpf(units) / 2**57) - 1) <= kernels.EXPONENTIAL_ERROR
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8), st.floats(1e-12, 60))
+def test_weights_are_those_of_the_integer_law(scores: list[int], rate: float) -> None:
+    selection = Selection.at_rate(rate, span=1)
+    high, low = selection.weights(np.array(scores, dtype=np.int64))
+    with mpmath.workprec(300):
+        for score, top, bottom in zip(scores, high, low, strict=True):
+            exponent = mpmath.mpf(selection.units) * (max(scores) - score) / 2**57
+            ideal = max(mpmath.mpf(2) ** 40, mpmath.mpf(2) ** 100 * mpmath.exp(-exponent))
+            weight = (int(top) << 64) + int(bottom)
+            assert ideal * (1 - 2.0**-39) <= weight <= ideal * (1 + 2.0**-48)
+
+
+BASES = [[0, 0, 0], [0, 1, 3], [0, 5, 400], [0, 39, 40, 41], [0, 10**6, 2 * 10**6], [-(2**40), 0, 2**40]]
+
+
+@pytest.mark.parametrize("scores", BASES)
+@pytest.mark.parametrize("rate", [0.001, 0.3, 1.0, 2.0])
+def test_no_neighbour_changes_the_law_by_more_than_the_charge(scores: list[int], rate: float) -> None:
+    """Exhaustive: every change within the span, also where weights underflow to the floor."""
+    selection = Selection.at_rate(rate, span=2)
+    here = law(selection, scores)
+    for change in product([-1, 0, 1], repeat=len(scores)):
+        there = law(selection, [score + step for score, step in zip(scores, change, strict=True)])
+        assert epsilon_of(here, there) <= selection.charge("pure").amount * (1 + 1e-12)
+    worst = [1, *[-1] * (len(scores) - 1)]
+    for change in (worst, [-step for step in worst]):
+        there = law(selection, [score + step for score, step in zip(scores, change, strict=True)])
+        assert zcdp_of(here, there) <= selection.charge("zcdp").amount * (1 + 1e-9)
+
+
+def test_the_charge_is_not_far_from_what_is_lost() -> None:
+    """The check above can fail: at two candidates the range is nearly attained."""
+    selection = Selection.at_rate(0.5, span=2)
+    here, there = law(selection, [0, 40]), law(selection, [1, 39])
+    assert epsilon_of(here, there) > 0.99 * selection.charge("pure").amount
+
+
+def test_unavailable_candidates_do_not_enter_the_maximum() -> None:
+    selection = Selection.at_rate(1.0, span=2)
+    chances = law(selection, [0, 1, 1000], [True, True, False])
+    assert chances[2] == 0
+    assert chances[:2] == law(selection, [0, 1])
+
+
+@pytest.mark.parametrize(("budget", "draws"), [(zcdp(0.02), 1), (zcdp(0.02), 10**6), (pure(1.0), 7), (pure(0.001), 1000)])
+def test_the_budget_pays_for_exactly_the_draws_planned(budget: object, draws: int) -> None:
+    selection = Selection.for_budget(budget, draws=draws, span=2**21)  # type: ignore[arg-type]
+    total = selection.charge(budget.measure).amount * draws  # type: ignore[attr-defined]
+    assert total <= budget.amount  # type: ignore[attr-defined]
+    assert total >= 0.99 * budget.amount  # type: ignore[attr-defined]
+
+
+def test_a_budget_too_small_for_integers_is_refused() -> None:
+    with pytest.raises(ConfigError, match="rate"):
+        Selection.for_budget(pure(INTEGER_SLACK / 2), draws=1, span=2)
+
+
+@pytest.mark.statistical
+def test_draws_follow_the_law() -> None:
+    selection, scores = Selection.at_rate(0.7, span=2), np.array([0, 1, 2, 5, 3])
+    words = seeded_words(21, 0)
+    counts = np.bincount([selection.draw(scores, words) for _ in range(50_000)], minlength=5)
+    expected = np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
+    assert stats.chisquare(counts, expected).pvalue > ALPHA
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(-50, 50)), max_size=30), st.floats(0.01, 3))
+def test_a_tree_always_has_the_weights_of_the_flat_law(size: int, changes: list[tuple[int, int]], rate: float) -> None:
+    selection = Selection.at_rate(rate, span=2)
+    scores = np.zeros(size, dtype=np.int64)
+    tree = SelectionTree(selection, scores.copy())
+    for candidate, score in changes:
+        candidate %= size
+        scores[candidate] = score
+        tree.change(candidate, score)
+    assert np.array_equal(tree.scores, scores)
+    high, low = selection.weights(scores)
+    leaves = tree._leaves
+    assert np.array_equal(tree._high[leaves : leaves + size], high)
+    assert np.array_equal(tree._low[leaves : leaves + size], low)
+    whole = [(int(top) << 64) + int(bottom) for top, bottom in zip(tree._high, tree._low, strict=True)]
+    assert all(whole[node] == whole[2 * node] + whole[2 * node + 1] for node in range(1, leaves))
+
+
+@pytest.mark.statistical
+def test_draws_from_a_tree_follow_the_law() -> None:
+    selection, scores = Selection.at_rate(0.7, span=2), np.array([0, 1, 2, 5, 3])
+    tree, words = SelectionTree(selection, scores), seeded_words(22, 0)
+    counts = np.bincount([tree.draw(words) for _ in range(50_000)], minlength=5)
+    expected = np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
+    assert stats.chisquare(counts, expected).pvalue > ALPHA
+
+
+def two_of(size: int):  # type: ignore[no-untyped-def]
+    """The uniform matroid of rank 2."""
+    return lambda chosen: np.array([len(chosen) < 2 and candidate not in chosen for candidate in range(size)])
+
+
+def basis_law(selection: Selection, scores: list[int]) -> dict[tuple[int, int], Fraction]:
+    first = law(selection, scores)
+    pairs = {}
+    for one in range(len(scores)):
+        rest = law(selection, scores, [candidate != one for candidate in range(len(scores))])
+        pairs |= {(one, two): first[one] * rest[two] for two in range(len(scores)) if two != one}
+    return pairs
+
+
+def test_a_basis_costs_one_charge_a_draw() -> None:
+    selection = Selection.at_rate(0.8, span=2)
+    here, there = (list(basis_law(selection, scores).values()) for scores in ([0, 3, 1], [1, 2, 0]))
+    assert zcdp_of(here, there) <= 2 * selection.charge("zcdp").amount
+    assert epsilon_of(here, there) <= 2 * selection.charge("pure").amount
+
+
+@pytest.mark.statistical
+def test_a_basis_is_always_full_and_follows_its_law() -> None:
+    selection, scores, words = Selection.at_rate(0.8, span=2), np.array([0, 3, 1]), seeded_words(23, 0)
+    expected = basis_law(selection, scores.tolist())
+    drawn = [tuple(selection.draw_basis(scores, words, two_of(3))) for _ in range(20_000)]
+    assert all(len(set(basis)) == 2 for basis in drawn)
+    counts = [drawn.count(basis) for basis in expected]
+    assert stats.chisquare(counts, [float(chance) * 20_000 for chance in expected.values()]).pvalue > ALPHA
+
+
+@pytest.mark.parametrize("scores", [[], [0, 1]])
+def test_a_selection_without_candidates_is_refused(scores: list[int]) -> None:
+    with pytest.raises(ConfigError, match="candidate"):
+        Selection.at_rate(1.0, span=1).weights(np.array(scores, dtype=np.int64), np.zeros(len(scores), dtype=bool))
