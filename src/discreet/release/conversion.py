@@ -10,6 +10,7 @@ References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differen
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 
 __all__ = ["delta_of", "epsilon_of", "rho_of"]
@@ -58,6 +59,7 @@ def epsilon_of(rho: float, delta: float) -> float:
     return high
 
 
+@lru_cache(maxsize=256)
 def rho_of(epsilon: float, delta: float) -> float:
     """The largest ρ whose guarantee is at least (ε, δ).
 

@@ -32,6 +32,9 @@ class Journal(Protocol):
     def latest(self) -> Turn | None:
         """The newest turn that was committed."""
 
+    def close(self) -> None:
+        """Let others claim it."""
+
 
 class MemoryJournal:
     """Keeps nothing beyond the process."""
@@ -49,6 +52,9 @@ class MemoryJournal:
 
     def latest(self) -> Turn | None:
         return self._turn
+
+    def close(self) -> None:
+        """Nothing to give up."""
 
 
 class FileJournal:

@@ -76,17 +76,26 @@ class Learner(ABC):
         self._pending: Ticket | None = None
         self._unsettled: Turn | None = None
         self._failed = False
+        try:
+            self._take(self._claimed())
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def _claimed(self) -> Turn:
+        """The journal's newest turn, or the first one."""
+        kind, config = type(self).__name__, self.config
         found = self._journal.claim()
         if found is None:
             public, secret = self.start()
             ledger = Ledger(config.privacy.budget)
-            found = Turn(type(self).__name__, config.as_plain(), config.hash, 0, 0, 0, 0, {}, public, secret, ledger, self._coin_key(0))
+            found = Turn(kind, config.as_plain(), config.hash, 0, 0, 0, 0, {}, public, secret, ledger, self._coin_key(0))
             self._journal.commit(found)
+        elif (found.kind, found.config_hash) != (kind, config.hash):
+            raise StateError(f"the journal belongs to another configuration (of {found.kind}): use discreet.load, or another file")
         elif found.failed:
             raise StateError("a release of this state failed after its noise was drawn: it cannot go on; start a new learner")
-        elif (found.kind, found.config_hash) != (type(self).__name__, config.hash):
-            raise StateError(f"the journal belongs to another configuration (of {found.kind}): use discreet.load, or another file")
-        self._take(found)
+        return found
 
     @classmethod
     def from_config(cls, config: Config, journal: Journal | str | os.PathLike[str] | None = None) -> "Learner":
@@ -143,9 +152,10 @@ class Learner(ABC):
     def observe_many(self, rows: Any) -> None:
         """End up to `rounds_until_release` rounds at once. Entries that are not finite count as zero."""
         with self._lock:
-            self._release_if_due()
+            if not self._is_begun():
+                self._release_if_due()
             count = len(rows)
-            if count and self._is_over() and self._pending is None:
+            if count and self._is_over() and not self._is_begun():
                 raise HorizonReached(f"all {self._clock} planned rounds are over: nothing more can be learned")
             if count > self.rounds_until_release:
                 raise StateError(f"{count} rows, but {self.rounds_until_release} rounds until the next release: cut them, or use replay")
@@ -164,7 +174,8 @@ class Learner(ABC):
         position = 0
         while position < len(rows):
             with self._lock:
-                self._release_if_due()
+                if not self._is_begun():
+                    self._release_if_due()
                 chunk = rows[position : position + max(1, self.rounds_until_release)]
                 decided = [self._ticket(round, Asked()).decision for round in self._next_rounds(len(chunk))]
                 self.observe_many(chunk)
@@ -176,12 +187,17 @@ class Learner(ABC):
     def rounds_until_release(self) -> int:
         """How many more rounds can end before the next release."""
         with self._lock:
-            return self._block_end(self._turn.index + self._is_due()) - self._next_rounds(1)[0]
+            ahead = self._is_due() and not self._is_begun()
+            return self._block_end(self._turn.index + ahead) - self._next_rounds(1)[0]
+
+    def _is_begun(self) -> bool:
+        """Whether `act` began the newest round and waits for its feedback."""
+        return self._pending is not None and self._pending.round == self._clock - 1 and self._pending.round in self._waiting
 
     def _next_rounds(self, count: int) -> range:
-        """The rounds that the next feedback belongs to, from the one that `act` began, if it is the newest."""
-        begun = self._pending is not None and self._pending.round == self._clock - 1 and self._pending.round in self._waiting
-        return range(self._clock - begun, self._clock - begun + count)
+        """The rounds that the next feedback belongs to."""
+        first = self._clock - self._is_begun()
+        return range(first, first + count)
 
     # --- the turn ---------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """One turn in one file: versioned, checksummed, readable by its owner only, replaced atomically, no pickle.
 
-    "DISCREET" · version (2 bytes) · length of the header (8 bytes) · header (JSON) · arrays · SHA-256 of all before
+    "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) · header (JSON) · arrays · SHA-256 of all before
 
 The file holds raw sums and noise buffers. It is NOT private: keep it where the data itself may be kept.
 """
@@ -22,7 +22,7 @@ __all__ = ["decode", "encode", "write"]
 
 MAGIC = b"DISCREET"
 VERSION = 1
-_START = len(MAGIC) + 2 + 8
+_START = len(MAGIC) + 2 + 8 + 8
 _CHECK = 32
 _STATES = ("public", "secret")
 
@@ -46,7 +46,9 @@ def encode(turn: Turn) -> bytes:
         header[name] = {key: plain(value) for key, value in header[name].items()}
     header["waiting"] = [[number, plain(asked.context), plain(asked.available)] for number, asked in turn.waiting.items()]
     text = json.dumps(header).encode()
-    body = b"".join([MAGIC, VERSION.to_bytes(2, "little"), len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)])
+    length = _START + len(text) + sum(array.nbytes for array in arrays) + _CHECK
+    start = [MAGIC, VERSION.to_bytes(2, "little"), length.to_bytes(8, "little"), len(text).to_bytes(8, "little")]
+    body = b"".join([*start, text, *(array.tobytes() for array in arrays)])
     return body + sha256(body).digest()
 
 
@@ -54,30 +56,15 @@ def decode(content: bytes, name: str) -> Turn:
     """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
         raise StateError(f"{name} is not a discreet state file")
-    if len(content) < _START + _CHECK:
-        raise StateError(f"{name} is truncated: restore it from where it was copied")
-    version = int.from_bytes(content[len(MAGIC) : len(MAGIC) + 2], "little")
+    version, length, size = (int.from_bytes(content[place : place + width], "little") for place, width in ((8, 2), (10, 8), (18, 8)))
     if version > VERSION:
         raise StateError(f"{name} was written by a newer discreet (format {version}, this one reads up to {VERSION}): upgrade")
-    size = int.from_bytes(content[len(MAGIC) + 2 : _START], "little")
+    if len(content) < max(_START + _CHECK, length):
+        raise StateError(f"{name} is truncated: restore it from where it was copied")
     body, check = content[:-_CHECK], content[-_CHECK:]
-    if sha256(body).digest() != check:
-        reason = "is truncated" if not _is_complete(content, size) else "was altered (its checksum does not match)"
-        raise StateError(f"{name} {reason}: restore it from where it was copied")
-    header = json.loads(body[_START : _START + size])
-    return _turn(header, memoryview(body)[_START + size :])
-
-
-def _is_complete(content: bytes, size: int) -> bool:
-    """Whether a damaged file has at least the length that its header promises."""
-    try:
-        header = json.loads(content[_START : _START + size])
-        described = [value for name in _STATES for value in header[name].values()]
-        described += [value for entry in header["waiting"] for value in entry[1:]]
-        wanted = sum(_size(value) for value in described if isinstance(value, dict))
-    except (ValueError, KeyError, TypeError, IndexError):
-        return len(content) >= _START + size + _CHECK
-    return len(content) >= _START + size + wanted + _CHECK
+    if sha256(body).digest() != check:  # nothing of the content is read before this
+        raise StateError(f"{name} was altered (its checksum does not match): restore it from where it was copied")
+    return _turn(json.loads(body[_START : _START + size]), memoryview(body)[_START + size :])
 
 
 def _size(described: dict[str, Any]) -> int:
