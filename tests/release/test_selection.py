@@ -16,16 +16,9 @@ from discreet.release.privacy import pure, zcdp
 from discreet.release.randomness import seeded_words
 from discreet.release.selection import INTEGER_SLACK, Selection, SelectionTree
 from laws import epsilon_of, zcdp_of
+from laws import selection_law as law
 
 ALPHA = 1e-6
-
-
-def law(selection: Selection, scores: list[int], available: list[bool] | None = None) -> list[Fraction]:
-    """The exact probabilities, from the integer weights of the shipped kernel."""
-    mask = None if available is None else np.array(available)
-    high, low = selection.weights(np.array(scores, dtype=np.int64), mask)
-    weights = [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]
-    return [Fraction(weight, sum(weights)) for weight in weights]
 
 
 def test_the_computed_exponential_is_as_good_as_proven(crowd: np.random.Generator) -> None:

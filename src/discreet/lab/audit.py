@@ -96,6 +96,6 @@ def _loss(likely: float, unlikely: float, measure: str) -> float:
     if measure == "pure":
         return float(np.log(likely / unlikely))
     orders = np.geomspace(1.001, 200, 60)
-    with np.errstate(under="ignore"):
-        moments = likely**orders * unlikely ** (1 - orders) + (1 - likely) ** orders * (1 - unlikely) ** (1 - orders)
-    return float(np.max(np.log(moments) / (orders - 1) / orders))
+    happens = orders * np.log(likely) + (1 - orders) * np.log(unlikely)
+    not_so = orders * np.log1p(-likely) + (1 - orders) * np.log1p(-unlikely) if unlikely < 1 else -np.inf
+    return float(np.max(np.logaddexp(happens, not_so) / (orders - 1) / orders))

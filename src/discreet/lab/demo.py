@@ -72,7 +72,7 @@ def _draw(truth: Floats, published: Floats, privacy: Privacy, path: Path) -> Non
     shown = np.unique(np.linspace(0, len(truth) - 1, 800).astype(int))
     colours = ["#1b6ca8", "#c8553d", "#588157", "#8e6c8a"]
     for column, (category, colour) in enumerate(zip(CATEGORIES, colours, strict=True)):
-        left.plot(shown + 1, truth[shown, column], color="black", linewidth=0.8, linestyle=":")
+        left.plot(shown + 1, truth[shown, column], color="black", linewidth=0.9, linestyle=":", zorder=3)
         left.plot(shown + 1, published[shown, column], color=colour, linewidth=1.8, label=category)
     left.plot([], [], color="black", linewidth=0.8, linestyle=":", label="truth")
     left.set(xlabel="shoppers so far", ylabel="shoppers who bought", title="Published after every shopper")
