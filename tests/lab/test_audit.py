@@ -57,17 +57,17 @@ def selected(selection: Selection, claim: Charge, scores: np.ndarray, seed: int)
     def passage(door: Door) -> float:
         return float(door.select(selection, scores) < scores.size // 2)
 
-    return through_doors(passage, claim, trials=8_000, seed=seed)
+    return through_doors(passage, claim, trials=12_000, seed=seed)
 
 
-@pytest.mark.parametrize("claim", [zcdp(0.125), pure(1.0)])
-def test_selections_keep_their_charge_and_twice_the_rate_does_not(claim: Charge) -> None:
-    """The worst neighbours: half of the items gain what the other half loses."""
-    halves = np.array([1, 1, 0, 0])
+@pytest.mark.parametrize(("claim", "behind"), [(zcdp(0.125), 0), (pure(1.0), 3)])
+def test_selections_keep_their_charge_and_twice_the_rate_does_not(claim: Charge, behind: int) -> None:
+    """The worst neighbours: half of the items gain what the other half loses; a pure loss shows best in what is rarely drawn."""
+    here, there = np.array([1, 1, behind, behind]), np.array([0, 0, behind + 1, behind + 1])
     honest = Selection.for_budget(claim, draws=1, span=2)
-    assert not audit(selected(honest, claim, halves, 1), selected(honest, claim, 1 - halves, 2), claim).caught
+    assert not audit(selected(honest, claim, here, 1), selected(honest, claim, there, 2), claim).caught
     weak = Selection.at_rate(2 * honest.rate, span=1)  # claims half of its true span, so that the door lets it pass
-    assert audit(selected(weak, claim, halves, 3), selected(weak, claim, 1 - halves, 4), claim).caught
+    assert audit(selected(weak, claim, here, 3), selected(weak, claim, there, 4), claim).caught
 
 
 @pytest.mark.parametrize(("noise", "claim"), [(DiscreteGaussian(4), zcdp(0.1251)), (DiscreteLaplace(2), pure(1.0001))])
