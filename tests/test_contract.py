@@ -232,7 +232,7 @@ def test_a_saved_run_goes_on_as_if_nothing_had_happened(case: Case, tmp_path: Pa
         if round in (3, 7):
             path = tmp_path / f"{case.name}.state"
             learner.save(path)
-            learner._journal.close()
+            learner.detach()
             learner = discreet.load(path)
     assert same(taken, decisions)
     assert same(learner.act(), straight.act())
@@ -258,7 +258,7 @@ def test_killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case, tmp_path:
     original, path = tmp_path / "original", tmp_path / "state"
     learner = case.make(journal=original)
     block = case.people(learner.rounds_until_release)
-    learner._journal.close()
+    learner.detach()
 
     def prepare(child: Learner) -> None:
         child.observe_many(block)
@@ -276,7 +276,7 @@ def test_killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case, tmp_path:
             assert np.asarray(after.act()).tolist() == eval(shown[0])
         assert after._turn.index in (0, 1)
         assert after.guarantee.spent.amount <= after.config.privacy.budget.amount
-        after._journal.close()
+        after.detach()
         last += 7
 
 

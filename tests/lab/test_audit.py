@@ -35,7 +35,7 @@ def outputs(method: str, budget: Charge, *, first: int, weak: bool) -> np.ndarra
     words, prefixes = seeded_words(31, first + 2 * weak), []
     for index in range(4):
         people = np.full(TRIALS, first * sums.levels if index == 0 else 0, dtype=np.int64)
-        public, secret = sums.step(index, public, secret, people, words)
+        public, secret = sums.step(public, secret, people, words)
         prefixes.append(public["prefix"])
     noise_of_prefixes = np.cov(prefixes)
     best = np.linalg.solve(noise_of_prefixes, np.ones(4))

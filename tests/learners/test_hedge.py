@@ -16,7 +16,7 @@ def joint_law(hedge: Hedge, gains: list[tuple[int, ...]]) -> list:  # type: igno
     laws, scores = [], np.zeros(len(gains[0]), dtype=np.int64)
     for round, gain in enumerate(gains[:-1]):
         scores = scores + np.array(gain) * LEVELS
-        laws.append(selection_law(hedge._selection(hedge._segment(round)), scores.tolist()))
+        laws.append(selection_law(hedge._draws.selection(round), scores.tolist()))
     return [np.prod(choice) for choice in product(*laws)]
 
 
@@ -58,7 +58,7 @@ def test_regret_stays_under_its_bound_on_a_switching_stream() -> None:
     for seed in range(10):
         hedge = Hedge(actions, horizon, privacy, seed=seed)
         regrets.append(best - gains[np.arange(horizon), hedge.replay(gains)].sum())
-    bound = regret_bound(actions, horizon, hedge._schedule.block, privacy.budget)
+    bound = regret_bound(actions, horizon, hedge._plan.schedule.block, privacy.budget)
     assert np.mean(regrets) < bound
     assert np.mean(regrets) < 0.35 * (best - gains.mean(axis=1).sum())
 

@@ -98,10 +98,10 @@ def test_a_wrong_row_is_refused_without_showing_it(feedback: object) -> None:
 
 
 def test_many_rows_are_checked_for_shape_only() -> None:
-    assert as_rows([[1.0, float("nan")]], 2).shape == (1, 2)
-    assert as_rows([1.0, 2.0, 3.0], 1).shape == (3, 1)
+    assert as_rows([[1.0, float("nan")]], 2, 1).shape == (1, 2)
+    assert as_rows([1.0, 2.0, 3.0], 1, 3).shape == (3, 1)
     with pytest.raises(OutOfBounds):
-        as_rows([[1.0]], 2)
+        as_rows([[1.0]], 2, 1)
 
 
 @pytest.mark.parametrize(("bound", "norm", "levels"), [(0, 2, 10), (-1, 2, 10), (float("nan"), 2, 10), (1, 3, 10), (1, 2, 0)])

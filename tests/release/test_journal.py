@@ -26,7 +26,7 @@ def saved(path: Path, **settings: object) -> RunningSum:
 
 def test_a_state_is_one_file_for_its_owner_only(tmp_path: Path) -> None:
     saved(tmp_path / "sum.state")
-    assert [entry.name for entry in tmp_path.iterdir()] == ["sum.state"]
+    assert {entry.name: entry.stat().st_size > 0 for entry in tmp_path.iterdir()} == {"sum.state": True, ".sum.state.lock": False}
     assert (tmp_path / "sum.state").stat().st_mode & 0o777 == 0o600
 
 
@@ -86,7 +86,7 @@ def test_a_second_load_is_refused_while_the_first_lives(tmp_path: Path) -> None:
     first = discreet.load(tmp_path / "sum.state")
     with pytest.raises(StateError, match="in use"):
         discreet.load(tmp_path / "sum.state")
-    first._journal.close()
+    first.detach()
     assert discreet.load(tmp_path / "sum.state")._turn.epoch == 2
 
 
@@ -97,7 +97,7 @@ def test_whoever_saved_cannot_release_once_the_file_was_loaded(tmp_path: Path) -
     assert loaded.guarantee.releases == 4
     with pytest.raises(StateError, match="in use"):
         sums.add([0.5, 0.5])
-    loaded._journal.close()
+    loaded.detach()
     with pytest.raises(StateError, match="loaded elsewhere"):
         sums.add([0.5, 0.5])
 
@@ -124,7 +124,7 @@ def test_a_journal_resumes_only_its_own_configuration(tmp_path: Path) -> None:
     path = tmp_path / "sum.state"
     first = RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=path)
     total = first.add([1.0])
-    first._journal.close()
+    first.detach()
     with pytest.raises(StateError, match="another configuration"):
         RunningSum(1, 10, Privacy(2.0), bound=1.0, journal=path)
     again = RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=FileJournal(path))
@@ -133,15 +133,61 @@ def test_a_journal_resumes_only_its_own_configuration(tmp_path: Path) -> None:
 
 
 def test_a_file_that_vanished_or_was_replaced_stops_the_learner(tmp_path: Path) -> None:
-    path = tmp_path / "sum.state"
+    path, other = tmp_path / "sum.state", tmp_path / "other.state"
     sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=path)
     content = path.read_bytes()
     path.unlink()
-    with pytest.raises(StateError, match="moved or replaced"):
+    with pytest.raises(StateError, match="cannot be read"):
         sums.add([1.0])
+    RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=other).detach()
+    other.rename(path)
+    with pytest.raises(StateError, match="replaced"):
+        sums.turn()
     path.write_bytes(content)
-    with pytest.raises(StateError, match="could not be committed"):
-        RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=path) and sums.turn()
+    assert sums.turn()  # the same draw, committed at last
+    assert sums.guarantee.releases == 1
+
+
+def test_a_backup_cannot_be_loaded_over_a_living_learner(tmp_path: Path) -> None:
+    path = tmp_path / "sum.state"
+    sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=path)
+    backup = path.read_bytes()
+    sums.add([1.0])
+    path.write_bytes(backup)
+    with pytest.raises(StateError, match="in use"):
+        discreet.load(path)
+    sums.add([1.0])
+    assert FileJournal(path).latest().index == 2  # type: ignore[union-attr]
+
+
+def test_a_link_is_not_a_second_copy(tmp_path: Path) -> None:
+    saved(tmp_path / "sum.state")
+    (tmp_path / "link").symlink_to(tmp_path / "sum.state")
+    first = discreet.load(tmp_path / "link")
+    with pytest.raises(StateError, match="in use"):
+        discreet.load(tmp_path / "sum.state")
+    first.detach()
+    assert discreet.load(tmp_path / "sum.state")._turn.epoch == 2
+
+
+def test_a_refused_configuration_does_not_fence_off_the_living(tmp_path: Path) -> None:
+    sums = saved(tmp_path / "sum.state")
+    with pytest.raises(StateError, match="another configuration"):
+        RunningSum(2, 11, Privacy(1.0, 1e-6), bound=1.0, journal=tmp_path / "sum.state")
+    sums.add([0.5, 0.5])
+
+
+def test_a_state_is_not_reinterpreted_by_another_calibration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "sum.state")
+    monkeypatch.setattr("discreet.release.sums.MOST_LEVELS", 2**20)
+    with pytest.raises(StateError, match="another version"):
+        discreet.load(tmp_path / "sum.state")
+
+
+def test_a_forgotten_learner_gives_up_its_lock(tmp_path: Path) -> None:
+    sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=tmp_path / "sum.state")
+    del sums
+    assert discreet.load(tmp_path / "sum.state")._turn.epoch == 1
 
 
 def test_a_memory_journal_serves_one_learner() -> None:

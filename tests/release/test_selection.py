@@ -149,7 +149,7 @@ def test_a_basis_costs_one_charge_a_draw() -> None:
 def test_a_basis_is_always_full_and_follows_its_law() -> None:
     selection, scores, words = Selection.at_rate(0.8, span=2), np.array([0, 3, 1]), seeded_words(23, 0)
     expected = basis_law(selection, scores.tolist())
-    drawn = [tuple(selection.draw_basis(scores, words, two_of(3))) for _ in range(20_000)]
+    drawn = [tuple(selection.draw_basis(scores, words, two_of(3), 2)) for _ in range(20_000)]
     assert all(len(set(basis)) == 2 for basis in drawn)
     counts = [drawn.count(basis) for basis in expected]
     assert stats.chisquare(counts, [float(chance) * 20_000 for chance in expected.values()]).pvalue > ALPHA

@@ -40,8 +40,8 @@ def silent(sums: PrefixSum) -> PrefixSum:
 def prefixes(sums: PrefixSum, people: np.ndarray, words: Any = None) -> np.ndarray:
     public, secret = sums.start()
     out = []
-    for index, person in enumerate(people):
-        public, secret = sums.step(index, public, secret, person, words)
+    for person in people:
+        public, secret = sums.step(public, secret, person, words)
         out.append(public["prefix"])
     return np.array(out)
 

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
 
 import discreet
-from discreet import BudgetError, MemoryJournal, OutOfBounds, Privacy, RunningSum, StateError
+from discreet import BudgetError, ConfigError, MemoryJournal, OutOfBounds, Privacy, RunningSum, StateError
+from discreet.release.door import Door
+from discreet.release.noise import DiscreteLaplace
+from discreet.release.privacy import pure
+from discreet.release.randomness import seeded_words
+from discreet.release.selection import Selection, SelectionTree
 from discreet.release.turn import Ticket, Turn
 from dying import run_and_die
 
@@ -38,7 +43,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "folder"):
-            self.sums._journal.close()
+            self.sums.detach()
             shutil.rmtree(self.folder)
 
     def settle(self) -> None:
@@ -84,7 +89,7 @@ class TurnMachine(RuleBasedStateMachine):
     @rule()
     def crash(self) -> None:
         """All that is not committed is gone; the log is read again from `rounds` on."""
-        self.sums._journal.close()
+        self.sums.detach()
         self.sums = discreet.load(self.path)  # type: ignore[assignment]
         self.clock = self.sums._turn.clock
         self.answered = {round: value for round, value in self.answered.items() if round < self.sums._turn.rounds or round in self.kept}
@@ -94,7 +99,7 @@ class TurnMachine(RuleBasedStateMachine):
     @rule()
     def save_and_reload(self) -> None:
         self.sums.save(self.path)
-        self.sums._journal.close()
+        self.sums.detach()
         self.sums = discreet.load(self.path)  # type: ignore[assignment]
         self.kept = frozenset(self.answered)
 
@@ -102,9 +107,9 @@ class TurnMachine(RuleBasedStateMachine):
     @invariant()
     def everyone_counts_once(self) -> None:
         """The exact sums inside add up to the people of the model, each at most once."""
-        secret, levels = self.sums._secret, self.sums._sums(0).levels
+        secret, levels = self.sums._secret, self.sums._segments.sums(0).levels
         people = sum(self.committed.values()) + sum(v for round, v in self.answered.items() if round >= len(self.committed))
-        assert sum(int(value[0]) for value in secret.values()) == round(people * levels)
+        assert sum(int(value[0]) for name, value in secret.items() if name != "steps") == round(people * levels)
 
     @precondition(lambda self: hasattr(self, "sums"))
     @invariant()
@@ -130,8 +135,8 @@ def test_a_process_killed_at_any_statement_of_a_turn_loses_nothing_and_repeats_n
         sums.close(sums.open(), [person])
     sums.turn()
     first = sums.total
-    sums._journal.close()
-    levels = sums._sums(0).levels
+    sums.detach()
+    levels = sums._segments.sums(0).levels
 
     def prepare(learner: RunningSum) -> None:
         for person in people[2:]:
@@ -157,9 +162,11 @@ def test_a_process_killed_at_any_statement_of_a_turn_loses_nothing_and_repeats_n
             after.close(after.open(), [person])
         after.turn()
         assert after._turn.index == 2
-        assert sum(int(value[0]) for value in after._secret.values()) == sum(int(person * levels + 0.5) for person in people)
+        assert sum(int(value[0]) for name, value in after._secret.items() if name != "steps") == sum(
+            int(person * levels + 0.5) for person in people
+        )
         assert after.guarantee.spent.amount <= after.config.privacy.budget.amount
-        after._journal.close()
+        after.detach()
         last += 1
     assert died_before > 50  # many of the deaths came before the commit,
     assert died_after > 3  # and some between commit and show
@@ -221,7 +228,7 @@ def test_a_failure_after_the_draw_ends_the_learner_for_good(tmp_path: Path, monk
     for call in (clumsy.open, clumsy.turn, lambda: clumsy.add([1.0]), lambda: clumsy.save(path)):
         with pytest.raises(StateError, match="cannot go on"):
             call()
-    clumsy._journal.close()
+    clumsy.detach()
     monkeypatch.setitem(discreet._LEARNERS, "Clumsy", __name__)
     monkeypatch.setitem(discreet._HOMES, "Clumsy", __name__)
     with pytest.raises(StateError, match="failed after its noise was drawn"):
@@ -229,18 +236,139 @@ def test_a_failure_after_the_draw_ends_the_learner_for_good(tmp_path: Path, monk
 
 
 class Greedy(RunningSum):
-    """Asks the door for twice what it planned."""
+    """Steps twice in one turn."""
 
     def release(self, public: Any, secret: Any, door: Any) -> Any:
-        before = {name: value.copy() for name, value in secret.items()}
-        super().release(public, secret, door)
-        return super().release(public, before, door)
+        super().release(public, dict(secret), door)
+        return super().release(public, secret, door)
+
+
+def test_a_sum_steps_once_a_turn() -> None:
+    """Later steps are paid by earlier ones, so a second step from the same state would be free: and average the noise away."""
+    greedy = Greedy(1, 1, Privacy(1.0), bound=1.0)
+    with pytest.raises(BudgetError, match="one step a turn"):
+        greedy.add([1.0])
+
+
+def door(amount: float) -> Door:
+    return Door(seeded_words(1, 0), pure(amount), index=0)
 
 
 def test_a_door_gives_no_more_than_was_reserved() -> None:
-    greedy = Greedy(1, 1, Privacy(1.0), bound=1.0)
-    with pytest.raises(BudgetError, match="plan it"):
-        greedy.add([1.0])
+    selection, scores = Selection.at_rate(0.25, span=2), np.zeros(3, dtype=np.int64)
+    passage = door(1.01)
+    passage.select(selection, scores)
+    passage.select(selection, scores)
+    for again in (
+        lambda: passage.select(selection, scores),
+        lambda: passage.select_from(SelectionTree(selection, scores)),
+        lambda: passage.select_basis(selection, scores, lambda chosen: np.ones(3, dtype=bool), rank=1),
+        lambda: passage.add_noise(DiscreteLaplace(10), scores, sensitivity=1),
+    ):
+        with pytest.raises(BudgetError, match="plan it"):
+            again()
+
+
+def test_a_basis_draws_no_more_often_than_it_pays() -> None:
+    drawn = door(3.0).select_basis(
+        Selection.at_rate(0.25, span=2), np.zeros(9, dtype=np.int64), lambda chosen: ~np.isin(np.arange(9), chosen), rank=2
+    )
+    assert len(drawn) == 2
+
+
+def test_every_number_gets_noise_of_its_own() -> None:
+    noisy = door(1.0).add_noise(DiscreteLaplace(100), np.array([[5], [1005], [5]]), sensitivity=1)
+    assert noisy.shape == (3, 1)
+    assert noisy[0, 0] != noisy[2, 0]
+
+
+def test_a_door_takes_whole_numbers_only() -> None:
+    for values in (np.array([0.123]), np.array([1], dtype=np.int32)):
+        passage = door(1.0)
+        with pytest.raises(ConfigError, match="quantise"):
+            passage.add_noise(DiscreteLaplace(100), values, sensitivity=1)
+        with pytest.raises(ConfigError, match="quantise"):
+            passage.select(Selection.at_rate(0.1, span=2), values)
+        assert not passage.opened
+
+
+def test_a_visitor_who_never_answers_can_be_skipped() -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0, block=2)
+    sums.act()
+    sums.skip()
+    sums.act()
+    sums.observe([1.0])
+    assert sums.turn()
+    assert int(sums._secret["node0"][0]) == sums._segments.sums(0).levels
+
+
+def test_a_question_left_open_does_not_freeze_later_ones() -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0)
+    sums.act()
+    assert sums.turn()
+    assert sums._pending is not None
+    stale = sums._pending.round
+    sums.act()
+    assert sums._pending.round == stale + 1
+
+
+def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0, block=4)
+    original = RunningSum.digest
+
+    def interrupted(self: RunningSum, public: Any, secret: Any, batch: Any) -> Any:
+        original(self, public, secret, batch)
+        raise KeyboardInterrupt
+
+    ticket = sums.open()
+    monkeypatch.setattr(RunningSum, "digest", interrupted)
+    for again in (lambda: sums.close(ticket, [1.0]), lambda: sums.observe_many([[1.0]])):
+        with pytest.raises(KeyboardInterrupt):
+            again()
+    monkeypatch.undo()
+    with pytest.raises(StateError, match="is not open"):
+        sums.close(ticket, [1.0])
+    assert sums._clock == 2
+
+
+class Chatty(MemoryJournal):
+    """Fails like a database driver that shows what it was given."""
+
+    def commit(self, turn: Turn) -> None:
+        if turn.index:
+            raise RuntimeError(f"INSERT failed: {turn.secret}")
+        super().commit(turn)
+
+
+def test_what_a_journal_says_when_it_fails_is_not_passed_on() -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0, journal=Chatty())
+    with pytest.raises(StateError, match="RuntimeError") as caught:
+        sums.add([1.0])
+    assert "INSERT" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+class Swollen:
+    """Says that it is one row, and is fifty."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.ones((50, 1))
+
+
+def test_nobody_brings_friends() -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0, block=4)
+    with pytest.raises(OutOfBounds, match="one row a round"):
+        sums.observe_many(Swollen())
+
+
+def test_what_comes_with_a_question_must_be_plain() -> None:
+    sums = RunningSum(1, 4, Privacy(1.0), bound=1.0)
+    with pytest.raises(OutOfBounds, match="context must be"):
+        sums.open(context={"name": "Ann"})
+    assert sums._clock == 0
 
 
 class Overdrawn(RunningSum):
@@ -275,4 +403,4 @@ def test_threads_may_share_a_learner() -> None:
     for thread in threads:
         thread.join()
     assert sums.guarantee.releases == 400
-    assert sum(int(value[0]) for value in sums._secret.values()) >= 256 * sums._sums(0).levels
+    assert sum(int(value[0]) for name, value in sums._secret.items() if name != "steps") >= 256 * sums._segments.sums(0).levels

@@ -14,7 +14,6 @@ References  Freund, Schapire (1997); Perez-Salazar, Cummings (2021), Algorithm 1
 
 import os
 from dataclasses import dataclass
-from functools import cache
 from math import ceil, inf, log, pi, sqrt
 from typing import Any, Literal
 
@@ -37,6 +36,8 @@ __all__ = ["Hedge", "HedgeConfig", "best_block", "regret_bound"]
 
 LEVELS = 2**20
 """How many integer steps a gain of `bound` has."""
+MOST_ACTIONS, MOST_ROUNDS = 2**27, 2**40
+"""What selections and 64-bit scores can hold."""
 FIRST_SEGMENT, SEGMENT_DRAWS = 1024, 32
 """Without a horizon: rounds of the first segment, each twice as long as the one before, and draws in each."""
 
@@ -110,28 +111,26 @@ class Hedge(Learner):
             raise ConfigError(f"actions must be a whole number, at least 1, got {config.actions!r}")
         if config.calibration not in ("tight", "published"):
             raise ConfigError(f'calibration must be "tight" or "published", got {config.calibration!r}')
+        if config.actions > MOST_ACTIONS or (config.horizon or 0) > MOST_ROUNDS:
+            raise ConfigError(f"at most {MOST_ACTIONS} actions and {MOST_ROUNDS} rounds, got {config.actions} and {config.horizon}")
         self._entrance = Entrance(config.actions, config.bound, inf, LEVELS, nonnegative=True)
-        self._selection = cache(self._calibrated)
-        self._schedule = self._make_schedule()
-        budget = config.privacy.budget
-        total = budget
-        if isinstance(self._schedule, EqualBlocks):
-            draws = self._schedule.releases
-            total = self._selection(0).charge(budget.measure) * draws if draws else budget * 0
-        facts = {"rate": self._selection(0).rate * LEVELS, "draws": self._schedule.releases, "block": self._schedule.block}
-        return Plan(self._schedule, self._charge, total, facts=facts)
+        self._draws = draws = _Draws(config)
+        budget, schedule = config.privacy.budget, draws.schedule
+        total = draws.charge(0) * schedule.releases if isinstance(schedule, EqualBlocks) else budget
+        facts = {"rate": draws.selection(0).rate * LEVELS, "draws": schedule.releases, "block": schedule.block}
+        return Plan(schedule, draws.charge, total, facts=facts, constants=repr((LEVELS, draws.selection(0))))
 
     def start(self) -> tuple[State, State]:
         return {"action": -1}, {"scores": np.zeros(self.config.actions, dtype=np.int64)}
 
     def digest(self, public: State, secret: State, batch: Batch) -> State:
         actions = self.config.actions
-        rows = as_row(batch.feedback, actions) if batch.single else as_rows(batch.feedback, actions)
+        rows = as_row(batch.feedback, actions) if batch.single else as_rows(batch.feedback, actions, len(batch.rounds))
         self._entrance.add(rows, secret["scores"])
         return secret
 
     def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
-        return {"action": door.select(self._selection(self._segment(door.index)), secret["scores"])}, secret
+        return {"action": door.select(self._draws.selection(door.index), secret["scores"])}, secret
 
     def decide(self, public: State, round: int, asked: Asked, coin: Coin) -> int:
         action: int = public["action"]
@@ -140,10 +139,28 @@ class Hedge(Learner):
     def blank(self) -> Any:
         return np.zeros(self.config.actions)
 
-    # --- the calibration --------------------------------------------------------------------------------------------------------
+
+class _Draws:
+    """When actions are drawn, how sharply, and what each draw costs."""
+
+    def __init__(self, config: HedgeConfig) -> None:
+        self._config = config
+        self._known: dict[int, Selection] = {}
+        self.schedule = self._make_schedule()
+
+    def selection(self, index: int) -> Selection:
+        """The exponential mechanism of draw `index`."""
+        segment = self.schedule.segment(index)[0] if isinstance(self.schedule, Segments) else 0
+        if segment not in self._known:
+            self._known[segment] = self._calibrated(segment)
+        return self._known[segment]
+
+    def charge(self, index: int) -> Charge:
+        """What draw `index` costs."""
+        return self.selection(index).charge(self._config.privacy.budget.measure)
 
     def _make_schedule(self) -> EqualBlocks | Segments:
-        config = self.config
+        config = self._config
         if config.horizon is None:
             if config.calibration == "published" or config.block != "auto":
                 raise ConfigError("without a horizon, calibration must be 'tight' and block 'auto'")
@@ -155,19 +172,13 @@ class Hedge(Learner):
         return EqualBlocks(config.horizon, config.block, last=False)  # type: ignore[arg-type]
 
     def _calibrated(self, segment: int) -> Selection:
-        config, span = self.config, 2 * LEVELS
-        if isinstance(self._schedule, Segments):  # Σ 6/(π²m²) = 1: the budget lasts for ever
-            share = config.privacy.budget * (6 / (pi * (segment + 1)) ** 2)
+        config, span = self._config, 2 * LEVELS
+        if isinstance(self.schedule, Segments):  # Σ 6/(π²m²) = 1: the budget lasts for ever
+            share = Charge(config.privacy.budget.measure, config.privacy.budget.amount * 6 / (pi * (segment + 1)) ** 2)
             return Selection.for_budget(share, draws=SEGMENT_DRAWS, span=span)
         if config.calibration == "published":
-            return Selection.at_rate(hedge_rate(config.epsilon, config.delta, self._schedule.horizon) / LEVELS, span)
-        return Selection.for_budget(config.privacy.budget, draws=max(1, self._schedule.releases), span=span)
-
-    def _segment(self, index: int) -> int:
-        return self._schedule.segment(index)[0] if isinstance(self._schedule, Segments) else 0
-
-    def _charge(self, index: int) -> Charge:
-        return self._selection(self._segment(index)).charge(self.config.privacy.budget.measure)
+            return Selection.at_rate(hedge_rate(config.epsilon, config.delta, self.schedule.horizon) / LEVELS, span)
+        return Selection.for_budget(config.privacy.budget, draws=max(1, self.schedule.releases), span=span)
 
 
 def regret_bound(actions: int, horizon: int, block: int, budget: Charge) -> float:

@@ -9,13 +9,15 @@ Guarantee   docs/guarantees/turn.md, Theorem 1
 from collections.abc import Callable
 from typing import Any
 
-from discreet.errors import BudgetError
+import numpy as np
+
+from discreet.errors import BudgetError, ConfigError
 from discreet.release.arrays import Integers, Mask
 from discreet.release.ledger import units_of
 from discreet.release.noise import Noise
 from discreet.release.privacy import Charge
 from discreet.release.randomness import Words
-from discreet.release.selection import Selection, SelectionTree
+from discreet.release.selection import Selection, SelectionTree, checked_candidates
 from discreet.release.sums import PrefixSum
 
 __all__ = ["Door"]
@@ -44,14 +46,18 @@ class Door:
         self._words = words
         self._measure = reserved.measure
         self._left = units_of(reserved)
+        self._stepped: set[int] = set()
 
     def add_noise(self, noise: Noise, values: Integers, *, sensitivity: float) -> Integers:
         """The values with exact noise; one person can move them by at most `sensitivity` in the noise's norm."""
+        if values.dtype != np.int64:
+            raise ConfigError(f"noise is added to int64 arrays only, got {values.dtype}: quantise at the entrance")
         self._pay(noise.charge(sensitivity))
-        return values + noise.draw(values.size, self._words)
+        return values + noise.draw(values.size, self._words).reshape(values.shape)
 
     def select(self, selection: Selection, scores: Integers, available: Mask | None = None) -> int:
         """One candidate, by the exponential mechanism."""
+        available = checked_candidates(scores, available)
         self._pay(selection.charge(self._measure))
         return selection.draw(scores, self._words, available)
 
@@ -62,15 +68,19 @@ class Door:
 
     def select_basis(self, selection: Selection, scores: Integers, extensions: Callable[[list[int]], Mask], rank: int) -> list[int]:
         """A basis of a matroid of this rank, by successive draws, all paid before the first."""
+        checked_candidates(scores, None)
         self._pay(selection.charge(self._measure) * rank)
-        return selection.draw_basis(scores, self._words, extensions)
+        return selection.draw_basis(scores, self._words, extensions, rank)
 
     def prefix(
-        self, sums: PrefixSum, position: int, public: dict[str, Any], secret: dict[str, Any], addend: Integers
+        self, sums: PrefixSum, public: dict[str, Any], secret: dict[str, Any], addend: Integers
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next prefix of a running sum, as new public and secret state."""
-        self._pay(sums.charge(position))
-        return sums.step(position, public, secret, addend, self._words)
+        """The next prefix of a running sum, as new public and secret state. One step a turn: later steps lean on earlier fees."""
+        if id(sums) in self._stepped:
+            raise BudgetError("a running sum takes one step a turn: plan another release for the next")
+        self._pay(sums.charge(secret["steps"]))
+        self._stepped.add(id(sums))
+        return sums.step(public, secret, addend, self._words)
 
     def _pay(self, charge: Charge) -> None:
         due = units_of(charge)

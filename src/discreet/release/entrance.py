@@ -44,6 +44,8 @@ class Entrance:
             raise ConfigError(f"norm must be 1, 2 or infinity, got {self.norm}")
         if not 1 <= self.levels <= 2**30:
             raise ConfigError(f"levels must be between 1 and 2^30, got {self.levels}")
+        if not 1e-280 <= self.bound <= 1e280:
+            raise ConfigError(f"bound must lie between 1e-280 and 1e280, got {self.bound}: rescale the data")
 
     @property
     def grid(self) -> float:
@@ -87,18 +89,18 @@ def as_row(feedback: object, dimension: int) -> Floats:
     return np.ascontiguousarray(row.reshape(1, dimension))
 
 
-def as_rows(feedback: object, dimension: int) -> Floats:
-    """Many people's numbers as a matrix; rows that are not finite are left to count as zero."""
+def as_rows(feedback: object, dimension: int, people: int) -> Floats:
+    """The numbers of so many people as a matrix; rows that are not finite are left to count as zero."""
     rows = _as_floats(feedback, dimension)
     if rows.ndim == 1 and dimension == 1:
         rows = rows.reshape(-1, 1)
-    if rows.ndim != 2 or rows.shape[1] != dimension:
-        raise OutOfBounds(f"feedback must be a matrix with {dimension} numbers a row")
+    if rows.shape != (people, dimension):
+        raise OutOfBounds(f"feedback must be a matrix with {dimension} numbers a row, one row a round")
     return np.ascontiguousarray(rows)
 
 
 def _as_floats(feedback: object, dimension: int) -> Floats:
     try:
         return np.asarray(feedback, dtype=np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # whatever a person's own type raises may tell about them
         raise OutOfBounds(f"feedback must be numbers, {dimension} a round") from None

@@ -7,7 +7,7 @@ Guarantee   docs/guarantees/turn.md, Theorem 3 (crashes and copies)
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,14 +23,14 @@ __all__ = ["FileJournal", "Journal", "MemoryJournal", "as_journal"]
 class Journal(Protocol):
     """What the turn mechanism asks of a place to keep turns."""
 
-    def claim(self) -> Turn | None:
-        """Become the only holder; the newest turn, if there is one."""
+    def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
+        """Become the only holder; the newest turn, if there is one. `accept` raises before anything changes if it is not wanted."""
 
     def commit(self, turn: Turn) -> None:
         """Keep this turn durably, or raise. If it raises, the outcome is unknown until `latest` is asked."""
 
     def latest(self) -> Turn | None:
-        """The newest turn that was committed."""
+        """The newest turn that was committed, for certain."""
 
     def close(self) -> None:
         """Let others claim it."""
@@ -42,7 +42,7 @@ class MemoryJournal:
     def __init__(self) -> None:
         self._turn: Turn | None = None
 
-    def claim(self) -> None:
+    def claim(self, accept: Callable[[Turn], None]) -> None:
         """A new journal is always empty; a used one belongs to its learner."""
         if self._turn is not None:
             raise StateError("this journal belongs to another learner: make a new one")
@@ -60,47 +60,51 @@ class MemoryJournal:
 class FileJournal:
     """Keeps the newest turn in one file (see discreet/release/statefile.py).
 
-    The file's lock is held from `claim` to `close`, or to the end of the process. With `hold=False` it is taken for each
-    commit only, so that somebody else may load the file; the commit after that is refused.
+    A lock beside it (an empty file, never replaced) is held from `claim` to `close`, or to the end of the process. With
+    `hold=False` it is taken for each commit only, so that somebody else may load the file; the commit after that is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.realpath(path))  # a link must not become a second copy
         self.hold = hold
-        self._descriptor: int | None = None
+        self._lock: int | None = None
 
-    def claim(self) -> Turn | None:
-        with self._locked() as present:
-            if not present:
+    def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
+        with self._locked():
+            if not self.path.exists():
                 return None
             turn = self._read()
+            accept(turn)
             turn = replace(turn, epoch=turn.epoch + 1)
-            self._write(turn)
+            statefile.write(self.path, statefile.encode(turn))
         return turn
 
     def commit(self, turn: Turn) -> None:
-        with self._locked() as present:
-            if present and self._read().epoch != turn.epoch:
-                raise StateError(f"{self.path.name} was loaded elsewhere: only the newest copy may go on")
-            if not present and turn.index + turn.epoch > 0:
-                raise StateError(f"{self.path.name} is gone: without it, what was spent cannot be kept")
-            self._write(turn)
+        with self._locked():
+            if turn.index + turn.epoch > 0 or self.path.exists():
+                kept = self._read()
+                if (kept.identity, kept.epoch) != (turn.identity, turn.epoch):
+                    raise StateError(f"{self.path.name} was loaded elsewhere or replaced: only the newest copy may go on")
+            statefile.write(self.path, statefile.encode(turn))
 
     def create(self, turn: Turn) -> None:
         """Commit to a file that must not exist yet."""
-        with self._locked() as present:
-            if present:
+        with self._locked():
+            if self.path.exists():
                 raise StateError(f"{self.path.name} exists already: delete it, or choose another name")
-            self._write(turn)
+            statefile.write(self.path, statefile.encode(turn))
 
     def latest(self) -> Turn | None:
-        return self._read() if self.path.exists() else None
+        if not self.path.exists():
+            return None
+        turn = self._read()
+        statefile.make_durable(self.path.parent)  # what is read back must survive a power cut
+        return turn
 
     def close(self) -> None:
-        """Give up the lock."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _read(self) -> Turn:
         try:
@@ -109,45 +113,26 @@ class FileJournal:
             raise StateError(f"{self.path.name} cannot be read: {error.strerror}") from None
         return statefile.decode(content, self.path.name)
 
-    def _write(self, turn: Turn) -> None:
-        descriptor = statefile.write(self.path, statefile.encode(turn))
-        self.close()
-        self._descriptor = descriptor
-
-    def _is_current(self, descriptor: int) -> bool:
-        return self.path.exists() and os.path.samestat(os.fstat(descriptor), os.stat(self.path))
-
     @contextmanager
-    def _locked(self) -> Iterator[bool]:
-        """Hold the lock of the file that is at the path now; yields whether there is one."""
+    def _locked(self) -> Iterator[None]:
         import fcntl
 
-        while self._descriptor is None:
+        if self._lock is None:
             try:
-                descriptor = os.open(self.path, os.O_RDWR)
-            except FileNotFoundError:
-                break
+                lock = os.open(self.path.with_name(f".{self.path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
-                raise StateError(f"{self.path.name} cannot be opened: {error.strerror}") from None
+                raise StateError(f"{self.path.name} cannot be locked: {error.strerror}") from None
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                os.close(descriptor)
+                os.close(lock)
                 raise StateError(f"{self.path.name} is in use by another learner") from None
-            if self._is_current(descriptor):
-                self._descriptor = descriptor
-            else:
-                os.close(descriptor)  # replaced between opening and locking: look again
-        if self._descriptor is not None and not self._is_current(self._descriptor):
-            self.close()
-            raise StateError(f"{self.path.name} was moved or replaced: only the file that was opened may go on")
+            self._lock = lock
         try:
-            yield self._descriptor is not None
-        except BaseException:
-            self.close()
-            raise
-        if not self.hold:
-            self.close()
+            yield
+        finally:
+            if not self.hold:
+                self.close()
 
     def __del__(self) -> None:
         self.close()

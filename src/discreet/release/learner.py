@@ -15,6 +15,7 @@ Guarantee   docs/guarantees/turn.md
 
 import os
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from threading import RLock
@@ -22,14 +23,14 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from discreet.errors import ConfigError, HorizonReached, StateError
+from discreet.errors import ConfigError, HorizonReached, OutOfBounds, StateError
 from discreet.release.coins import Coin
 from discreet.release.config import Config
 from discreet.release.door import Door
 from discreet.release.guarantee import Guarantee
 from discreet.release.journal import FileJournal, Journal, MemoryJournal, as_journal
 from discreet.release.ledger import Ledger
-from discreet.release.randomness import Words, seeded_words, system_words
+from discreet.release.randomness import Words, forks, seeded_words, system_words
 from discreet.release.turn import Asked, Batch, Plan, State, Ticket, Turn
 
 __all__ = ["Learner"]
@@ -66,12 +67,16 @@ class Learner(ABC):
     @abstractmethod
     def blank(self) -> Any: ...
 
+    def decide_many(self, public: State, rounds: range, coin_key: bytes) -> Any:
+        """The decisions of some rounds of one block, stacked; a learner that decides once a block says so faster."""
+        return np.array([self.decide(public, round, Asked(), Coin(coin_key, round)) for round in rounds])
+
     def __init__(self, config: Config, journal: Journal | str | os.PathLike[str] | None = None) -> None:
         self.config = config
         self._plan = self.plan()
         self._ledger_fits()
         self._lock = RLock()
-        self._process = os.getpid()
+        self._process = (os.getpid(), forks())
         self._journal = as_journal(journal)
         self._pending: Ticket | None = None
         self._unsettled: Turn | None = None
@@ -84,18 +89,26 @@ class Learner(ABC):
 
     def _claimed(self) -> Turn:
         """The journal's newest turn, or the first one."""
-        kind, config = type(self).__name__, self.config
-        found = self._journal.claim()
+        found = self._journal.claim(self._accept)
         if found is None:
             public, secret = self.start()
-            ledger = Ledger(config.privacy.budget)
-            found = Turn(kind, config.as_plain(), config.hash, 0, 0, 0, 0, {}, public, secret, ledger, self._coin_key(0))
+            found = Turn(
+                identity=os.urandom(8).hex() if self.config.seed is None else "simulated",
+                kind=type(self).__name__, config=self.config.as_plain(), config_hash=self.config.hash,
+                calibration=self._plan.calibration, epoch=0, index=0, rounds=0, clock=0, waiting={}, public=public, secret=secret,
+                ledger=Ledger(self.config.privacy.budget), coin_key=self._coin_key(0),
+            )  # fmt: skip
             self._journal.commit(found)
-        elif (found.kind, found.config_hash) != (kind, config.hash):
-            raise StateError(f"the journal belongs to another configuration (of {found.kind}): use discreet.load, or another file")
-        elif found.failed:
-            raise StateError("a release of this state failed after its noise was drawn: it cannot go on; start a new learner")
         return found
+
+    def _accept(self, found: Turn) -> None:
+        """Refuse a turn that this learner cannot go on from."""
+        if (found.kind, found.config_hash) != (type(self).__name__, self.config.hash):
+            raise StateError(f"the journal belongs to another configuration (of {found.kind}): use discreet.load, or another file")
+        if found.calibration != self._plan.calibration:
+            raise StateError("this state was calibrated by another version of discreet or its parts: go on with that version")
+        if found.failed:
+            raise StateError("a release of this state failed after its noise was drawn: it cannot go on; start a new learner")
 
     @classmethod
     def from_config(cls, config: Config, journal: Journal | str | os.PathLike[str] | None = None) -> "Learner":
@@ -109,8 +122,8 @@ class Learner(ABC):
     def open(self, context: Any = None, available: Any = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
         with self._lock:
+            asked = Asked(_plain("context", context), _plain("available", available))
             self._release_if_due()
-            asked = Asked(*(None if value is None else np.asarray(value) for value in (context, available)))
             ticket = self._ticket(self._clock, asked)
             if not self._is_over():
                 self._waiting[self._clock] = asked
@@ -127,15 +140,19 @@ class Learner(ABC):
                 return False
             if ticket.round not in self._waiting:
                 raise StateError(f"round {ticket.round} is not open: it has its feedback, or was never asked for")
-            asked = self._waiting[ticket.round]
-            self._digest(Batch(self._turn.index, [ticket.round], feedback, single=True, asked=(asked,)))
-            del self._waiting[ticket.round]
+            # First out of the waiting ones: whatever interrupts this, nobody is counted twice.
+            asked = self._waiting.pop(ticket.round)
+            try:
+                self._digest(Batch(self._turn.index, [ticket.round], feedback, single=True, asked=(asked,)))
+            except OutOfBounds:
+                self._waiting[ticket.round] = asked
+                raise
             return True
 
     def act(self, context: Any = None, available: Any = None) -> Any:
         """This round's decision. Asking twice before `observe` gives the same."""
         with self._lock:
-            if self._pending is None:
+            if self._pending is None or (self._pending.round not in self._waiting and not self._is_over()):
                 self._pending = self.open(context, available)
             return self._pending.decision
 
@@ -147,6 +164,11 @@ class Learner(ABC):
                     raise HorizonReached(f"all {self._clock} planned rounds are over: nothing more can be learned")
                 raise StateError("no round is open: call act() first, then observe() once")
             self.close(self._pending, feedback)
+            self._pending = None
+
+    def skip(self) -> None:
+        """End the round that `act` began without feedback: it counts as blank."""
+        with self._lock:
             self._pending = None
 
     def observe_many(self, rows: Any) -> None:
@@ -163,10 +185,16 @@ class Learner(ABC):
                 return
             rounds = self._next_rounds(count)
             asked = tuple(self._waiting.get(round, Asked()) for round in rounds)
-            self._digest(Batch(self._turn.index, rounds, rows, asked=asked))
+            before = self._clock, dict(self._waiting), self._pending
+            if self._is_begun():
+                self._pending = None
             self._waiting.pop(rounds[0], None)
             self._clock = rounds[-1] + 1
-            self._pending = None
+            try:
+                self._digest(Batch(self._turn.index, rounds, rows, asked=asked))
+            except OutOfBounds:
+                self._clock, self._waiting, self._pending = before
+                raise
 
     def replay(self, rows: Any) -> Any:
         """Feed many rounds and give the decision of each, crossing releases."""
@@ -177,11 +205,13 @@ class Learner(ABC):
                 if not self._is_begun():
                     self._release_if_due()
                 chunk = rows[position : position + max(1, self.rounds_until_release)]
-                decided = [self._ticket(round, Asked()).decision for round in self._next_rounds(len(chunk))]
+                decided = self.decide_many(self._turn.public, self._next_rounds(len(chunk)), self._turn.coin_key)
+                if self._pending is not None and self._is_begun():  # decided when it was asked for, with its context
+                    decided = np.concatenate([np.asarray(self._pending.decision)[None], decided[1:]])
                 self.observe_many(chunk)
-            decisions += decided
+            decisions.append(decided)
             position += len(chunk)
-        return np.array(decisions)
+        return np.concatenate(decisions) if decisions else np.array([])
 
     @property
     def rounds_until_release(self) -> int:
@@ -235,9 +265,8 @@ class Learner(ABC):
         charge = self._plan.charge(index)
         ledger = self._turn.ledger.charge(charge, cohort=self._plan.cohort(index))
         if self._waiting:
-            missing, asked = list(self._waiting), tuple(self._waiting.values())
-            self._digest(Batch(index, missing, [self.blank() for _ in missing], asked=asked))
-            self._waiting = {}
+            missing, self._waiting = self._waiting, {}
+            self._digest(Batch(index, list(missing), [self.blank() for _ in missing], asked=tuple(missing.values())))
         door = Door(self._words(index), charge, index)
         try:
             public, secret = self.release(self._turn.public, self._secret, door)
@@ -257,13 +286,17 @@ class Learner(ABC):
         except Exception as error:
             kept = self._journal.latest()
             if kept is None or (kept.index, kept.coin_key) != (turn.index, turn.coin_key):
-                raise StateError(f"a release could not be committed ({error}): nothing was shown; the next call tries again") from error
+                cause = str(error) if isinstance(error, StateError) else type(error).__name__  # a driver's text may hold sums
+                raise StateError(
+                    f"a release could not be committed ({cause}): nothing was shown, everyone is counted; turn() tries again"
+                ) from None
         self._take(turn)
         self._unsettled = None
 
     def _fail(self) -> None:
         self._failed = True
-        self._journal.commit(replace(self._snapshot(), failed=True))
+        with suppress(Exception):  # the error that led here is the one to be seen
+            self._journal.commit(replace(self._snapshot(), failed=True))
 
     def _take(self, turn: Turn) -> None:
         for value in turn.public.values():
@@ -298,7 +331,7 @@ class Learner(ABC):
     def _check(self) -> None:
         if self._failed:
             raise StateError("a release failed after its noise was drawn: this learner cannot go on; start a new one")
-        if os.getpid() != self._process:
+        if (os.getpid(), forks()) != self._process:
             raise StateError("this learner was forked: two copies would spend one budget twice; make one in each process")
 
     # --- what may be asked at any time --------------------------------------------------------------------------------------
@@ -332,9 +365,23 @@ class Learner(ABC):
             else:
                 raise StateError("the state is kept in this learner's journal already: a second copy could spend the budget twice")
 
+    def detach(self) -> None:
+        """Give up the journal's lock, so that others can load the file."""
+        self._journal.close()
+
     def __reduce__(self) -> NoReturn:
         raise StateError("a learner cannot be copied or pickled: two copies would spend one budget twice; use save and load")
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.config.as_plain().items())
         return f"{type(self).__name__}({settings})"
+
+
+def _plain(name: str, value: Any) -> Any:
+    """What came with a question, as an array that can be kept."""
+    if value is None:
+        return None
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufSU":
+        raise OutOfBounds(f"{name} must be numbers, strings or booleans, or arrays of them")
+    return array

@@ -122,4 +122,4 @@ def event_of(charge: Charge) -> Any:
         return dp_event.NoOpDpEvent()
     if charge.measure == "zcdp":
         return dp_event.ZCDpEvent(charge.amount)
-    return dp_event.RandomizedResponseDpEvent(noise_parameter=2 / (exp(charge.amount) + 1), num_buckets=2)
+    return dp_event.RandomizedResponseDpEvent(noise_parameter=2 / (exp(min(charge.amount, 700.0)) + 1), num_buckets=2)

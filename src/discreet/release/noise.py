@@ -61,7 +61,7 @@ class DiscreteLaplace:
         _check_whole("scale", self.scale, LARGEST_SCALE)
 
     def charge(self, sensitivity: float) -> Charge:
-        return pure(sensitivity / self.scale * (1 + 2**-50))
+        return pure(sensitivity / self.scale * (1 + 2**-48))
 
     @property
     def variance(self) -> float:
@@ -91,7 +91,7 @@ class DiscreteGaussian:
         _check_whole("sigma", self.sigma, LARGEST_SIGMA)
 
     def charge(self, sensitivity: float) -> Charge:
-        return zcdp((sensitivity / self.sigma) ** 2 / 2 * (1 + 2**-50))
+        return zcdp((sensitivity / self.sigma) ** 2 / 2 * (1 + 2**-48))
 
     @property
     def variance(self) -> float:

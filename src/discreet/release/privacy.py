@@ -7,7 +7,7 @@ References  Bun, Steinke (2016), "Concentrated Differential Privacy"
 """
 
 from dataclasses import KW_ONLY, dataclass
-from math import isfinite
+from math import inf, isfinite, nextafter
 from typing import Literal
 
 from discreet.errors import ConfigError
@@ -22,8 +22,8 @@ Measure = Literal["pure", "zcdp"]
 class Charge:
     """The price of one or more releases, for the person who pays most.
 
-    >>> zcdp(0.001) * 3
-    Charge(measure='zcdp', amount=0.003)
+    >>> zcdp(0.25) * 3
+    Charge(measure='zcdp', amount=0.7500000000000001)
     """
 
     measure: Measure
@@ -34,7 +34,9 @@ class Charge:
             raise ConfigError(f"a charge must be finite and at least 0, got {self.amount}")
 
     def __mul__(self, times: float) -> "Charge":
-        return Charge(self.measure, self.amount * times)
+        # Rounded up, so that a product is never less than the same charge added up.
+        product = self.amount * times
+        return Charge(self.measure, product if times in (0, 1) else nextafter(product, inf))
 
     def __truediv__(self, parts: float) -> "Charge":
         return Charge(self.measure, self.amount / parts)
@@ -42,7 +44,7 @@ class Charge:
     @property
     def rho(self) -> float:
         """The charge as zCDP; an ε-DP release is ε²/2-zCDP."""
-        return self.amount if self.measure == "zcdp" else self.amount**2 / 2
+        return self.amount if self.measure == "zcdp" else nextafter(self.amount**2 / 2, inf)
 
 
 def pure(epsilon: float) -> Charge:
@@ -84,12 +86,12 @@ class Privacy:
     contributions: int = 1
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.epsilon) and self.epsilon > 0):
-            raise ConfigError(f"epsilon must be finite and greater than 0, got {self.epsilon}")
+        if not 1e-9 <= self.epsilon <= 1e6:
+            raise ConfigError(f"epsilon must be finite and greater than 0 (1e-9 to 1e6), got {self.epsilon}")
         if not 0 <= self.delta < 1:
             raise ConfigError(f"delta must be at least 0 and less than 1, got {self.delta}")
-        if not isinstance(self.contributions, int) or self.contributions < 1:
-            raise ConfigError(f"contributions must be a whole number of rounds, at least 1, got {self.contributions!r}")
+        if not isinstance(self.contributions, int) or not 1 <= self.contributions <= 10**6:
+            raise ConfigError(f"contributions must be a whole number of rounds, at least 1 (and at most 10^6), got {self.contributions!r}")
 
     @property
     def pure(self) -> bool:

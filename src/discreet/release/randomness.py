@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from discreet.errors import StateError
 
-__all__ = ["Words", "seeded_words", "system_words"]
+__all__ = ["Words", "forks", "seeded_words", "system_words"]
 
 
 class Words:
@@ -50,6 +50,11 @@ class Words:
 
 _own = threading.local()
 _process = [0]  # counts the forks between the first process and this one
+
+
+def forks() -> int:
+    """How many forks lie between the first process and this one; a pid may be used again, this is not."""
+    return _process[0]
 
 
 def _count_fork() -> None:

@@ -5,7 +5,6 @@ Guarantee   docs/guarantees/sums.md
 
 import os
 from dataclasses import dataclass
-from functools import cache
 from math import inf, sqrt
 from typing import Any
 
@@ -130,9 +129,10 @@ class RunningSum(Learner):
         """How far each coordinate of the newest total is from the truth, typically: known in advance, the same for any data."""
         if self._turn.index == 0:
             return 0.0
-        number, position = self._place(self._turn.index - 1)
-        whole = [self._sums(segment).variance(self._releases(segment)) * self._grid(segment) ** 2 for segment in range(number)]
-        return sqrt(sum(whole) + self._sums(number).variance(position + 1) * self._grid(number) ** 2)
+        parts = self._segments
+        number, position = parts.place(self._turn.index - 1)
+        whole = [parts.sums(earlier).variance(parts.releases(earlier)) * parts.grid(earlier) ** 2 for earlier in range(number)]
+        return sqrt(sum(whole) + parts.sums(number).variance(position + 1) * parts.grid(number) ** 2)
 
     # --- the hooks ------------------------------------------------------------------------------------------------------------
 
@@ -140,14 +140,11 @@ class RunningSum(Learner):
         config = self.config
         if not isinstance(config.dimension, int) or config.dimension < 1:
             raise ConfigError(f"dimension must be a whole number, at least 1, got {config.dimension!r}")
-        self._sums, self._entrance = cache(self._calibrated), cache(self._make_entrance)
-        self._schedule = (
-            Segments(FIRST_SEGMENT * config.block, config.block) if config.horizon is None else EqualBlocks(config.horizon, config.block)
-        )
-        sums = self._sums(0)
-        total = config.privacy.budget if config.horizon is None else sums.spent(self._releases(0))
-        facts = {"mechanism": type(sums).__name__, "grid": self._grid(0), "noise": sums.variance(1) ** 0.5 * self._grid(0)}
-        return Plan(self._schedule, self._charge, total, self._cohort, facts)
+        self._segments = parts = _Segments(config)
+        sums = parts.sums(0)
+        total = config.privacy.budget if config.horizon is None else sums.spent(parts.releases(0))
+        facts = {"mechanism": type(sums).__name__, "grid": parts.grid(0), "noise": sums.variance(1) ** 0.5 * parts.grid(0)}
+        return Plan(parts.schedule, parts.charge, total, parts.cohort, facts, constants=repr(sums))
 
     def start(self) -> tuple[State, State]:
         zeros = np.zeros(self.config.dimension)
@@ -155,14 +152,14 @@ class RunningSum(Learner):
 
     def digest(self, public: State, secret: State, batch: Batch) -> State:
         dimension = self.config.dimension
-        rows = as_row(batch.feedback, dimension) if batch.single else as_rows(batch.feedback, dimension)
-        number, _ = self._place(batch.index)
-        self._entrance(number).add(rows, secret["addend"])
+        rows = as_row(batch.feedback, dimension) if batch.single else as_rows(batch.feedback, dimension, len(batch.rounds))
+        number, _ = self._segments.place(batch.index)
+        self._segments.entrance(number).add(rows, secret["addend"])
         return secret
 
     def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
-        number, position = self._place(door.index)
-        sums = self._sums(number)
+        number, position = self._segments.place(door.index)
+        sums = self._segments.sums(number)
         addend = secret["addend"]
         if position == 0:
             closed = public["total"]
@@ -170,8 +167,8 @@ class RunningSum(Learner):
         else:
             closed = public["closed"]
             public, secret = _without(public, "total", "closed"), _without(secret, "addend")
-        public, secret = door.prefix(sums, position, public, secret, addend)
-        total = closed + public["prefix"] * self._grid(number)
+        public, secret = door.prefix(sums, public, secret, addend)
+        total = closed + public["prefix"] * self._segments.grid(number)
         return public | {"total": total, "closed": closed}, secret | {"addend": np.zeros_like(addend)}
 
     def decide(self, public: State, round: int, asked: Asked, coin: Coin) -> Floats:
@@ -181,32 +178,52 @@ class RunningSum(Learner):
     def blank(self) -> Floats:
         return np.zeros(self.config.dimension)
 
-    # --- segments: one when the horizon is known, doubling ones when it is not ---------------------------------------------------
 
-    def _place(self, index: int) -> tuple[int, int]:
-        return self._schedule.segment(index) if isinstance(self._schedule, Segments) else (0, index)
+class _Segments:
+    """Where each release lies: in the one sum if the horizon is known, in one of the doubling sums if it is not."""
 
-    def _releases(self, number: int) -> int:
-        return self._schedule.length(number) if isinstance(self._schedule, Segments) else self._schedule.releases
+    def __init__(self, config: RunningSumConfig) -> None:
+        self._config = config
+        self._known: dict[int, tuple[PrefixSum, Entrance]] = {}
+        block, horizon = config.block, config.horizon
+        self.schedule = Segments(FIRST_SEGMENT * block, block) if horizon is None else EqualBlocks(horizon, block)
 
-    def _cohort(self, index: int) -> int | None:
-        return self._place(index)[0] if isinstance(self._schedule, Segments) else None
+    def place(self, index: int) -> tuple[int, int]:
+        """The segment of a release, and its position there."""
+        return self.schedule.segment(index) if isinstance(self.schedule, Segments) else (0, index)
 
-    def _charge(self, index: int) -> Charge:
-        number, position = self._place(index)
-        return self._sums(number).charge(position)
+    def releases(self, number: int) -> int:
+        """How many releases a segment has."""
+        return self.schedule.length(number) if isinstance(self.schedule, Segments) else self.schedule.releases
 
-    def _calibrated(self, number: int) -> PrefixSum:
-        config = self.config
-        stream = Stream(self._releases(number), config.dimension, float(config.norm), config.nonnegative, config.block)
-        return calibrate(config.method, config.privacy.budget, stream)
+    def cohort(self, index: int) -> int | None:
+        """People of different segments pay side by side."""
+        return self.place(index)[0] if isinstance(self.schedule, Segments) else None
 
-    def _make_entrance(self, number: int) -> Entrance:
-        config = self.config
-        return Entrance(config.dimension, config.bound, float(config.norm), self._sums(number).levels, config.nonnegative)
+    def charge(self, index: int) -> Charge:
+        """What a release costs."""
+        number, position = self.place(index)
+        return self.sums(number).charge(position)
 
-    def _grid(self, number: int) -> float:
-        return self._entrance(number).grid
+    def sums(self, number: int) -> PrefixSum:
+        """The calibrated sum of a segment."""
+        return self._calibrated(number)[0]
+
+    def entrance(self, number: int) -> Entrance:
+        """The entrance of a segment, with the grid of its sum."""
+        return self._calibrated(number)[1]
+
+    def grid(self, number: int) -> float:
+        """What an integer step of a segment is worth."""
+        return self.entrance(number).grid
+
+    def _calibrated(self, number: int) -> tuple[PrefixSum, Entrance]:
+        if number not in self._known:
+            config, norm = self._config, float(self._config.norm)
+            stream = Stream(self.releases(number), config.dimension, norm, config.nonnegative, config.block)
+            sums = calibrate(config.method, config.privacy.budget, stream)
+            self._known[number] = sums, Entrance(config.dimension, config.bound, norm, sums.levels, config.nonnegative)
+        return self._known[number]
 
 
 def _without(state: State, *names: str) -> State:

@@ -21,7 +21,7 @@ from discreet.release.arrays import Integers, Mask
 from discreet.release.privacy import Charge, pure, zcdp
 from discreet.release.randomness import Words
 
-__all__ = ["INTEGER_SLACK", "Selection", "SelectionTree"]
+__all__ = ["INTEGER_SLACK", "Selection", "SelectionTree", "checked_candidates"]
 
 INTEGER_SLACK = 2.0**-39 + 4 * 2.0**-49
 """What integer weights add to the range: 2 · 2^−FLOOR for rounding down, 4 times the error of the computed exponential."""
@@ -78,7 +78,7 @@ class Selection:
     @property
     def range(self) -> float:
         """The range b of the privacy loss of one draw."""
-        return self.rate * self.span + INTEGER_SLACK
+        return (self.rate * self.span + INTEGER_SLACK) * (1 + 2**-48)  # rounded up for certain
 
     def charge(self, measure: str) -> Charge:
         """The price of one draw."""
@@ -89,7 +89,7 @@ class Selection:
         from discreet.release import kernels
 
         high, low = np.empty(scores.size, dtype=np.uint64), np.empty(scores.size, dtype=np.uint64)
-        kernels.fill_weights(scores, _checked(scores, available), np.uint64(self.units), high, low)
+        kernels.fill_weights(scores, checked_candidates(scores, available), np.uint64(self.units), high, low)
         return high, low
 
     def draw(self, scores: Integers, words: Words, available: Mask | None = None) -> int:
@@ -98,19 +98,22 @@ class Selection:
 
         return int(kernels.draw_weighted(*self.weights(scores, available), words.address, words.state))
 
-    def draw_basis(self, scores: Integers, words: Words, extensions: Callable[[list[int]], Mask]) -> list[int]:
-        """Successive draws until no candidate is left: a basis of a matroid, at one charge a draw.
+    def draw_basis(self, scores: Integers, words: Words, extensions: Callable[[list[int]], Mask], rank: int) -> list[int]:
+        """Up to `rank` successive draws, until no candidate is left: a basis of a matroid, at one charge a draw.
 
         `extensions(chosen)` says which candidates stay independent of those chosen; it must not read anyone's data. Always
         a full basis: stopping at a noisy threshold would not have a bounded range.
         """
         chosen: list[int] = []
-        while (mask := extensions(chosen)).any():
+        while len(chosen) < rank and (mask := extensions(chosen)).any():
             chosen.append(self.draw(scores, words, mask))
         return chosen
 
 
-def _checked(scores: Integers, available: Mask | None) -> Mask:
+def checked_candidates(scores: Integers, available: Mask | None) -> Mask:
+    """The mask of available candidates, or a `ConfigError` if there is nothing to select from."""
+    if scores.dtype != np.int64 or scores.ndim != 1:
+        raise ConfigError(f"scores must be one row of int64, got {scores.dtype} of shape {scores.shape}: quantise at the entrance")
     if not 1 <= scores.size <= 2**27:
         raise ConfigError(f"a selection needs between 1 and 2^27 candidates, got {scores.size}")
     if available is None:
@@ -136,7 +139,7 @@ class SelectionTree:
     """
 
     def __init__(self, selection: Selection, scores: Integers) -> None:
-        available = _checked(scores, None)
+        available = checked_candidates(scores, None)
         self.selection = selection
         self._leaves = 1 << (scores.size - 1).bit_length()
         self._best = np.full(2 * self._leaves, np.iinfo(np.int64).min, dtype=np.int64)
@@ -153,12 +156,14 @@ class SelectionTree:
     @property
     def scores(self) -> Integers:
         """The current scores."""
-        return self._best[self._leaves : self._leaves + self._available.size]
+        return self._best[self._leaves : self._leaves + self._available.size].copy()
 
     def change(self, candidate: int, score: int) -> None:
         """Give one candidate another score."""
         from discreet.release import kernels
 
+        if not 0 <= candidate < self._available.size:
+            raise ConfigError(f"candidate must be between 0 and {self._available.size - 1}, got {candidate}")
         before = self._best[1]
         node = self._leaves + candidate
         self._best[node] = score

@@ -18,7 +18,7 @@ from discreet.errors import StateError
 from discreet.release.ledger import Ledger
 from discreet.release.turn import Asked, Turn
 
-__all__ = ["decode", "encode", "write"]
+__all__ = ["decode", "encode", "make_durable", "write"]
 
 MAGIC = b"DISCREET"
 VERSION = 1
@@ -32,12 +32,12 @@ def encode(turn: Turn) -> bytes:
     arrays: list[np.ndarray] = []
 
     def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufSU":
             arrays.append(np.ascontiguousarray(value))
             return {"dtype": value.dtype.str, "shape": list(value.shape)}
         if value is None or isinstance(value, int | float | str):
             return value
-        raise StateError(f"a state holds arrays, numbers and strings, not {type(value).__name__}")
+        raise StateError(f"a state holds plain arrays, numbers and strings, not {getattr(value, 'dtype', type(value).__name__)}")
 
     header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
     header["ledger"] = turn.ledger.as_plain()
@@ -88,27 +88,27 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
     return Turn(**(header | special))
 
 
-def write(path: Path, content: bytes) -> int:
-    """Replace the file in one step that survives a power cut; returns a descriptor of the new file, locked by this process."""
-    import fcntl
-
+def write(path: Path, content: bytes) -> None:
+    """Replace the file in one step that survives a power cut."""
     draft = path.with_name(f".{path.name}.draft")
     draft.unlink(missing_ok=True)  # left by a process that was killed
-    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with os.fdopen(os.dup(descriptor), "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
     except BaseException:
         draft.unlink(missing_ok=True)
-        os.close(descriptor)
         raise
-    return descriptor
+    make_durable(path.parent)
+
+
+def make_durable(folder: Path) -> None:
+    """Flush a directory, so that a file's new name survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -65,10 +65,8 @@ class PrefixSum(Protocol):
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Public and secret state before the first release."""
 
-    def step(
-        self, index: int, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Release prefix number `index` + 1; it is `public["prefix"]`, in integer steps."""
+    def step(self, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Release the next prefix; it is `public["prefix"]`, in integer steps. `secret["steps"]` counts them."""
 
 
 def calibrate(method: str, budget: Charge, stream: Stream) -> PrefixSum:

@@ -128,11 +128,12 @@ class ToeplitzSum:
 
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
         shape = (self.fixed.decay.size, self.stream.dimension)
-        return {"prefix": np.zeros(shape[1]), "buffers": np.zeros(shape)}, {"buffers": np.zeros(shape, dtype=np.int64)}
+        return {"prefix": np.zeros(shape[1]), "buffers": np.zeros(shape)}, {
+            "buffers": np.zeros(shape, dtype=np.int64),
+            "steps": 0,
+        }
 
-    def step(
-        self, index: int, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def step(self, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words) -> tuple[dict[str, Any], dict[str, Any]]:
         from discreet.release import kernels
 
         encoded = np.empty_like(addend)
@@ -145,4 +146,4 @@ class ToeplitzSum:
         released = encoded + self.noise.draw(encoded.size, words)
         newest, faded = np.empty(encoded.size), np.empty(buffers.shape)
         kernels.toeplitz_undo(public["buffers"], released, 1 - fixed.used.decay, fixed.used.weight, newest, faded)
-        return {"prefix": public["prefix"] + newest, "buffers": faded}, {"buffers": buffers}
+        return {"prefix": public["prefix"] + newest, "buffers": faded}, {"buffers": buffers, "steps": secret["steps"] + 1}

@@ -68,12 +68,10 @@ class TreeSum:
         return self.noise.variance * sum(shares)
 
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return {"prefix": np.zeros(self.stream.dimension)}, {}
+        return {"prefix": np.zeros(self.stream.dimension)}, {"steps": 0}
 
-    def step(
-        self, index: int, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        count = index + 1
+    def step(self, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words) -> tuple[dict[str, Any], dict[str, Any]]:
+        count = secret["steps"] + 1
         height = (count & -count).bit_length() - 1
         exact = addend
         if self.refined:
@@ -86,9 +84,9 @@ class TreeSum:
             for level in range(height):
                 exact = exact + secret[f"node{level}"]
             estimate = self._noised(exact, words)
-        secret = {name: node for name, node in secret.items() if int(name[4:]) > height} | {f"node{height}": exact}
-        nodes = {name: node for name, node in public.items() if name != "prefix" and int(name[4:]) > height}
-        nodes[f"node{height}"] = estimate
+        above = [f"node{level}" for level in range(height + 1, count.bit_length()) if count >> level & 1]
+        nodes = {name: public[name] for name in above} | {f"node{height}": estimate}
+        secret = {name: secret[name] for name in above} | {f"node{height}": exact, "steps": count}
         return nodes | {"prefix": sum(nodes.values())}, secret
 
     def _noised(self, exact: Integers, words: Words) -> Floats:

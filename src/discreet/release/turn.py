@@ -6,6 +6,7 @@ Everything a learner is lies in its newest turn: what was released (`public`), w
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 from discreet.release.ledger import Ledger
@@ -32,6 +33,13 @@ class Plan:
     cohort: Callable[[int], int | None] = lambda index: None
     facts: dict[str, Any] = field(default_factory=dict)
     """What a person planning with this learner would like to know: public numbers only."""
+    constants: str = ""
+    """Everything that state depends on, in full: levels, noise, coefficients."""
+
+    @property
+    def calibration(self) -> str:
+        """A hash of the schedule and the constants."""
+        return blake2b(f"{self.schedule!r} {self.total!r} {self.constants}".encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -73,9 +81,13 @@ class Turn:
     `rounds` are the rounds before the current block; `clock` those opened so far; `waiting` those without feedback yet.
     """
 
+    identity: str
+    """Drawn when the learner was made; its copies share it."""
     kind: str
     config: dict[str, Any]
     config_hash: str
+    calibration: str
+    """A hash of the plan's constants: state calibrated by another version must not be reinterpreted."""
     epoch: int
     index: int
     rounds: int

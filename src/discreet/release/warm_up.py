@@ -29,4 +29,4 @@ def warm_up() -> None:
     tree.change(1, 1)
     tree.draw(words)
     sums = calibrate("toeplitz", zcdp(0.01), Stream(4, 2, 2, False))
-    sums.step(0, *sums.start(), scores, words)
+    sums.step(*sums.start(), scores, words)
