@@ -15,6 +15,7 @@ from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReac
 
 if TYPE_CHECKING:
     from discreet.learners.hedge import Hedge
+    from discreet.learners.set_maximizer import SetMaximizer
     from discreet.release.guarantee import Guarantee
     from discreet.release.journal import FileJournal, MemoryJournal
     from discreet.release.learner import Learner
@@ -35,12 +36,17 @@ __all__ = [
     "OutOfBounds",
     "Privacy",
     "RunningSum",
+    "SetMaximizer",
     "StateError",
     "load",
     "warm_up",
 ]
 
-_LEARNERS = {"Hedge": "discreet.learners.hedge", "RunningSum": "discreet.release.running_sum"}
+_LEARNERS = {
+    "Hedge": "discreet.learners.hedge",
+    "RunningSum": "discreet.release.running_sum",
+    "SetMaximizer": "discreet.learners.set_maximizer",
+}
 _HOMES = _LEARNERS | {
     "FileJournal": "discreet.release.journal",
     "Guarantee": "discreet.release.guarantee",

@@ -143,7 +143,7 @@ class Learner(ABC):
             # First out of the waiting ones: whatever interrupts this, nobody is counted twice.
             asked = self._waiting.pop(ticket.round)
             try:
-                self._digest(Batch(self._turn.index, [ticket.round], feedback, single=True, asked=(asked,)))
+                self._digest(Batch(self._turn.index, [ticket.round], feedback, single=True, asked={ticket.round: asked}))
             except OutOfBounds:
                 self._waiting[ticket.round] = asked
                 raise
@@ -184,7 +184,7 @@ class Learner(ABC):
             if not count:
                 return
             rounds = self._next_rounds(count)
-            asked = tuple(self._waiting.get(round, Asked()) for round in rounds)
+            asked = {rounds[0]: self._waiting[rounds[0]]} if self._is_begun() else {}
             before = self._clock, dict(self._waiting), self._pending
             if self._is_begun():
                 self._pending = None
@@ -212,6 +212,15 @@ class Learner(ABC):
             decisions.append(decided)
             position += len(chunk)
         return np.concatenate(decisions) if decisions else np.array([])
+
+    def preview(self, count: int) -> Any:
+        """The decisions of the next rounds of this block, without asking for them: for batch systems and simulations."""
+        with self._lock:
+            if not self._is_begun():
+                self._release_if_due()
+            if count > self.rounds_until_release:
+                raise StateError(f"{count} rounds, but {self.rounds_until_release} until the next release: preview fewer")
+            return self.decide_many(self._turn.public, self._next_rounds(count), self._turn.coin_key)
 
     @property
     def rounds_until_release(self) -> int:
@@ -266,7 +275,7 @@ class Learner(ABC):
         ledger = self._turn.ledger.charge(charge, cohort=self._plan.cohort(index))
         if self._waiting:
             missing, self._waiting = self._waiting, {}
-            self._digest(Batch(index, list(missing), [self.blank() for _ in missing], asked=tuple(missing.values())))
+            self._digest(Batch(index, list(missing), [self.blank() for _ in missing], asked=missing))
         door = Door(self._words(index), charge, index)
         try:
             public, secret = self.release(self._turn.public, self._secret, door)

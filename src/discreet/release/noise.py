@@ -9,7 +9,7 @@ References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differen
 """
 
 from dataclasses import dataclass
-from math import exp
+from math import ceil, exp, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ from discreet.release.arrays import Integers, Mask
 from discreet.release.privacy import Charge, pure, zcdp
 from discreet.release.randomness import Words
 
-__all__ = ["LARGEST_SCALE", "LARGEST_SIGMA", "DiscreteGaussian", "DiscreteLaplace", "Noise", "bernoulli_exp", "uniform_below"]
+__all__ = ["LARGEST_SCALE", "LARGEST_SIGMA", "DiscreteGaussian", "DiscreteLaplace", "Noise", "bernoulli_exp", "noise_for", "uniform_below"]
 
 LARGEST_SIGMA = 2**26
 """Up to here the Gaussian sampler's products fit 64 bits."""
@@ -103,6 +103,24 @@ class DiscreteGaussian:
         out = np.empty(size, dtype=np.int64)
         kernels.fill_gaussian(np.uint64(self.sigma), out, words.address, words.state)
         return out
+
+
+def noise_for(budget: Charge, l1: float, l2: float, most: int) -> tuple[int, Noise]:
+    """The finest grid of at most `most` levels, and the least noise on it that the budget pays for.
+
+    One person moves the values by at most `l1` or `l2` times the levels.
+
+    >>> levels, noise = noise_for(zcdp(0.02), l1=2.0, l2=2**0.5, most=2**16)
+    >>> levels, noise.charge(levels * 2**0.5).amount <= 0.02
+    (65536, True)
+    """
+    if budget.measure == "zcdp":
+        per_level = l2 / sqrt(2 * budget.amount) * (1 + 2**-40)
+        levels = min(most, int((LARGEST_SIGMA - 1) / per_level))
+        return levels, DiscreteGaussian(max(1, ceil(levels * per_level)))
+    per_level = l1 / budget.amount * (1 + 2**-40)
+    levels = min(most, int((LARGEST_SCALE - 1) / per_level))
+    return levels, DiscreteLaplace(max(1, ceil(levels * per_level)))
 
 
 def uniform_below(number: int, size: int, words: Words) -> Integers:

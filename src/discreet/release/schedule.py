@@ -9,7 +9,7 @@ from typing import Protocol
 
 from discreet.errors import ConfigError
 
-__all__ = ["DoublingBlocks", "EqualBlocks", "Schedule", "Segments"]
+__all__ = ["DoublingBlocks", "EqualBlocks", "ListedBlocks", "Schedule", "Segments"]
 
 
 class Schedule(Protocol):
@@ -81,6 +81,30 @@ class DoublingBlocks:
 
     def end(self, index: int) -> int:
         return min(self.first * ((1 << (index + 1)) - 1), self.horizon)
+
+
+@dataclass(frozen=True)
+class ListedBlocks:
+    """Blocks of given lengths, then one that lasts to the horizon and ends without a release.
+
+    >>> [ListedBlocks(100, (10, 30)).end(index) for index in range(2)]
+    [10, 40]
+    """
+
+    horizon: int
+    lengths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check_whole("horizon", self.horizon)
+        if sum(self.lengths) > self.horizon or min(self.lengths, default=1) < 1:
+            raise ConfigError(f"blocks of {list(self.lengths)} rounds do not fit a horizon of {self.horizon}")
+
+    @property
+    def releases(self) -> int:
+        return len(self.lengths)
+
+    def end(self, index: int) -> int:
+        return sum(self.lengths[: index + 1])
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,17 @@ class Stream:
     norm: float
     nonnegative: bool
     people: int = 1
+    touched: int | None = None
+    """How many coordinates one person can move, if it is public which; None: all of them."""
 
     def unit_sensitivity(self, norm: int) -> float:
         """How far replacing one person can move one vector, in units of the bound."""
-        return unit_sensitivity(self.dimension, self.norm, self.nonnegative, norm)
+        return unit_sensitivity(self.cells, self.norm, self.nonnegative, norm)
+
+    @property
+    def cells(self) -> int:
+        """How many coordinates of a vector can differ between neighbours."""
+        return self.dimension if self.touched is None else self.touched
 
     @property
     def room(self) -> int:

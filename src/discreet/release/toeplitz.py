@@ -96,7 +96,7 @@ class ToeplitzSum:
         ideal = factor(stream.releases)
         shrink = sqrt(2 * budget.amount) * (1 - 2**-40)
         norm = sqrt(ideal.norm_squared(stream.releases)) * (1 + 2**-24)  # fixed-point coefficients differ by less
-        cells = sqrt(stream.releases * stream.dimension)
+        cells = sqrt(stream.releases * stream.cells)
         unit = stream.unit_sensitivity(2)
         levels = min(stream.room, floor(((LARGEST_SIGMA - 1) * shrink - 2 * cells) / (norm * unit)))
         if levels < 1:
@@ -116,7 +116,7 @@ class ToeplitzSum:
         covered = min(2 ** releases.bit_length() - 1, self.stream.releases)
         norm = sqrt(self.fixed.used.norm_squared(covered)) * (1 + 2**-40)
         moved = norm * self.levels * self.stream.unit_sensitivity(2)
-        return self.noise.charge(moved + self.rounding * sqrt(covered * self.stream.dimension)) * (releases > 0)
+        return self.noise.charge(moved + self.rounding * sqrt(covered * self.stream.cells)) * (releases > 0)
 
     def charge(self, index: int) -> Charge:
         if index & (index + 1):

@@ -71,7 +71,8 @@ class Batch:
     rounds: range | list[int]
     feedback: Any
     single: bool = False
-    asked: tuple[Asked, ...] = ()
+    asked: dict[int, Asked] = field(default_factory=dict)
+    """What came with the questions of those rounds that were asked one by one."""
 
 
 @dataclass(frozen=True)

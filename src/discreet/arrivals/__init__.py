@@ -1,0 +1,21 @@
+"""What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
+
+from discreet.arrivals.set_functions import (
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    SetFunction,
+    SetFunctions,
+    WeightedCoverage,
+    check_set_function,
+)
+
+__all__ = [
+    "ClickModel",
+    "ConcaveOverModular",
+    "FacilityLocation",
+    "SetFunction",
+    "SetFunctions",
+    "WeightedCoverage",
+    "check_set_function",
+]

@@ -1,0 +1,236 @@
+"""Set functions: what a set of items is worth to a person.
+
+A family of set functions turns many people, one row each, into marginal gains at once. Each family keeps, for the items
+chosen so far, what it needs to tell the next gains (`covered`), so that a chain of k choices costs k passes over the rows.
+All are monotone, submodular and zero for the empty set; with rows as documented they lie in [0, 1].
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from discreet.errors import ConfigError, OutOfBounds
+from discreet.release.arrays import Floats, Integers, Mask
+
+__all__ = [
+    "ClickModel",
+    "ConcaveOverModular",
+    "FacilityLocation",
+    "SetFunction",
+    "SetFunctions",
+    "WeightedCoverage",
+    "check_set_function",
+]
+
+
+class SetFunctions(Protocol):
+    """Many people's set functions over the same items."""
+
+    def width(self, items: int) -> int:
+        """How many numbers describe one person."""
+
+    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+        """The rows with every number in its range, and which of them were in range to begin with."""
+
+    def begin(self, rows: Floats) -> Any:
+        """What is covered by the empty set."""
+
+    def gains(self, rows: Floats, covered: Any) -> Floats:
+        """f(S + a) − f(S) for every person (row) and item (column), where `covered` belongs to S."""
+
+    def add(self, rows: Floats, covered: Any, item: int) -> Any:
+        """What is covered after one more item."""
+
+
+def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
+    """Rows clipped to [0, high], rows that are not finite as zeros; and which needed neither."""
+    fine = np.asarray(((rows >= 0) & (rows <= high)).all(axis=1))
+    if fine.all():
+        return rows, fine
+    finite = np.asarray(np.isfinite(rows).all(axis=1))
+    return np.where(finite[:, None], np.clip(np.nan_to_num(rows), 0.0, high), 0.0), fine
+
+
+@dataclass(frozen=True)
+class ClickModel:
+    """A person clicks item a with probability p_a, independently: f(S) = 1 − ∏(1 − p_a), the chance of any click.
+
+    A row holds the n probabilities.
+
+    >>> shop, visitor = ClickModel(), np.array([[0.5, 0.4, 0.0]])
+    >>> shop.gains(visitor, shop.add(visitor, shop.begin(visitor), 0)).round(3)
+    array([[0.25, 0.2 , 0.  ]])
+    """
+
+    def width(self, items: int) -> int:
+        return items
+
+    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+        return _clip(rows)
+
+    def begin(self, rows: Floats) -> Floats:
+        return np.ones(len(rows))
+
+    def gains(self, rows: Floats, covered: Floats) -> Floats:
+        return covered[:, None] * rows
+
+    def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
+        return np.asarray(covered * (1 - rows[:, item]), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class FacilityLocation:
+    """A person uses the best item of the set: f(S) = max of u_a. A row holds the n utilities in [0, 1]."""
+
+    def width(self, items: int) -> int:
+        return items
+
+    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+        return _clip(rows)
+
+    def begin(self, rows: Floats) -> Floats:
+        return np.zeros(len(rows))
+
+    def gains(self, rows: Floats, covered: Floats) -> Floats:
+        return np.maximum(rows - covered[:, None], 0.0)
+
+    def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
+        return np.maximum(covered, rows[:, item])
+
+
+@dataclass(frozen=True)
+class ConcaveOverModular:
+    """Diminishing returns of a sum: f(S) = curve(Σ w_a), with a row of n weights in [0, 1].
+
+    `curve` is "sqrt" (√(s/n), so that f ≤ 1) or "cap" (min(1, s)).
+    """
+
+    curve: Literal["sqrt", "cap"] = "cap"
+
+    def __post_init__(self) -> None:
+        if self.curve not in ("sqrt", "cap"):
+            raise ConfigError(f'curve must be "sqrt" or "cap", got {self.curve!r}')
+
+    def width(self, items: int) -> int:
+        return items
+
+    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+        return _clip(rows)
+
+    def begin(self, rows: Floats) -> Floats:
+        return np.zeros(len(rows))
+
+    def gains(self, rows: Floats, covered: Floats) -> Floats:
+        return self._worth(covered[:, None] + rows, rows.shape[1]) - self._worth(covered, rows.shape[1])[:, None]
+
+    def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
+        return np.asarray(covered + rows[:, item], dtype=np.float64)
+
+    def _worth(self, total: Floats, items: int) -> Floats:
+        return np.minimum(total, 1.0) if self.curve == "cap" else np.sqrt(total / items)
+
+
+@dataclass(frozen=True)
+class WeightedCoverage:
+    """Items cover topics; a person has a weight for each topic: f(S) = Σ of the weights of the topics that S covers.
+
+    `covers[a][t]` says publicly whether item a covers topic t. A row holds the weights, non-negative; if they add up to more
+    than 1 they are scaled down.
+
+    >>> coverage = WeightedCoverage(((1, 1, 0), (0, 1, 1)))
+    >>> person = np.array([[0.5, 0.3, 0.2]])
+    >>> coverage.gains(person, coverage.add(person, coverage.begin(person), 0)).round(3)
+    array([[0. , 0.2]])
+    """
+
+    covers: tuple[tuple[int, ...], ...]
+
+    def width(self, items: int) -> int:
+        if len(self.covers) != items or len({len(row) for row in self.covers}) != 1:
+            raise ConfigError(f"covers must have one row of equal length for each of the {items} items, got {len(self.covers)} rows")
+        return len(self.covers[0])
+
+    @property
+    def _matrix(self) -> Floats:
+        return np.array(self.covers, dtype=np.float64)
+
+    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+        rows, fine = _clip(rows)
+        total = rows.sum(axis=1)
+        return rows / np.maximum(total, 1.0)[:, None], fine & (total <= 1 + 1e-12)
+
+    def begin(self, rows: Floats) -> Floats:
+        return rows
+
+    def gains(self, rows: Floats, covered: Floats) -> Floats:
+        return np.asarray(covered @ self._matrix.T, dtype=np.float64)
+
+    def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
+        return np.asarray(covered * (1 - self._matrix[item]), dtype=np.float64)
+
+
+class SetFunction:
+    """Any callable on integer arrays, as one person's set function; values are remembered.
+
+    Marginal gains are differences of values: n calls for each item chosen. A callable that raises, or gives something
+    that is not a finite number, counts as zero everywhere; it never stops anything.
+
+    >>> person = SetFunction(lambda chosen: min(1.0, 0.4 * len(chosen)))
+    >>> person.gains([], 3), person.gains([0, 1], 3).round(2)
+    (array([0.4, 0.4, 0.4]), array([0. , 0. , 0.2]))
+    """
+
+    def __init__(self, function: Callable[[Integers], float]) -> None:
+        if not callable(function):
+            raise OutOfBounds("feedback must be a callable on integer arrays")
+        self._function = function
+        self._known: dict[frozenset[int], float] = {}
+
+    def value(self, chosen: Sequence[int]) -> float:
+        """f of a set; may raise whatever the callable raises."""
+        key = frozenset(int(item) for item in chosen)
+        if key not in self._known:
+            self._known[key] = float(self._function(np.array(sorted(key), dtype=np.int64)))
+        return self._known[key]
+
+    def gains(self, chosen: Sequence[int], items: int) -> Floats:
+        """f(S + a) − f(S) for every item a, or zeros if the callable fails."""
+        try:
+            here = self.value(chosen)
+            gains = np.array([self.value([*chosen, item]) - here for item in range(items)])
+        except Exception:
+            return np.zeros(items)
+        return gains if np.isfinite(gains).all() else np.zeros(items)
+
+
+def check_set_function(
+    function: Callable[[Integers], float], items: int, *, bound: float = 1.0, trials: int = 200, seed: int = 0
+) -> list[str]:
+    """Try a callable on random sets; a list of what is wrong with it, empty if nothing was found.
+
+    >>> check_set_function(lambda chosen: len(chosen) / 5, items=5)
+    []
+    >>> check_set_function(lambda chosen: len(chosen) ** 2 / 25, items=5)[0]
+    'not submodular: item 3 gains more on top of [1, 2, 4] than on top of [1, 4]'
+    """
+    person = SetFunction(function)
+    generator = np.random.default_rng(seed)
+    problems: dict[str, str] = {}
+    if abs(person.value([])) > 1e-9:
+        problems["normalised"] = f"not normalised: the empty set is worth {person.value([]):.4g}, not 0"
+    for _ in range(trials):
+        order = generator.permutation(items)
+        small, large = np.sort(generator.integers(0, items, size=2))
+        inner, outer, item = order[:small].tolist(), order[:large].tolist(), int(order[-1])
+        here, there = (person.value([*chosen, item]) - person.value(chosen) for chosen in (inner, outer))
+        if min(here, there) < -1e-9:
+            problems.setdefault("monotone", f"not monotone: adding item {item} to {sorted(outer)} or {sorted(inner)} loses value")
+        if there > here + 1e-9:
+            problems.setdefault(
+                "submodular", f"not submodular: item {item} gains more on top of {sorted(outer)} than on top of {sorted(inner)}"
+            )
+        if person.value([*outer, item]) > bound + 1e-9:
+            problems.setdefault("bounded", f"not bounded: a set is worth more than the bound {bound:g}")
+    return list(problems.values())

@@ -1,0 +1,305 @@
+"""Which k of n items to show, visitor after visitor.
+
+This file says what the learner is; how it learns is in discreet/learners/sets/, one file a mode.
+
+Guarantee   docs/guarantees/sets.md
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, SetFunctions, WeightedCoverage
+from discreet.errors import ConfigError, OutOfBounds
+from discreet.learners.sets.exploration import Exploration
+from discreet.learners.sets.fresh import FreshGreedy
+from discreet.learners.sets.hedge_expert import HedgeExpert
+from discreet.learners.sets.mode import Mode, Setting
+from discreet.learners.sets.race import Race
+from discreet.learners.sets.sum_expert import SumExpert
+from discreet.release.arrays import Floats, Integers
+from discreet.release.coins import Coin
+from discreet.release.config import Config
+from discreet.release.door import Door
+from discreet.release.entrance import as_row, as_rows
+from discreet.release.journal import Journal
+from discreet.release.learner import Learner
+from discreet.release.privacy import Privacy
+from discreet.release.turn import Asked, Batch, Plan, State
+
+__all__ = ["SetMaximizer", "SetMaximizerConfig"]
+
+FAMILIES = {"ClickModel": ClickModel, "FacilityLocation": FacilityLocation, "ConcaveOverModular": ConcaveOverModular}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMaximizerConfig(Config):
+    """The public settings of a set maximiser."""
+
+    items: int
+    slots: int
+    labels: list[str] | None = None
+    feedback: str = "full"
+    stream: str = "any"
+    function: str = "ClickModel"
+    curve: str | None = None
+    covers: list[list[int]] | None = None
+    bound: float = 1.0
+    expert: str = "auto"
+    explore: float | str = "auto"
+    block: int | str = "auto"
+
+
+class SetMaximizer(Learner):
+    """Choose the best `slots` of `items`, round after round, without giving any visitor away.
+
+    Each slot learns what complements the slots before it, from as much as a site gets to see: which shown item a visitor clicked
+    (`feedback="clicks"`), only whether the slate was worth something ("bandit"), or the visitor's whole preferences ("full").
+
+    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set, up to 1 − 1/e.
+    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled pass.
+
+    Parameters
+    ----------
+    items
+        How many there are, or their labels: `learner.labels[slate]` names a slate.
+    slots
+        How many to show.
+    horizon
+        How many visitors.
+    privacy
+        What is asked for; with `delta=0` the guarantee is pure and costs much more value.
+    feedback
+        What `observe` takes. "full": a row for `function`, or any callable on integer arrays. "bandit": a reward between 0 and
+        `bound`. "clicks": the first shown item that was clicked, or None.
+    stream
+        "any": nothing is assumed. "iid": visitors are alike over time; learns faster, from each visitor once.
+    function
+        What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular, WeightedCoverage(covers), or
+        `SetFunction` if visitors bring callables.
+    bound
+        The most a set may be worth to a callable; values are divided by it.
+    expert
+        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0).
+    explore
+        Bandit and clicks: the share of rounds spent on trying items; "auto" balances it.
+    block
+        How many visitors see the same slate ("iid": the first block; blocks double).
+    calibration
+        "tight", or "published" for the paper's own rate, redrawn every round.
+
+    Examples
+    --------
+    >>> from discreet import Privacy, SetMaximizer
+    >>> shop = SetMaximizer(items=["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=Privacy(1.0, 1e-6), seed=1)
+    >>> taste = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3]) * [1.0, 0.8, 0.3, 0.2]
+    >>> slates = shop.replay(taste)
+    >>> [str(label) for label in shop.labels[slates[-1]]]
+    ['tea', 'milk']
+
+    Most sites see clicks only:
+
+    >>> site = SetMaximizer(items=20, slots=3, horizon=1000, privacy=Privacy(1.0, 1e-6), feedback="clicks", stream="iid")
+    >>> slate = site.act()                  # three items to show
+    >>> site.observe(int(slate[1]))         # the one that was clicked, or None
+
+    References
+    ----------
+    Streeter, Golovin (2008), "An Online Algorithm for Maximizing Submodular Functions"; Perez-Salazar, Cummings (2021),
+    "Differentially Private Online Submodular Maximization".
+    """
+
+    configuration = SetMaximizerConfig
+    proof = "sets.md"
+    config: SetMaximizerConfig
+
+    def __init__(
+        self,
+        items: int | Sequence[str],
+        slots: int,
+        horizon: int,
+        privacy: Privacy,
+        *,
+        feedback: Literal["full", "bandit", "clicks"] = "full",
+        stream: Literal["any", "iid"] = "any",
+        function: Any = ClickModel,
+        bound: float = 1.0,
+        expert: Literal["auto", "hedge", "sum"] = "auto",
+        explore: float | Literal["auto"] = "auto",
+        block: int | Literal["auto"] = "auto",
+        calibration: Literal["tight", "published"] = "tight",
+        seed: int | None = None,
+        journal: Journal | str | os.PathLike[str] | None = None,
+    ) -> None:
+        labels = None if isinstance(items, int) else [str(label) for label in items]
+        name, curve, covers = _described(function)
+        config = SetMaximizerConfig(
+            epsilon=privacy.epsilon, delta=privacy.delta, contributions=privacy.contributions, horizon=horizon, seed=seed,
+            calibration=calibration, items=items if isinstance(items, int) else len(items), slots=slots, labels=labels,
+            feedback=feedback, stream=stream, explore=explore, function=name, curve=curve, covers=covers, bound=bound, expert=expert,
+            block=block,
+        )  # fmt: skip
+        super().__init__(config, journal)
+
+    @property
+    def labels(self) -> Any:
+        """The items' names, to be indexed with a slate."""
+        return np.arange(self.config.items) if self.config.labels is None else np.array(self.config.labels)
+
+    @property
+    def assumes(self) -> str:  # type: ignore[override]
+        """What the value assumes."""
+        return "visitors that are alike over time (i.i.d.)" if self.config.stream == "iid" else ""
+
+    # --- the hooks --------------------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        self._check_config()
+        self._numbers = {label: number for number, label in enumerate(self.config.labels or [])}
+        self._setting = self._make_setting()
+        self._mode: Mode = self._make_mode()
+        return self._mode.plan()
+
+    def start(self) -> tuple[State, State]:
+        return self._mode.start()
+
+    def digest(self, public: State, secret: State, batch: Batch) -> State:
+        return self._mode.digest(public, secret, self._people(batch), batch)
+
+    def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
+        return self._mode.release(public, secret, door)
+
+    def decide(self, public: State, round: int, asked: Asked, coin: Coin) -> Integers:
+        if asked.available is None:
+            return self._mode.decide(public, round, None)
+        available = np.asarray(asked.available, dtype=np.bool_)
+        if available.shape != (self.config.items,) or not available.any():
+            raise ConfigError(f"available must say yes or no for each of {self.config.items} items, and yes at least once")
+        return self._mode.decide(public, round, available)
+
+    def decide_many(self, public: State, rounds: range, coin_key: bytes) -> Any:
+        return self._mode.decide_many(public, rounds)
+
+    def blank(self) -> Any:
+        if self.config.feedback == "bandit":
+            return 0.0
+        if self.config.feedback == "clicks":
+            return None
+        return (lambda chosen: 0.0) if self._setting.functions is None else np.zeros(self._setting.width)
+
+    # --- people -----------------------------------------------------------------------------------------------------------------
+
+    def _people(self, batch: Batch) -> Any:
+        """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""
+        if self.config.feedback == "bandit":
+            return self._rewards(batch)
+        if self.config.feedback == "clicks":
+            return self._clicks(batch)
+        functions = self._setting.functions
+        if functions is None:
+            return [SetFunction(person) for person in ([batch.feedback] if batch.single else batch.feedback)]
+        width = self._setting.width
+        rows = as_row(batch.feedback, width) if batch.single else as_rows(batch.feedback, width, len(batch.rounds))
+        rows, fine = functions.admit(rows)
+        if batch.single and not fine.all():
+            raise OutOfBounds(f"feedback must be {width} numbers in the range of {self.config.function}: see its docstring")
+        return rows
+
+    def _rewards(self, batch: Batch) -> Floats:
+        """Rewards in [0, 1]; what is not finite counts as 0 if it comes with many."""
+        rows = as_row(batch.feedback, 1) if batch.single else as_rows(batch.feedback, 1, len(batch.rounds))
+        return np.clip(np.nan_to_num(rows[:, 0], nan=0.0, posinf=0.0, neginf=0.0) / self.config.bound, 0.0, 1.0)
+
+    def _clicks(self, batch: Batch) -> Integers:
+        """The clicked items, −1 for none."""
+        clicks = [batch.feedback] if batch.single else batch.feedback
+        if len(clicks) != len(batch.rounds):
+            raise OutOfBounds("feedback must be one click, an item or None, a round")
+        if isinstance(clicks, np.ndarray) and clicks.dtype.kind == "i":
+            items = clicks.astype(np.int64)
+        else:
+            items = np.array([self._item(click) for click in clicks], dtype=np.int64)
+        known = (items >= -1) & (items < self.config.items)
+        if batch.single and not known.all():
+            raise OutOfBounds("feedback must be a shown item (its number or label), or None")
+        return np.where(known, items, -1)
+
+    def _item(self, click: Any) -> int:
+        if click is None:
+            return -1
+        if isinstance(click, int | np.integer) and not isinstance(click, bool):
+            return int(click) if click >= 0 else -2
+        return self._numbers.get(click, -2) if isinstance(click, str) else -2
+
+    # --- the configuration ------------------------------------------------------------------------------------------------------
+
+    def _check_config(self) -> None:
+        config = self.config
+        for name in ("items", "slots", "horizon"):
+            value = getattr(config, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConfigError(f"{name} must be a whole number, at least 1, got {value!r}")
+        if config.slots > config.items:
+            raise ConfigError(f"slots ({config.slots}) must not exceed items ({config.items})")
+        if config.labels is not None and len(set(config.labels)) != config.items:
+            raise ConfigError("labels must be different from each other")
+        if not (np.isfinite(config.bound) and config.bound > 0):
+            raise ConfigError(f"bound must be finite and greater than 0, got {config.bound}")
+        allowed = {
+            "feedback": ("full", "bandit", "clicks"),
+            "stream": ("any", "iid"),
+            "expert": ("auto", "hedge", "sum"),
+            "calibration": ("tight", "published"),
+        }
+        for name, values in allowed.items():
+            if getattr(config, name) not in values:
+                raise ConfigError(f"{name} must be one of {', '.join(values)}, got {getattr(config, name)!r}")
+        if config.explore != "auto" and (config.feedback == "full" or not 0 < float(config.explore) < 1):
+            raise ConfigError(f"explore is a share of rounds between 0 and 1, for bandit and clicks only, got {config.explore!r}")
+        if config.feedback != "full" and (config.expert != "auto" or config.calibration == "published" or config.block != "auto"):
+            raise ConfigError("bandit and clicks have one way to learn: leave expert, calibration and block as they are")
+        if config.stream == "iid" and (config.expert != "auto" or config.calibration == "published"):
+            raise ConfigError("stream='iid' has one way to learn: leave expert and calibration as they are")
+        if config.calibration == "published" and config.expert == "sum":
+            raise ConfigError("calibration='published' is for the paper's experts: use expert='hedge' or 'auto'")
+
+    def _make_setting(self) -> Setting:
+        config = self.config
+        functions: SetFunctions | None = None
+        if config.function == "WeightedCoverage":
+            functions = WeightedCoverage(tuple(tuple(row) for row in config.covers or []))
+        elif config.function == "ConcaveOverModular":
+            functions = ConcaveOverModular(config.curve or "cap")  # type: ignore[arg-type]
+        elif config.function != "SetFunction":
+            functions = FAMILIES[config.function]()  # type: ignore[assignment]
+        name = bytes.fromhex(config.hash)
+        assert config.horizon is not None
+        return Setting(config.items, config.slots, config.horizon, config.privacy.budget, config.bound, functions, config.block, name)
+
+    def _make_mode(self) -> Mode:
+        config = self.config
+        explore = None if config.explore == "auto" else float(config.explore)
+        if config.feedback != "full":
+            clicks = config.feedback == "clicks"
+            return Race(self._setting, clicks, explore) if config.stream == "iid" else Exploration(self._setting, clicks, explore)
+        if config.stream == "iid":
+            return FreshGreedy(self._setting)
+        if config.calibration == "published":
+            return HedgeExpert(self._setting, published=(config.epsilon, config.delta))
+        expert = config.expert if config.expert != "auto" else ("hedge" if config.privacy.pure else "sum")
+        return HedgeExpert(self._setting) if expert == "hedge" else SumExpert(self._setting)
+
+
+def _described(function: Any) -> tuple[str, str | None, list[list[int]] | None]:
+    """A function family as plain settings."""
+    if isinstance(function, WeightedCoverage):
+        return "WeightedCoverage", None, [list(row) for row in function.covers]
+    if isinstance(function, ConcaveOverModular):
+        return "ConcaveOverModular", function.curve, None
+    kind = function if isinstance(function, type) else type(function)
+    if kind is SetFunction or kind.__name__ in FAMILIES:
+        return kind.__name__, None, None
+    raise ConfigError(f"function must be a family of discreet.arrivals, got {function!r}")

@@ -1,0 +1,1 @@
+"""How `SetMaximizer` learns: one file a mode, all of the same shape."""

@@ -1,0 +1,161 @@
+"""Bandit and clicks, any stream: explore in shuffled cycles, and one running sum of what was found.
+
+Some rounds, evenly spread and fixed in advance, explore: the first slots of the current slate, then an item to be tried (bandit),
+or as many items as there are free slots (clicks). What comes back (the reward; the first click) is added to the table at (slot, item).
+A block ends when every (slot, item) pair was tried once; then the running sum of the table is released and the slate read off it.
+All other rounds show the slate and are not read.
+
+Which cell a visitor of an exploring round touches is public (bandit): the sum has sensitivity 1. A click moves one cell down
+and one up: √2, l₁ 2. Whether feedback came plays no role: a missing answer counts as zero.
+
+Guarantee   docs/guarantees/sets.md, Theorem 6
+Runtime     O(slots) a round, O(slots · items) a release
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 3
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.learners.sets.mode import Setting, distinct_leaders, next_total, restricted, shrunk
+from discreet.release.arrays import Integers, Mask
+from discreet.release.coins import Coin
+from discreet.release.door import Door
+from discreet.release.schedule import EqualBlocks
+from discreet.release.sums import PrefixSum, Stream, calibrate
+from discreet.release.turn import Batch, Plan, State
+
+__all__ = ["Exploration"]
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """See the module's docstring."""
+
+    setting: Setting
+    clicks: bool
+    explore: float | None = None
+
+    @cached_property
+    def trials(self) -> Integers:
+        """One cycle of exploring rounds: the slot that each of them tries items for."""
+        slots, items = self.setting.slots, self.setting.items
+        rounds = [ceil(items / (slots - slot)) if self.clicks else items for slot in range(slots)]
+        return np.repeat(np.arange(slots), rounds)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of exploring rounds: as given, or the one with the least bound on what exploring and erring lose."""
+        if self.explore is not None:
+            return self.explore
+        shares: list[float] = np.linspace(0.02, 0.5, 25).tolist()
+        return min(shares, key=self._loss)
+
+    def _loss(self, share: float) -> float:
+        """A bound on the share of value that is lost, for rewards of variance at most 1/4."""
+        setting = self.setting
+        tries = max(share * setting.horizon / len(self.trials), 1e-9)
+        noise = 2.3 * sqrt(1 / (2 * setting.budget.rho))  # of a running sum with about 50 releases
+        return share + setting.slots * sqrt(2 * log(setting.items)) * sqrt(0.25 / tries + (noise / tries) ** 2)
+
+    @cached_property
+    def schedule(self) -> EqualBlocks:
+        block = min(self.setting.horizon, ceil(self.cycles * len(self.trials) / self.share))
+        return EqualBlocks(self.setting.horizon, block, last=False)
+
+    @cached_property
+    def cycles(self) -> int:
+        """How often a block tries each pair: about 50 releases are enough to follow a stream, and fewer are less noisy."""
+        return max(1, round(self.share * self.setting.horizon / len(self.trials) / 50))
+
+    @cached_property
+    def sums(self) -> PrefixSum:
+        setting = self.setting
+        cells = setting.slots * setting.items
+        releases = max(1, self.schedule.releases)
+        if self.clicks:
+            return calibrate("auto", setting.budget, Stream(releases, cells, 1, nonnegative=True, people=self.schedule.block))
+        return calibrate("auto", setting.budget, Stream(releases, cells, 1, nonnegative=True, people=self.schedule.block, touched=1))
+
+    def plan(self) -> Plan:
+        releases = self.schedule.releases
+        facts: dict[str, Any] = {"expert": "exploration", "block": self.schedule.block, "releases": releases, "explore": self.share}
+        facts["noise_in_visitors"] = self.sums.variance(max(1, releases)) ** 0.5 / self.sums.levels
+        facts["tries_of_an_item"] = releases * self.cycles
+        if facts["tries_of_an_item"] < facts["noise_in_visitors"]:
+            facts["warning"] = "the horizon is too short: noise is larger than what a good item can gain in all its tries"
+        return Plan(self.schedule, self.sums.charge, self.sums.spent(releases), facts=facts, constants=repr(self.sums))
+
+    def start(self) -> tuple[State, State]:
+        shape = (self.setting.slots, self.setting.items)
+        public = {"table": np.zeros(shape), "slate": self.setting.first_slate()} | self._order(0)
+        return public, {"found": np.zeros(shape, dtype=np.int64)}
+
+    def _order(self, index: int) -> State:
+        """A shuffled order of the trials and of the items in them, the same for any data."""
+        coin = Coin(self.setting.name[:16], 1 + index)
+        generator = np.random.Generator(np.random.PCG64([coin.below(2**63), coin.below(2**63)]))
+        begin = self.schedule.end(index - 1) if index else 0
+        order = np.concatenate([generator.permutation(len(self.trials)) for _ in range(self.cycles)])
+        return {"order": order, "items": generator.permutation(self.setting.items), "begin": begin}
+
+    def digest(self, public: State, secret: State, people: Any, batch: Batch) -> State:
+        exploring, slots, slates = self._explorations(public, batch.rounds)
+        if self.clicks:
+            tried = (slates == people[exploring][:, None]) & (np.arange(self.setting.slots) >= slots[:, None])
+            hit = tried.any(axis=1)
+            np.add.at(secret["found"], (slots[hit], people[exploring][hit]), self.sums.levels)
+        else:
+            steps = np.floor(people[exploring] * self.sums.levels + 0.5).astype(np.int64)
+            np.add.at(secret["found"], (slots, slates[np.arange(len(slots)), slots]), steps)
+        return secret
+
+    def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
+        found = secret["found"]
+        total, public, secret = next_total(self.sums, public, secret, found, door)
+        tries = (door.index + 1) * self.cycles
+        noise = self.sums.variance(door.index + 1) / self.sums.levels**2
+        table = shrunk(total / self.sums.levels, noise + tries / 5)  # a reward or a click has a variance of at most 1/4
+        public |= {"table": table, "slate": distinct_leaders(table)} | self._order(door.index + 1)
+        return public, secret | {"found": np.zeros_like(found)}
+
+    def decide(self, public: State, round: int, available: Mask | None) -> Integers:
+        padded: Integers = self.decide_many(public, [round])[0]
+        slate = padded[padded >= 0]
+        if available is None:
+            return slate
+        return restricted(slate, available) if len(slate) == self.setting.slots else slate[available[slate]]
+
+    def decide_many(self, public: State, rounds: range | list[int]) -> Integers:
+        """One slate a round; −1 fills slates of exploring rounds that show fewer items."""
+        slates = np.tile(public["slate"], (len(rounds), 1))
+        exploring, _, tried = self._explorations(public, rounds)
+        slates[exploring] = tried
+        return slates
+
+    def _explorations(self, public: State, rounds: range | list[int]) -> tuple[Integers, Integers, Integers]:
+        """Which of these rounds explore (their places in the list), for which slot, and their slates."""
+        position = np.asarray(rounds) - public["begin"]
+        count, block = self.cycles * len(self.trials), self.schedule.block
+        number = position * count // block
+        is_exploring = ((position + 1) * count // block > number) & (position < block)
+        places = np.flatnonzero(is_exploring)
+        trial = public["order"][number[places]]
+        slots = self.trials[trial]
+        which = trial - np.searchsorted(self.trials, slots)  # the first, second, … trial of that slot
+        slates = np.full((len(places), self.setting.slots), -1, dtype=np.int64)
+        for slot in range(self.setting.slots):
+            here = np.flatnonzero(slots == slot)
+            if not len(here):
+                continue
+            width = self.setting.slots - slot if self.clicks else 1
+            tried = which[here][:, None] * width + np.arange(width)
+            items = np.where(tried < self.setting.items, public["items"][np.minimum(tried, self.setting.items - 1)], -1)
+            fixed = public["slate"][:slot]
+            items[np.isin(items, fixed)] = -1  # shown already
+            slates[here[:, None], np.arange(slot)] = fixed
+            slates[here[:, None], slot + np.arange(width)] = items
+        return places, slots, slates
