@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Hedge, Privacy, RunningSum
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer
+from discreet.arrivals import SetFunction
 from discreet.release.learner import Learner
 
 HORIZON = 12
@@ -21,6 +22,10 @@ class Case:
     make: Callable[..., Learner]
     person: Callable[[np.random.Generator], Any]
     refused: tuple[Any, ...]
+    broken: Any = None
+    """A person among many rows who must count as nothing; None if anything can be read as something."""
+    full: bool = True
+    """Whether feedback does not depend on what was shown, so that a log can be replayed."""
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         generator = np.random.default_rng(seed)
@@ -36,12 +41,44 @@ NOT_THREE_NUMBERS = ([1.0], [1.0] * 4, "abc", None, [[1.0, 2.0, 3.0]], [0.777, f
 
 def running_sum(name: str, **settings: Any) -> Case:
     settings = {"privacy": APPROXIMATE, "bound": 1.0} | settings
-    return Case(name, lambda **more: RunningSum(3, HORIZON, **settings, **more), three_numbers, NOT_THREE_NUMBERS)
+    return Case(name, lambda **more: RunningSum(3, HORIZON, **settings, **more), three_numbers, NOT_THREE_NUMBERS, [np.nan] * 3)
 
 
 def hedge(name: str, **settings: Any) -> Case:
     settings = {"privacy": APPROXIMATE} | settings
-    return Case(name, lambda **more: Hedge(3, HORIZON, **settings, **more), three_numbers, NOT_THREE_NUMBERS)
+    return Case(name, lambda **more: Hedge(3, HORIZON, **settings, **more), three_numbers, NOT_THREE_NUMBERS, [np.nan] * 3)
+
+
+def sets(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE} | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
+    return Case(name, lambda **more: SetMaximizer(3, 2, HORIZON, **settings, **more), three_numbers, refused, [np.nan] * 3)
+
+
+def bandit(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE, "feedback": "bandit"} | settings
+    refused = ("abc", None, [0.777, 0.1], float("nan"), float("inf"))
+    return Case(name, lambda **more: SetMaximizer(4, 2, HORIZON, **settings, **more), lambda g: g.uniform(), refused, np.nan, full=False)
+
+
+def clicks(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE, "feedback": "clicks"} | settings
+    refused = (0.777, 4, -1, "pear", [1, 2], True)
+
+    def person(generator: np.random.Generator) -> Any:
+        return [None, 0, 1, 2, 3][generator.integers(5)]
+
+    return Case(name, lambda **more: SetMaximizer(4, 2, HORIZON, **settings, **more), person, refused, 99, full=False)
+
+
+def callables(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE, "function": SetFunction} | settings
+
+    def person(generator: np.random.Generator) -> Any:
+        worth = generator.uniform(0, 0.3, size=3)
+        return lambda chosen: float(worth[chosen].sum())
+
+    return Case(name, lambda **more: SetMaximizer(3, 2, HORIZON, **settings, **more), person, (0.777, None, "abc"), lambda chosen: 1 / 0)
 
 
 CASES = [
@@ -54,4 +91,14 @@ CASES = [
     hedge("hedge, auto"),
     hedge("hedge, pure", block=3, privacy=PURE),
     hedge("hedge, published", calibration="published"),
+    sets("sets", block=4),
+    sets("sets, hedge", block=4, expert="hedge"),
+    sets("sets, pure", block=5, privacy=PURE),
+    sets("sets, published", calibration="published"),
+    sets("sets, iid", stream="iid", block=3),
+    callables("sets, callables", block=5),
+    bandit("bandit", explore=0.9),
+    bandit("bandit, iid", stream="iid", explore=0.5),
+    clicks("clicks", explore=0.9),
+    clicks("clicks, iid, pure", stream="iid", explore=0.5, privacy=PURE),
 ]

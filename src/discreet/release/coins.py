@@ -8,6 +8,8 @@ Guarantee   docs/guarantees/turn.md, Lemma 2: coins are part of the transcript a
 
 from hashlib import blake2b
 
+import numpy as np
+
 from discreet.errors import ConfigError
 
 __all__ = ["Coin"]
@@ -39,6 +41,10 @@ class Coin:
         while (word := self._word()) >= limit:
             pass
         return word % number
+
+    def generator(self) -> np.random.Generator:
+        """A NumPy generator for long public shuffles."""
+        return np.random.Generator(np.random.PCG64([self._word(), self._word()]))
 
     def uniform(self) -> float:
         """A number in [0, 1), a multiple of 2⁻⁵³."""

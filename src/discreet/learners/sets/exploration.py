@@ -96,8 +96,7 @@ class Exploration:
 
     def _order(self, index: int) -> State:
         """A shuffled order of the trials and of the items in them, the same for any data."""
-        coin = Coin(self.setting.name[:16], 1 + index)
-        generator = np.random.Generator(np.random.PCG64([coin.below(2**63), coin.below(2**63)]))
+        generator = Coin(self.setting.name[:16], 1 + index).generator()
         begin = self.schedule.end(index - 1) if index else 0
         order = np.concatenate([generator.permutation(len(self.trials)) for _ in range(self.cycles)])
         return {"order": order, "items": generator.permutation(self.setting.items), "begin": begin}

@@ -135,8 +135,7 @@ class Race:
 
     def _field(self, candidates: Integers, index: int) -> State:
         """Candidates and their shuffled cycles; public, and the same for any data that led to the same candidates."""
-        coin = Coin(self.setting.name[:16], 1 + index)
-        generator = np.random.Generator(np.random.PCG64([coin.below(2**63), coin.below(2**63)]))
+        generator = Coin(self.setting.name[:16], 1 + index).generator()
         orders = max(4, min(1024, MOST_CELLS // max(1, len(candidates))))
         cycles = generator.permuted(np.tile(candidates, (orders, 1)), axis=1)
         begin = self.schedule.end(index - 1) if index else 0
