@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, SetFunctions, WeightedCoverage
-from discreet.errors import ConfigError, OutOfBounds
+from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.learners.sets.exploration import Exploration
 from discreet.learners.sets.fresh import FreshGreedy
 from discreet.learners.sets.hedge_expert import HedgeExpert
@@ -153,6 +153,12 @@ class SetMaximizer(Learner):
     def assumes(self) -> str:  # type: ignore[override]
         """What the value assumes."""
         return "visitors that are alike over time (i.i.d.)" if self.config.stream == "iid" else ""
+
+    def replay(self, rows: Any) -> Any:
+        """Feed a log of whole preferences and give each visitor's slate."""
+        if self.config.feedback != "full" and not self._is_over():
+            raise StateError("replay needs feedback='full': rewards and clicks depend on what was shown; use preview and observe_many")
+        return super().replay(rows)
 
     # --- the hooks --------------------------------------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ class Exploration:
 
     def start(self) -> tuple[State, State]:
         shape = (self.setting.slots, self.setting.items)
-        public = {"table": np.zeros(shape), "slate": self.setting.first_slate()} | self._order(0)
+        public = {"table": np.zeros(shape), "slate": self.setting.first_slate(), "tries": np.zeros(shape, dtype=np.int64)} | self._order(0)
         return public, {"found": np.zeros(shape, dtype=np.int64)}
 
     def _order(self, index: int) -> State:
@@ -102,24 +102,33 @@ class Exploration:
         return {"order": order, "items": generator.permutation(self.setting.items), "begin": begin}
 
     def digest(self, public: State, secret: State, people: Any, batch: Batch) -> State:
-        exploring, slots, slates = self._explorations(public, batch.rounds)
+        exploring, slots, tried = self._explorations(public, batch.rounds)
         if self.clicks:
-            tried = (slates == people[exploring][:, None]) & (np.arange(self.setting.slots) >= slots[:, None])
-            hit = tried.any(axis=1)
+            hit = (tried == people[exploring][:, None]).any(axis=1) & (people[exploring] >= 0)
             np.add.at(secret["found"], (slots[hit], people[exploring][hit]), self.sums.levels)
         else:
+            shown = tried[:, 0] >= 0
             steps = np.floor(people[exploring] * self.sums.levels + 0.5).astype(np.int64)
-            np.add.at(secret["found"], (slots, slates[np.arange(len(slots)), slots]), steps)
+            np.add.at(secret["found"], (slots[shown], tried[shown, 0]), steps[shown])
         return secret
 
     def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
         found = secret["found"]
+        tries = public["tries"] + self._tries(public)
         total, public, secret = next_total(self.sums, public, secret, found, door)
-        tries = (door.index + 1) * self.cycles
         noise = self.sums.variance(door.index + 1) / self.sums.levels**2
-        table = shrunk(total / self.sums.levels, noise + tries / 5)  # a reward or a click has a variance of at most 1/4
-        public |= {"table": table, "slate": distinct_leaders(table)} | self._order(door.index + 1)
+        most = (door.index + 1) * self.cycles
+        # Found a try, times the same number of tries for all; a reward or a click has a variance of at most 1/4.
+        table = shrunk(total / self.sums.levels / np.maximum(tries, most / 4) * most, noise + most / 5)
+        public |= {"table": table, "slate": distinct_leaders(table), "tries": tries} | self._order(door.index + 1)
         return public, secret | {"found": np.zeros_like(found)}
+
+    def _tries(self, public: State) -> Integers:
+        """How often this block's schedule tries each (slot, item)."""
+        _, slots, tried = self._explorations(public, range(public["begin"], public["begin"] + self.schedule.block))
+        rows, shown = np.broadcast_to(slots[:, None], tried.shape), tried >= 0
+        cells = rows[shown] * self.setting.items + tried[shown]
+        return np.bincount(cells, minlength=self.setting.slots * self.setting.items).reshape(self.setting.slots, -1)
 
     def decide(self, public: State, round: int, available: Mask | None) -> Integers:
         padded: Integers = self.decide_many(public, [round])[0]
@@ -131,12 +140,16 @@ class Exploration:
     def decide_many(self, public: State, rounds: range | list[int]) -> Integers:
         """One slate a round; −1 fills slates of exploring rounds that show fewer items."""
         slates = np.tile(public["slate"], (len(rounds), 1))
-        exploring, _, tried = self._explorations(public, rounds)
-        slates[exploring] = tried
+        exploring, slots, tried = self._explorations(public, rounds)
+        for slot in np.unique(slots):
+            here = (slots == slot) & (tried >= 0).any(axis=1)  # an item that is shown anyway need not be tried
+            width = min(tried.shape[1], self.setting.slots - slot)
+            slates[exploring[here], slot:] = -1
+            slates[exploring[here][:, None], slot + np.arange(width)] = tried[here, :width]
         return slates
 
     def _explorations(self, public: State, rounds: range | list[int]) -> tuple[Integers, Integers, Integers]:
-        """Which of these rounds explore (their places in the list), for which slot, and their slates."""
+        """Which of these rounds explore (their places in the list), for which slot, and the items they try; −1 for none."""
         position = np.asarray(rounds) - public["begin"]
         count, block = self.cycles * len(self.trials), self.schedule.block
         number = position * count // block
@@ -145,16 +158,10 @@ class Exploration:
         trial = public["order"][number[places]]
         slots = self.trials[trial]
         which = trial - np.searchsorted(self.trials, slots)  # the first, second, … trial of that slot
-        slates = np.full((len(places), self.setting.slots), -1, dtype=np.int64)
-        for slot in range(self.setting.slots):
-            here = np.flatnonzero(slots == slot)
-            if not len(here):
-                continue
-            width = self.setting.slots - slot if self.clicks else 1
-            tried = which[here][:, None] * width + np.arange(width)
-            items = np.where(tried < self.setting.items, public["items"][np.minimum(tried, self.setting.items - 1)], -1)
-            fixed = public["slate"][:slot]
-            items[np.isin(items, fixed)] = -1  # shown already
-            slates[here[:, None], np.arange(slot)] = fixed
-            slates[here[:, None], slot + np.arange(width)] = items
-        return places, slots, slates
+        width = (self.setting.slots - slots) if self.clicks else np.ones_like(slots)
+        place = which[:, None] * width[:, None] + np.arange(width.max(initial=1))
+        there = (np.arange(width.max(initial=1)) < width[:, None]) & (place < self.setting.items)
+        tried = np.where(there, public["items"][np.minimum(place, self.setting.items - 1)], -1)
+        for slot in range(1, self.setting.slots):  # what stands before the slot is shown already
+            tried[(slots == slot)[:, None] & np.isin(tried, public["slate"][:slot])] = -1
+        return places, slots, tried
