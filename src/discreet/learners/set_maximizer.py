@@ -89,7 +89,7 @@ class SetMaximizer(Learner):
     block
         How many visitors see the same slate ("iid": the first block; blocks double).
     calibration
-        "tight", or "published" for the paper's own rate, redrawn every round.
+        "tight", or "published" for the paper's own rate, redrawn every round unless `block` says otherwise.
 
     Examples
     --------

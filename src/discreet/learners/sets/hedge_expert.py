@@ -42,7 +42,7 @@ class HedgeExpert(ConstantSlate):
     @cached_property
     def schedule(self) -> EqualBlocks:
         setting = self.setting
-        if self.published:
+        if self.published and setting.block == "auto":
             return EqualBlocks(setting.horizon, 1, last=False)
         # The bound on the regret of any stream asks for many short blocks; on streams that are not out to harm, a hundred long
         # ones learn far more (benchmarks/display.py).

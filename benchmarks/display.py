@@ -1,0 +1,113 @@
+"""How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
+
+Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see discreet/lab/display.py for
+what it means. `noise off` is the same learner, with the same schedule, at ε = 10⁴.
+"""
+
+import json
+from statistics import mean, median, pstdev
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from discreet import Privacy, SetMaximizer, warm_up
+from discreet.lab.display import World, run_display
+from discreet.lab.repeat import repeat
+
+SEEDS = range(6)
+CASES: dict[str, tuple[int, dict[str, Any]]] = {
+    "published_full_1e5": (10**5, {"calibration": "published"}),
+    "any_full_1e4": (10**4, {}),
+    "any_full_1e5": (10**5, {}),
+    "hedge_full_1e5": (10**5, {"expert": "hedge"}),
+    "iid_full_1e4": (10**4, {"stream": "iid"}),
+    "iid_full_1e5": (10**5, {"stream": "iid"}),
+    "any_bandit_1e6": (10**6, {"feedback": "bandit"}),
+    "any_bandit_1e6_noise_off": (10**6, {"feedback": "bandit", "noise_off": True}),
+    "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
+    "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
+    "clicks_any_1e6": (10**6, {"feedback": "clicks"}),
+    "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
+    "any_full_1e5_noise_off": (10**5, {"noise_off": True}),
+}
+
+
+def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
+    """The share of one run."""
+    settings = dict(settings)
+    privacy = Privacy(1.0, 1e-6)
+    if settings.pop("noise_off", False):
+        same = SetMaximizer(100, 5, horizon, privacy, **settings)
+        if settings.get("feedback") == "bandit":
+            settings["explore"] = same._plan.facts["explore"]
+        elif settings.get("stream") == "iid":
+            settings["block"] = same._plan.facts["block"]
+        privacy = Privacy(1e4, 1e-6)
+    world = World.drawn(horizon, seed=seed)
+    learner = SetMaximizer(100, 5, horizon, privacy, **settings)
+    return world.share(run_display(learner, world, seed=seed).value, 5)
+
+
+def plain_loop_seconds(world: World, rounds: int) -> float:
+    """Per round: a per-visitor NumPy loop that plays the leaders of the summed gains, without privacy."""
+    table, slate = np.zeros((5, 100)), np.arange(5)
+    began = perf_counter()
+    for visitor in range(rounds):
+        row, free = world.chances[world.types[visitor]], 1.0
+        for slot in range(5):
+            table[slot] += free * row
+            free *= 1 - row[slate[slot]]
+        left = np.ones(100, dtype=bool)
+        for slot in range(5):
+            slate[slot] = np.argmax(np.where(left, table[slot], -np.inf))
+            left[slate[slot]] = False
+    return (perf_counter() - began) / rounds
+
+
+def replay_seconds(world: World) -> float:
+    """Per round of a replay of a million rows."""
+    rows = world.rows(0, len(world.types))
+    learner = SetMaximizer(100, 5, len(rows), Privacy(1.0, 1e-6))
+    began = perf_counter()
+    learner.replay(rows)
+    return (perf_counter() - began) / len(rows)
+
+
+def bandit_round_seconds(items: int) -> float:
+    """The median time of a round of the bandit learner, one visitor at a time."""
+    learner = SetMaximizer(items, 5, 10**6, Privacy(1.0, 1e-6), feedback="bandit")
+    times = []
+    for _ in range(2000):
+        began = perf_counter()
+        learner.act()
+        learner.observe(1.0)
+        times.append(perf_counter() - began)
+    return median(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    warm_up()
+    tasks = [(horizon, settings, seed) for horizon, settings in CASES.values() for seed in SEEDS]
+    shares = repeat(kept, tasks, label="display", console=Console(stderr=True))
+    share = {}
+    for place, name in enumerate(CASES):
+        values = shares[place * len(SEEDS) : (place + 1) * len(SEEDS)]
+        share[name] = {"mean": mean(values), "standard_deviation": pstdev(values)}
+    world = World.drawn(10**6)
+    replay_seconds(World.drawn(10**4))
+    loop, ours = plain_loop_seconds(world, 10**4), replay_seconds(world)
+    report = {
+        "share": share,
+        "speedup_over_numpy_loop": loop / ours,
+        "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"] / share["any_bandit_1e6_noise_off"]["mean"],
+        "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
+        "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6},
+    }
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()
