@@ -99,6 +99,9 @@ CASES = [
     callables("sets, callables", block=5),
     bandit("bandit", explore=0.9),
     bandit("bandit, iid", stream="iid", explore=0.5),
+    bandit("bandit, experts", expert="hedge", explore=0.5),
+    bandit("bandit, experts every round", expert="hedge", block=1, explore=0.5),
+    bandit("bandit, published", calibration="published"),
     clicks("clicks", explore=0.9),
     clicks("clicks, iid, pure", stream="iid", explore=0.5, privacy=PURE),
 ]

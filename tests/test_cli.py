@@ -3,16 +3,30 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
+import polars
 import pytest
 from typer.testing import CliRunner
 
+from discreet import DiscreetError
 from discreet.cli import app
 
 
-def test_demo_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--people", "2000", "--out", str(tmp_path), "--seed", "1"])
+def test_the_display_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", "--people", "4000", "--out", str(tmp_path), "--seed", "1"])
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "demo.json").read_text())
+    assert report["share"]["discreet, whole preferences, i.i.d."] > 0.5
+    assert report["share"]["published constants"] < 0.2
+    assert "best fixed slate" in result.output
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_totals_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", "--story", "totals", "--people", "2000", "--out", str(tmp_path), "--seed", "1"])
     assert result.exit_code == 0, result.output
     assert "groceries" in result.output
     assert "Differential privacy" in result.output
@@ -22,7 +36,7 @@ def test_demo_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
 
 
 def test_demo_speaks_json(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--people", "200", "--out", str(tmp_path), "--json"])
+    result = CliRunner().invoke(app, ["demo", "--story", "totals", "--people", "200", "--out", str(tmp_path), "--json"])
     assert json.loads(result.output)["people"] == 200
 
 
@@ -37,9 +51,102 @@ def test_doctor_reports_the_machine() -> None:
 def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: str, tmp_path: Path) -> None:
     program = "from discreet.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", program, "demo", "--out", str(tmp_path), *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, "demo", "--story", "totals", "--out", str(tmp_path), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 2
     assert result.stderr.startswith("discreet: ")
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_plan_says_what_a_budget_buys() -> None:
+    arguments = ["plan", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid", "--json"]
+    plan = json.loads(CliRunner().invoke(app, arguments).output)
+    assert 0.3 < plan["expected_share"] <= 1.01
+    assert plan["facts"]["releases"] > 1
+    assert plan["published_share"] < plan["expected_share"]
+    assert plan["epsilon_for_90_percent"] is not None
+
+
+SHOP = """
+learner = "SetMaximizer"
+epsilon = 1.0
+delta = 1e-6
+horizon = 3000
+items = ["tea", "milk", "soap", "rope"]
+slots = 2
+"""
+
+
+def write_log(folder: Path, rows: int = 3000) -> tuple[Path, Path]:
+    generator = np.random.default_rng(0)
+    tastes = np.where(generator.random((rows, 1)) < 0.5, [0.9, 0.1, 0.7, 0.1], [0.1, 0.8, 0.1, 0.1])
+    config, log = folder / "shop.toml", folder / "log.csv"
+    config.write_text(SHOP)
+    polars.DataFrame(tastes, schema=["tea", "milk", "soap", "rope"]).write_csv(log)
+    return config, log
+
+
+def test_run_learns_from_a_log(tmp_path: Path) -> None:
+    config, log = write_log(tmp_path)
+    result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(tmp_path / "out"), "--json"])
+    report = json.loads(result.output)
+    assert set(report["slate"]) == {"tea", "milk"}
+    assert report["visitors"] == 3000
+    lines = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
+
+
+def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
+    """Killed again and again; every release has one line, and no line ever changes."""
+    config, log = write_log(tmp_path)
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", "from discreet.cli import main; main()", "run", str(config), "--data", str(log), "--out", str(out)]
+    seen: dict[int, str] = {}
+
+    def collect() -> None:
+        if (out / "decisions.jsonl").exists():
+            for line in (out / "decisions.jsonl").read_text().split("\n")[:-1]:  # whole lines only
+                assert seen.setdefault(json.loads(line)["release"], line) == line
+
+    for releases in (3, 17, 30):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(seen) < releases:
+            time.sleep(0.002)
+            collect()
+        process.kill()
+        process.wait()
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    collect()
+    assert sorted(seen) == list(range(55))
+    assert json.loads((out / "report.json").read_text())["visitors"] == 3000
+
+
+def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
+    config, log = tmp_path / "shop.toml", tmp_path / "log.parquet"
+    config.write_text(SHOP + 'feedback = "clicks"\nstream = "iid"\n')
+    polars.DataFrame({"slate": ["tea milk"] * 500, "click": ["tea", None] * 250}).write_parquet(log)
+    result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(tmp_path / "out"), "--json"])
+    assert json.loads(result.output)["visitors"] == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "message"),
+    [
+        ("slots = [", "log.csv", "is not TOML"),
+        ("slots = 2", "log.csv", "lacks epsilon, delta, horizon, items"),
+        (SHOP + "colour = 1", "log.csv", "unknown setting 'colour'"),
+        (SHOP, "nothing.csv", "nothing.csv does not exist"),
+        (SHOP.replace("SetMaximizer", "Wizard"), "log.csv", "got 'Wizard'"),
+        (SHOP + 'feedback = "bandit"', "log.csv", "needs the columns slate and reward"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_in_one_line(tmp_path: Path, text: str, data: str, message: str) -> None:
+    config, _ = write_log(tmp_path, rows=10)
+    config.write_text(text)
+    result = CliRunner().invoke(app, ["run", str(config), "--data", str(tmp_path / data), "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, DiscreetError)
+    assert message in str(result.exception)

@@ -1,9 +1,10 @@
-"""The command line: `discreet demo`, `discreet doctor`."""
+"""The command line: `discreet demo`, `discreet plan`, `discreet run`, `discreet doctor`."""
 
 import json
 import os
 import platform
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,21 +22,84 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, help="Decisions fr
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
+class Story(StrEnum):
+    """What `discreet demo` can tell."""
+
+    display = "display"
+    totals = "totals"
+
+
+class Feedback(StrEnum):
+    """What a site gets to see."""
+
+    full = "full"
+    bandit = "bandit"
+    clicks = "clicks"
+
+
+class Stream(StrEnum):
+    """What the value may assume."""
+
+    any = "any"
+    iid = "iid"
+
+
 @app.command()
 def demo(
-    people: Annotated[int, typer.Option(help="How many shoppers.")] = 50_000,
+    story: Annotated[Story, typer.Option(help="display: what to show a million visitors; totals: running sums.")] = Story.display,
+    people: Annotated[int | None, typer.Option(help="How many visitors or shoppers.")] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
     seed: Annotated[int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")] = None,
     as_json: Json = False,
 ) -> None:
-    """A shop publishes running totals after every shopper; a table and a picture show how little that costs."""
-    from discreet.lab.demo import run_demo
+    """A shop learns what to show without giving any visitor away; a table and a picture show how little that costs."""
+    from discreet.lab.display_story import tell_display
+    from discreet.lab.totals_story import tell_totals
     from discreet.release.privacy import Privacy
 
     console = Console(quiet=as_json)
-    report = run_demo(people, Privacy(epsilon, delta), out, seed=seed, console=console)
+    tell, usual = (tell_display, 1_000_000) if story == Story.display else (tell_totals, 50_000)
+    report = tell(usual if people is None else people, Privacy(epsilon, delta), out, seed=seed, console=console)
+    if as_json:
+        typer.echo(json.dumps(report))
+
+
+@app.command()
+def plan(
+    items: Annotated[int, typer.Option(help="How many items there are.")],
+    slots: Annotated[int, typer.Option(help="How many are shown.")],
+    rounds: Annotated[int, typer.Option(help="How many visitors are expected.")],
+    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
+    feedback: Annotated[Feedback, typer.Option(help="What the site gets to see.")] = Feedback.full,
+    stream: Annotated[Stream, typer.Option(help="iid: visitors are alike over time.")] = Stream.any,
+    as_json: Json = False,
+) -> None:
+    """What a budget buys before it is spent: schedule, noise, the share of value kept, and what 90 % would take."""
+    from discreet.lab.planning import make_plan, print_plan
+    from discreet.release.privacy import Privacy
+
+    settings = {"feedback": feedback.value, "stream": stream.value}
+    found = make_plan(items, slots, rounds, Privacy(epsilon, delta), settings, Console(quiet=as_json))
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        print_plan(found, Console())
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="Settings of the learner, TOML; `learner` names it.")],
+    data: Annotated[Path, typer.Option(help="The event log, CSV or Parquet.")],
+    out: Annotated[Path, typer.Option(help="Where decisions, report and state go. Run again to go on after a kill.")] = Path("run"),
+    as_json: Json = False,
+) -> None:
+    """Run a learner over an event log: decisions and a report, resumable at any point."""
+    from discreet.lab.run_log import run_log
+
+    report = run_log(config, data, out, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, SetFunctions, WeightedCoverage
 from discreet.errors import ConfigError, OutOfBounds, StateError
+from discreet.learners.sets.bandit_experts import BanditExperts
 from discreet.learners.sets.exploration import Exploration
 from discreet.learners.sets.fresh import FreshGreedy
 from discreet.learners.sets.hedge_expert import HedgeExpert
@@ -83,7 +84,7 @@ class SetMaximizer(Learner):
     bound
         The most a set may be worth to a callable; values are divided by it.
     expert
-        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0).
+        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0 and whole preferences).
     explore
         Bandit and clicks: the share of rounds spent on trying items; "auto" balances it.
     block
@@ -265,8 +266,15 @@ class SetMaximizer(Learner):
                 raise ConfigError(f"{name} must be one of {', '.join(values)}, got {getattr(config, name)!r}")
         if config.explore != "auto" and (config.feedback == "full" or not 0 < float(config.explore) < 1):
             raise ConfigError(f"explore is a share of rounds between 0 and 1, for bandit and clicks only, got {config.explore!r}")
-        if config.feedback != "full" and (config.expert != "auto" or config.calibration == "published" or config.block != "auto"):
-            raise ConfigError("bandit and clicks have one way to learn: leave expert, calibration and block as they are")
+        experts = config.feedback == "bandit" and config.stream == "any" and (config.expert == "hedge" or config.calibration == "published")
+        if config.feedback != "full" and not experts and (config.expert not in ("auto", "sum") or config.block != "auto"):
+            raise ConfigError("bandit and clicks have one way to learn (any bandit streams: also expert='hedge'): leave expert and block")
+        if config.feedback == "clicks" and config.calibration == "published":
+            raise ConfigError("nothing is published for clicks: leave calibration as it is")
+        if experts and config.block not in ("auto", 1):
+            raise ConfigError(
+                f"bandit experts are redrawn after explorations (block='auto') or every round (block=1), got {config.block!r}"
+            )
         if config.stream == "iid" and (config.expert != "auto" or config.calibration == "published"):
             raise ConfigError("stream='iid' has one way to learn: leave expert and calibration as they are")
         if config.calibration == "published" and config.expert == "sum":
@@ -288,6 +296,9 @@ class SetMaximizer(Learner):
     def _make_mode(self) -> Mode:
         config = self.config
         explore = None if config.explore == "auto" else float(config.explore)
+        if config.feedback == "bandit" and (config.expert == "hedge" or config.calibration == "published"):
+            published = (config.epsilon, config.delta) if config.calibration == "published" else None
+            return BanditExperts(self._setting, explore, published)
         if config.feedback != "full":
             clicks = config.feedback == "clicks"
             return Race(self._setting, clicks, explore) if config.stream == "iid" else Exploration(self._setting, clicks, explore)

@@ -61,6 +61,16 @@ class Door:
         self._pay(selection.charge(self._measure))
         return selection.draw(scores, self._words, available)
 
+    def select_side_by_side(self, selection: Selection, tables: list[Integers]) -> list[int]:
+        """One candidate from each table, where a person can move the scores of one table only, and it is public which.
+
+        Then nobody pays for more than one of the draws: one charge for all.
+        """
+        for scores in tables:
+            checked_candidates(scores, None)
+        self._pay(selection.charge(self._measure))
+        return [selection.draw(scores, self._words) for scores in tables]
+
     def select_from(self, tree: SelectionTree) -> int:
         """One candidate of a large set, with the same law and price."""
         self._pay(tree.selection.charge(self._measure))

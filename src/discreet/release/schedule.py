@@ -5,6 +5,8 @@ decisions change only then. `last=False` leaves out the release after the final 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Protocol
 
 from discreet.errors import ConfigError
@@ -104,7 +106,11 @@ class ListedBlocks:
         return len(self.lengths)
 
     def end(self, index: int) -> int:
-        return sum(self.lengths[: index + 1])
+        return self._ends[index]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(self.lengths))
 
 
 @dataclass(frozen=True)

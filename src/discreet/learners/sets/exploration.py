@@ -85,8 +85,8 @@ class Exploration:
         facts: dict[str, Any] = {"expert": "exploration", "block": self.schedule.block, "releases": releases, "explore": self.share}
         facts["noise_in_visitors"] = self.sums.variance(max(1, releases)) ** 0.5 / self.sums.levels
         facts["tries_of_an_item"] = releases * self.cycles
-        if facts["tries_of_an_item"] < facts["noise_in_visitors"]:
-            facts["warning"] = "the horizon is too short: noise is larger than what a good item can gain in all its tries"
+        if self._loss(self.share) >= 1:
+            facts["warning"] = "the horizon is too short: exploring and erring may cost as much as there is to gain"
         return Plan(self.schedule, self.sums.charge, self.sums.spent(releases), facts=facts, constants=repr(self.sums))
 
     def start(self) -> tuple[State, State]:

@@ -1,4 +1,4 @@
-"""The story of `discreet demo`: a shop publishes its running totals, and no shopper can be found in them."""
+"""The story of `discreet demo --story totals`: a shop publishes its running totals, and no shopper can be found in them."""
 
 import json
 import time
@@ -17,10 +17,10 @@ from discreet.release.privacy import Privacy, zcdp
 from discreet.release.running_sum import RunningSum
 from discreet.release.sums import METHODS, Stream, calibrate
 
-__all__ = ["run_demo"]
+__all__ = ["tell_totals"]
 
 
-def run_demo(people: int, privacy: Privacy, folder: Path, *, seed: int | None, console: Console) -> dict[str, Any]:
+def tell_totals(people: int, privacy: Privacy, folder: Path, *, seed: int | None, console: Console) -> dict[str, Any]:
     """Publish private running totals of a made-up month, print a table, and write demo.png and demo.json."""
     warm_up()
     bought = shoppers(people)
