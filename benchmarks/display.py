@@ -29,9 +29,32 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
     "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
     "clicks_any_1e6": (10**6, {"feedback": "clicks"}),
+    "experts_bandit_1e5": (10**5, {"feedback": "bandit", "expert": "hedge"}),
+    "published_bandit_1e4": (10**4, {"feedback": "bandit", "calibration": "published"}),
+    "one_shot_full_1e5": (10**5, {"stream": "iid", "one_shot": True}),
     "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
     "any_full_1e5_noise_off": (10**5, {"noise_off": True}),
 }
+
+
+SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
+
+
+def regret(horizon: int, seed: int) -> float:
+    """What the default learner for any stream loses against greedy in hindsight, on an i.i.d. stream."""
+    world = World.drawn(horizon, seed=seed, stream="iid")
+    learner = SetMaximizer(100, 5, horizon, Privacy(1.0, 1e-6))
+    return world.worth(world.best_slate(5)) - run_display(learner, world, seed=seed).value
+
+
+def slope(regrets: list[float]) -> dict[str, float]:
+    """The power of T by which regret grows: least squares in logarithms over seeds and horizons, with a 95 % interval."""
+    from scipy import stats
+
+    horizons = np.repeat(SLOPE_HORIZONS, len(SEEDS))
+    fit = stats.linregress(np.log(horizons), np.log(np.maximum(regrets, 1.0)))
+    half = float(stats.t.ppf(0.975, len(horizons) - 2) * fit.stderr)
+    return {"slope": float(fit.slope), "low": float(fit.slope) - half, "high": float(fit.slope) + half}
 
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
@@ -46,6 +69,9 @@ def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
             settings["block"] = same._plan.facts["block"]
         privacy = Privacy(1e4, 1e-6)
     world = World.drawn(horizon, seed=seed)
+    if settings.pop("one_shot", False):  # private greedy once, on the first two per cent, then the same slate for ever
+        learner = SetMaximizer(100, 5, horizon, privacy, block=horizon // 50, **settings)
+        return world.share(run_display(learner, world, seed=seed, learn_until=horizon // 50).value, 5)
     learner = SetMaximizer(100, 5, horizon, privacy, **settings)
     return world.share(run_display(learner, world, seed=seed).value, 5)
 
@@ -96,12 +122,16 @@ def main() -> None:
     for place, name in enumerate(CASES):
         values = shares[place * len(SEEDS) : (place + 1) * len(SEEDS)]
         share[name] = {"mean": mean(values), "standard_deviation": pstdev(values)}
+    regrets = repeat(
+        regret, [(horizon, seed) for horizon in SLOPE_HORIZONS for seed in SEEDS], label="regret", console=Console(stderr=True)
+    )
     world = World.drawn(10**6)
     replay_seconds(World.drawn(10**4))
     loop, ours = plain_loop_seconds(world, 10**4), replay_seconds(world)
     report = {
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
+        "regret_slope_any_full": slope(regrets),
         "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"] / share["any_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
         "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6},

@@ -11,7 +11,7 @@ import polars
 import pytest
 from typer.testing import CliRunner
 
-from discreet import DiscreetError
+from discreet import DiscreetError, FileJournal
 from discreet.cli import app
 
 
@@ -123,6 +123,24 @@ def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     collect()
     assert sorted(seen) == list(range(55))
     assert json.loads((out / "report.json").read_text())["visitors"] == 3000
+
+
+def test_a_log_that_grows_is_read_on_and_nobody_counts_twice(tmp_path: Path) -> None:
+    """Three runs over a growing log end in the very state of one run over all of it."""
+    states = []
+    for lengths in ((150, 150, 250), (250,)):
+        folder = tmp_path / str(len(lengths))
+        folder.mkdir()
+        for rows in lengths:
+            config, log = write_log(folder, rows=3000)
+            config.write_text(SHOP + "block = 100\nseed = 1\n")
+            polars.read_csv(log).head(rows).write_csv(log)
+            result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(folder / "out"), "--json"])
+            assert json.loads(result.output)["visitors"] == rows
+        turn = FileJournal(folder / "out" / "state").latest()
+        assert turn is not None
+        states.append((turn.clock, turn.index, turn.secret["gains"].tolist(), turn.public["table"].tolist()))
+    assert states[0] == states[1]
 
 
 def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:

@@ -230,6 +230,9 @@ def test_shrinking_keeps_real_differences_and_drops_noise(crowd: np.random.Gener
         ({"items": 0}, "items must be a whole number"),
         ({"items": ["a", "a", "b"]}, "labels must be different"),
         ({"bound": 0.0}, "bound must be finite"),
+        ({"bound": 2.0}, "bound is for callables and rewards"),
+        ({"bound": 1e-200, "feedback": "bandit"}, "bound must be finite"),
+        ({"horizon": 2**50}, "at most"),
         ({"feedback": "smoke"}, "feedback must be one of full, bandit, clicks, got 'smoke'"),
         ({"stream": "odd"}, "stream must be one of"),
         ({"stream": "iid", "expert": "hedge"}, "one way to learn"),
@@ -254,3 +257,33 @@ def test_too_short_a_horizon_is_said_in_plain_words() -> None:
     for stream in ("iid", "any"):
         learner = SetMaximizer(100, 5, 2000, Privacy(1.0, 1e-6), feedback="bandit", stream=stream)
         assert "too short" in learner._plan.facts["warning"]
+
+
+def test_a_click_is_one_item_however_it_is_wrapped() -> None:
+    """Rows of several clicks, huge numbers and other nonsense count as no click, and nobody else is lost."""
+    learner = SetMaximizer(12, 3, 1000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid")
+    slates = learner.preview(6)
+    wrapped = [2**70, np.uint64(2**64 - 1), slates[2].tolist(), "pear", float(slates[4, 0]), int(slates[5, 1])]
+    learner.observe_many(wrapped)
+    assert learner._secret["counts"].sum() == 2 * learner._mode._noise(0)[0]  # type: ignore[attr-defined]
+    learner.observe_many(learner.preview(6))  # whole slates as clicks
+    assert learner._secret["counts"].sum() == 2 * learner._mode._noise(0)[0]  # type: ignore[attr-defined]
+
+
+def test_a_person_who_calls_back_changes_nothing() -> None:
+    learner = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), function=SetFunction, block=5)
+    for _ in range(4):
+        learner.close(learner.open(), lambda chosen: 0.2 * len(chosen))
+    learner.close(learner.open(), lambda chosen: float(learner.turn()) or 0.2)
+    assert learner.guarantee.releases == 0
+    assert learner.turn()
+    assert not learner._secret["gains"].any()
+
+
+@pytest.mark.filterwarnings("error")
+def test_huge_answers_are_clipped_in_silence() -> None:
+    learner = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), feedback="bandit", bound=1e-3, stream="iid")
+    learner.observe_many([1e308])
+    callables = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), function=SetFunction, bound=0.5, block=5)
+    callables.observe_many([lambda chosen: 1.7e308 * len(chosen) / 3, "not a callable"])
+    assert callables._clock == 2

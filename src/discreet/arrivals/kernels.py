@@ -17,7 +17,7 @@ def add_click_gains(rows: Any, slate: Any, unit: Any, limit: Any, total: Any) ->
     (docs/guarantees/sets.md, Lemma 4).
     """
     slots, items = total.shape
-    free, alone = np.empty(slots), np.empty((slots, slots))
+    free, kept, alone = np.empty(slots), np.empty(slots), np.empty((slots, slots))
     for row in range(rows.shape[0]):
         squares = 0.0
         for item in range(items):
@@ -40,8 +40,9 @@ def add_click_gains(rows: Any, slate: Any, unit: Any, limit: Any, total: Any) ->
         factor = unit if length <= limit else unit * (limit / length)
         for slot in range(slots):
             scale = factor * free[slot]
+            for shown in range(slot):
+                kept[shown] = total[slot, slate[shown]]
             for item in range(items):
                 total[slot, item] += np.floor(scale * rows[row, item] + 0.5)
             for shown in range(slot):
-                plain = np.floor(scale * rows[row, slate[shown]] + 0.5)
-                total[slot, slate[shown]] += np.floor(factor * alone[slot, shown] + 0.5) - plain
+                total[slot, slate[shown]] = kept[shown] + np.floor(factor * alone[slot, shown] + 0.5)

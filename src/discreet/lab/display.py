@@ -98,12 +98,21 @@ class Run:
     earned: Floats
 
 
-def run_display(learner: SetMaximizer, world: World, *, seed: int = 0, report: Any = None) -> Run:
-    """Let a learner meet all visitors; burn-in counts. `report(visitors)` is called as they pass."""
+def run_display(learner: SetMaximizer, world: World, *, seed: int = 0, report: Any = None, learn_until: int | None = None) -> Run:
+    """Let a learner meet all visitors; burn-in counts. `report(visitors)` is called as they pass.
+
+    After `learn_until` visitors, feedback is no longer handed in and the slate stays what it is.
+    """
     feedback = learner.config.feedback
     generator = np.random.default_rng([seed, 7])
     position, value, visitors, earned = 0, 0.0, [0], [0.0]
     while position < len(world.types):
+        if learn_until is not None and position >= learn_until:
+            slate = learner.act()
+            count = len(world.types) - position
+            rest = World(world.weights, world.chances, world.types[position:])
+            value += rest.worth(slate)
+            return Run(value, np.array([*visitors, position + count]), np.array([*earned, value]))
         count = min(max(1, learner.rounds_until_release), CHUNK, len(world.types) - position)
         rows = world.rows(position, position + count)
         slates = learner.preview(count)

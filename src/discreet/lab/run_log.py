@@ -7,7 +7,8 @@ The log is a CSV or Parquet file, one visitor a row, in order of time:
   its slate is the one that was decided; otherwise it is a blank.
 
 Every release is committed to `state` before its slate is written to `decisions.jsonl`. After a kill, run the same command again: the
-state says how many rows were read for good, the log is read again from there, and the newest slate is written if it was not.
+state says how many rows were counted for good, the log is read again from there, and the newest slate is written if it was not. A log
+that has grown since the last run is read on from where that one stopped.
 """
 
 import json
@@ -35,7 +36,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     log = _read(data)
     decisions = out / "decisions.jsonl"
     try:
-        first = learner._turn.rounds
+        first = learner._clock  # as many rows as were counted for good; after a kill, those before the last release
         total = min(len(log), learner.config.horizon or len(log))
         _note(learner, decisions)
         with Progress(console=console, transient=True) as progress:
@@ -90,7 +91,7 @@ def _learner(config: Path, out: Path) -> SetMaximizer:
 
 def _read(data: Path) -> polars.DataFrame:
     try:
-        return polars.read_parquet(data) if data.suffix == ".parquet" else polars.read_csv(data)
+        return polars.read_parquet(data) if data.suffix == ".parquet" else polars.read_csv(data, infer_schema=False)
     except FileNotFoundError:
         raise ConfigError(f"{data} does not exist") from None
     except (OSError, polars.exceptions.PolarsError) as error:
@@ -101,9 +102,9 @@ def _feedback(learner: SetMaximizer, rows: polars.DataFrame, slates: Any) -> Any
     config = learner.config
     if config.feedback == "full":
         width = learner._setting.width
-        names = config.labels if config.labels is not None and set(config.labels) <= set(rows.columns) else rows.columns[:width]
-        if len(names) != width:
-            raise ConfigError(f"the log needs {width} columns, one a number, and has {len(rows.columns)}")
+        names = config.labels if config.labels is not None and len(config.labels) == width else rows.columns
+        if len(names) != width or not set(names) <= set(rows.columns):
+            raise ConfigError(f"the log needs {width} columns, named like the items if those have names, and has {len(rows.columns)}")
         try:
             return rows.select(names).cast(polars.Float64, strict=False).fill_null(float("nan")).to_numpy()
         except polars.exceptions.PolarsError:

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, SetFunctions, WeightedCoverage
 from discreet.errors import ConfigError, OutOfBounds, StateError
+from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
 from discreet.learners.sets.bandit_experts import BanditExperts
 from discreet.learners.sets.exploration import Exploration
 from discreet.learners.sets.fresh import FreshGreedy
@@ -82,7 +83,7 @@ class SetMaximizer(Learner):
         What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular, WeightedCoverage(covers), or
         `SetFunction` if visitors bring callables.
     bound
-        The most a set may be worth to a callable; values are divided by it.
+        The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
     expert
         How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0 and whole preferences).
     explore
@@ -207,7 +208,9 @@ class SetMaximizer(Learner):
             return self._clicks(batch)
         functions = self._setting.functions
         if functions is None:
-            return [SetFunction(person) for person in ([batch.feedback] if batch.single else batch.feedback)]
+            if batch.single:
+                return [SetFunction(batch.feedback)]
+            return [SetFunction(person if callable(person) else self.blank()) for person in batch.feedback]
         width = self._setting.width
         rows = as_row(batch.feedback, width) if batch.single else as_rows(batch.feedback, width, len(batch.rounds))
         rows, fine = functions.admit(rows)
@@ -218,28 +221,31 @@ class SetMaximizer(Learner):
     def _rewards(self, batch: Batch) -> Floats:
         """Rewards in [0, 1]; what is not finite counts as 0 if it comes with many."""
         rows = as_row(batch.feedback, 1) if batch.single else as_rows(batch.feedback, 1, len(batch.rounds))
-        return np.clip(np.nan_to_num(rows[:, 0], nan=0.0, posinf=0.0, neginf=0.0) / self.config.bound, 0.0, 1.0)
+        finite = np.nan_to_num(rows[:, 0], nan=0.0, posinf=0.0, neginf=0.0)
+        return np.asarray(np.clip(finite, 0.0, self.config.bound) / self.config.bound, dtype=np.float64)
 
     def _clicks(self, batch: Batch) -> Integers:
         """The clicked items, −1 for none."""
         clicks = [batch.feedback] if batch.single else batch.feedback
         if len(clicks) != len(batch.rounds):
             raise OutOfBounds("feedback must be one click, an item or None, a round")
-        if isinstance(clicks, np.ndarray) and clicks.dtype.kind == "i":
-            items = clicks.astype(np.int64)
+        if isinstance(clicks, np.ndarray) and clicks.dtype.kind == "i" and clicks.ndim == 1:
+            items = np.where((clicks >= -1) & (clicks < self.config.items), clicks, -2).astype(np.int64)
         else:
             items = np.array([self._item(click) for click in clicks], dtype=np.int64)
-        known = (items >= -1) & (items < self.config.items)
-        if batch.single and not known.all():
+        if batch.single and items[0] == -2:
             raise OutOfBounds("feedback must be a shown item (its number or label), or None")
-        return np.where(known, items, -1)
+        return np.maximum(items, -1)
 
     def _item(self, click: Any) -> int:
+        """The number of an item, −1 for none, −2 for something else."""
         if click is None:
             return -1
-        if isinstance(click, int | np.integer) and not isinstance(click, bool):
-            return int(click) if click >= 0 else -2
-        return self._numbers.get(click, -2) if isinstance(click, str) else -2
+        if isinstance(click, str):
+            return self._numbers.get(click, -2)
+        if isinstance(click, bool | np.bool_) or not isinstance(click, int | np.integer | float):
+            return -2
+        return int(click) if 0 <= click < self.config.items and click == int(click) else -2
 
     # --- the configuration ------------------------------------------------------------------------------------------------------
 
@@ -253,8 +259,14 @@ class SetMaximizer(Learner):
             raise ConfigError(f"slots ({config.slots}) must not exceed items ({config.items})")
         if config.labels is not None and len(set(config.labels)) != config.items:
             raise ConfigError("labels must be different from each other")
-        if not (np.isfinite(config.bound) and config.bound > 0):
-            raise ConfigError(f"bound must be finite and greater than 0, got {config.bound}")
+        if (config.horizon is not None and config.horizon > MOST_ROUNDS) or config.items > MOST_ACTIONS:
+            raise ConfigError(f"at most {MOST_ACTIONS} items and {MOST_ROUNDS} rounds, got {config.items} and {config.horizon}")
+        if not 1e-100 <= config.bound <= 1e100:
+            raise ConfigError(f"bound must be finite and greater than 0 (1e-100 to 1e100), got {config.bound}")
+        if config.bound != 1 and config.feedback != "bandit" and config.function != "SetFunction":
+            raise ConfigError(f"bound is for callables and rewards; rows of {config.function} lie in [0, 1] already, got {config.bound}")
+        if config.function not in (*FAMILIES, "WeightedCoverage", "SetFunction"):
+            raise ConfigError(f"function must be a family of discreet.arrivals, got {config.function!r}")
         allowed = {
             "feedback": ("full", "bandit", "clicks"),
             "stream": ("any", "iid"),
@@ -313,7 +325,7 @@ class SetMaximizer(Learner):
 def _described(function: Any) -> tuple[str, str | None, list[list[int]] | None]:
     """A function family as plain settings."""
     if isinstance(function, WeightedCoverage):
-        return "WeightedCoverage", None, [list(row) for row in function.covers]
+        return "WeightedCoverage", None, [[int(cell) for cell in row] for row in function.covers]
     if isinstance(function, ConcaveOverModular):
         return "ConcaveOverModular", function.curve, None
     kind = function if isinstance(function, type) else type(function)

@@ -15,7 +15,8 @@ Guarantee   docs/guarantees/turn.md
 
 import os
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from threading import RLock
@@ -81,6 +82,7 @@ class Learner(ABC):
         self._pending: Ticket | None = None
         self._unsettled: Turn | None = None
         self._failed = False
+        self._busy = False
         try:
             self._take(self._claimed())
         except BaseException:
@@ -174,6 +176,7 @@ class Learner(ABC):
     def observe_many(self, rows: Any) -> None:
         """End up to `rounds_until_release` rounds at once. Entries that are not finite count as zero."""
         with self._lock:
+            self._check()
             if not self._is_begun():
                 self._release_if_due()
             count = len(rows)
@@ -278,7 +281,8 @@ class Learner(ABC):
             self._digest(Batch(index, list(missing), [self.blank() for _ in missing], asked=missing))
         door = Door(self._words(index), charge, index)
         try:
-            public, secret = self.release(self._turn.public, self._secret, door)
+            with self._alone():
+                public, secret = self.release(self._turn.public, self._secret, door)
         except BaseException:
             if door.opened:
                 self._fail()
@@ -317,7 +321,17 @@ class Learner(ABC):
         return replace(self._turn, clock=self._clock, waiting=dict(self._waiting), secret=self._secret)
 
     def _digest(self, batch: Batch) -> None:
-        self._secret = self.digest(self._turn.public, self._secret, batch)
+        with self._alone():
+            self._secret = self.digest(self._turn.public, self._secret, batch)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While a hook runs, the learner takes no calls: a person's own code might make one."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
 
     def _ticket(self, round: int, asked: Asked) -> Ticket:
         decision = self.decide(self._turn.public, round, asked, Coin(self._turn.coin_key, round))
@@ -338,6 +352,8 @@ class Learner(ABC):
             raise ConfigError(f"the plan does not fit the budget: {error}") from error
 
     def _check(self) -> None:
+        if self._busy:
+            raise StateError("this learner is busy with another call: feedback must not call it back")
         if self._failed:
             raise StateError("a release failed after its noise was drawn: this learner cannot go on; start a new one")
         if (os.getpid(), forks()) != self._process:

@@ -117,10 +117,13 @@ def noise_for(budget: Charge, l1: float, l2: float, most: int) -> tuple[int, Noi
     if budget.measure == "zcdp":
         per_level = l2 / sqrt(2 * budget.amount) * (1 + 2**-40)
         levels = min(most, int((LARGEST_SIGMA - 1) / per_level))
-        return levels, DiscreteGaussian(max(1, ceil(levels * per_level)))
-    per_level = l1 / budget.amount * (1 + 2**-40)
-    levels = min(most, int((LARGEST_SCALE - 1) / per_level))
-    return levels, DiscreteLaplace(max(1, ceil(levels * per_level)))
+    else:
+        per_level = l1 / budget.amount * (1 + 2**-40)
+        levels = min(most, int((LARGEST_SCALE - 1) / per_level))
+    if levels < 1:
+        raise ConfigError(f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers make: raise epsilon")
+    scale = ceil(levels * per_level)
+    return levels, DiscreteGaussian(scale) if budget.measure == "zcdp" else DiscreteLaplace(scale)
 
 
 def uniform_below(number: int, size: int, words: Words) -> Integers:

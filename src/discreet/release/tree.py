@@ -13,14 +13,12 @@ References  Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum (2010); Honak
 """
 
 from dataclasses import dataclass
-from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
-from discreet.errors import ConfigError
 from discreet.release.arrays import Floats, Integers
-from discreet.release.noise import LARGEST_SCALE, LARGEST_SIGMA, DiscreteGaussian, DiscreteLaplace
+from discreet.release.noise import Noise, noise_for
 from discreet.release.privacy import Charge
 from discreet.release.randomness import Words
 from discreet.release.sums import Stream
@@ -34,7 +32,7 @@ class TreeSum:
 
     stream: Stream
     levels: int
-    noise: DiscreteGaussian | DiscreteLaplace
+    noise: Noise
     sensitivity: float
     refined: bool
 
@@ -42,17 +40,9 @@ class TreeSum:
     def calibrate(cls, budget: Charge, stream: Stream, *, refined: bool) -> "TreeSum":
         """zCDP: σ = s₂·√(height/2ρ); pure: scale = s₁·height/ε, with height = N.bit_length() nodes above a leaf."""
         height = stream.releases.bit_length()
-        noise: DiscreteGaussian | DiscreteLaplace
-        if budget.measure == "zcdp":
-            per_level = stream.unit_sensitivity(2) * sqrt(height / (2 * budget.amount)) * (1 + 2**-40)
-            levels = min(stream.room, int((LARGEST_SIGMA - 1) / per_level))
-            noise = DiscreteGaussian(_scale(levels, per_level))
-        else:
-            per_level = stream.unit_sensitivity(1) * height / budget.amount * (1 + 2**-40)
-            levels = min(stream.room, int((LARGEST_SCALE - 1) / per_level))
-            noise = DiscreteLaplace(_scale(levels, per_level))
-        sensitivity = levels * stream.unit_sensitivity(2 if budget.measure == "zcdp" else 1)
-        return cls(stream, levels, noise, sensitivity, refined)
+        moves = stream.unit_sensitivity(1), stream.unit_sensitivity(2)
+        levels, noise = noise_for(budget / height, *moves, stream.room)
+        return cls(stream, levels, noise, levels * moves[budget.measure == "zcdp"], refined)
 
     def spent(self, releases: int) -> Charge:
         # The first person lies in the nodes that end at 1, 2, 4, …, and nobody lies in more nodes up to any time.
@@ -91,9 +81,3 @@ class TreeSum:
 
     def _noised(self, exact: Integers, words: Words) -> Floats:
         return (exact + self.noise.draw(exact.size, words)).astype(np.float64)
-
-
-def _scale(levels: int, per_level: float) -> int:
-    if levels < 1:
-        raise ConfigError(f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers make: raise epsilon")
-    return ceil(levels * per_level)

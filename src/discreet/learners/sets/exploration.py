@@ -2,7 +2,7 @@
 
 Some rounds, evenly spread and fixed in advance, explore: the first slots of the current slate, then an item to be tried (bandit),
 or as many items as there are free slots (clicks). What comes back (the reward; the first click) is added to the table at (slot, item).
-A block ends when every (slot, item) pair was tried once; then the running sum of the table is released and the slate read off it.
+A block ends when every (slot, item) pair was tried equally often; then the running sum of the table is released and the slate read off it.
 All other rounds show the slate and are not read.
 
 Which cell a visitor of an exploring round touches is public (bandit): the sum has sensitivity 1. A click moves one cell down
@@ -58,7 +58,7 @@ class Exploration:
         """A bound on the share of value that is lost, for rewards of variance at most 1/4."""
         setting = self.setting
         tries = max(share * setting.horizon / len(self.trials), 1e-9)
-        noise = 2.3 * sqrt(1 / (2 * setting.budget.rho))  # of a running sum with about 50 releases
+        noise = 2.0 * sqrt(1 / (2 * setting.budget.rho))  # of a running sum with about 20 releases
         return share + setting.slots * sqrt(2 * log(setting.items)) * sqrt(0.25 / tries + (noise / tries) ** 2)
 
     @cached_property
@@ -68,8 +68,8 @@ class Exploration:
 
     @cached_property
     def cycles(self) -> int:
-        """How often a block tries each pair: about 50 releases are enough to follow a stream, and fewer are less noisy."""
-        return max(1, round(self.share * self.setting.horizon / len(self.trials) / 50))
+        """How often a block tries each pair: about 20 releases are enough to follow a stream, and fewer are less noisy."""
+        return max(1, round(self.share * self.setting.horizon / len(self.trials) / 20))
 
     @cached_property
     def sums(self) -> PrefixSum:

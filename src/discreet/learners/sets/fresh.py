@@ -76,14 +76,8 @@ class FreshGreedy(ConstantSlate):
         releases = self.schedule.releases
         noise = self.noise * self.clip(0)
         facts = {"expert": "fresh greedy", "block": self.schedule.first, "releases": releases, "noise_in_visitors": noise}
-        return Plan(
-            self.schedule,
-            lambda index: charge,
-            charge,
-            cohort=lambda index: index,
-            facts=facts,
-            constants=repr((self.selection, LEVELS, ROWS)),
-        )
+        total, constants = charge * (releases > 0), repr((self.selection, LEVELS, ROWS))
+        return Plan(self.schedule, lambda index: charge, total, cohort=lambda index: index, facts=facts, constants=constants)
 
     def start(self) -> tuple[State, State]:
         return {"slate": self.setting.first_slate()}, self._empty(0)
@@ -124,7 +118,7 @@ class _Chooser:
     def scores(self) -> Integers:
         total = np.zeros(self.setting.items, dtype=np.int64)
         for part, covered in zip(self.parts, self.covered, strict=True):
-            gains = self.functions.gains(part, covered) / self.setting.bound
+            gains = self.functions.gains(part, covered)
             largest = gains.max(axis=1, initial=0.0, keepdims=True)
             self.entrance.add(gains * np.minimum(1.0, self.clip / np.maximum(largest, 1e-300)), total)
         return total

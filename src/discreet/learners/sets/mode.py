@@ -95,7 +95,7 @@ def gains_along(setting: Setting, people: People, slate: Integers) -> Iterator[F
         gains = _gains(setting, people, before)
         for item in before:
             gains[:, item] = _gains(setting, people, [other for other in before if other != item])[:, item]
-        yield np.clip(gains / setting.bound, 0.0, 1.0)
+        yield np.clip(gains, 0.0, setting.bound) / setting.bound
 
 
 def _gains(setting: Setting, people: People, chosen: list[int]) -> Floats:

@@ -27,6 +27,8 @@ from discreet.release.turn import Batch, Plan, State
 
 __all__ = ["SumExpert"]
 
+MOST_CELLS, MOST_ROWS = 2**26, 2**28
+"""Up to here the compiled pass is exact (docs/guarantees/sets.md, Lemma 4)."""
 CHUNK = 256
 """How many people's gains are held at once, where no compiled pass exists."""
 
@@ -70,11 +72,12 @@ class SumExpert(ConstantSlate):
     def digest(self, public: State, secret: State, people: People, batch: Batch) -> State:
         slate, total = public["slate"], secret["gains"]
         room = sqrt(total.size) / 2 + 1  # rounding every entry by ½ makes a vector no longer than this
-        if isinstance(self.setting.functions, ClickModel) and self.entrance.norm == 2 and self.entrance.levels > 8 * room:
+        fits = self.entrance.levels > 8 * room and total.size <= MOST_CELLS and len(people) <= MOST_ROWS
+        if isinstance(self.setting.functions, ClickModel) and self.entrance.norm == 2 and fits:
             from discreet.arrivals import kernels
 
             rounded = np.zeros(total.shape)
-            unit = 1 / self.entrance.grid / self.setting.bound
+            unit = 1 / self.entrance.grid
             kernels.add_click_gains(people, slate, unit, self.entrance.levels - room, rounded)
             total += rounded.astype(np.int64)
             return secret
