@@ -21,6 +21,7 @@ bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group peers --constraint constraints.txt
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
+	$(BIN)/python benchmarks/display.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
