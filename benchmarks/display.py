@@ -44,7 +44,7 @@ def regret(horizon: int, seed: int) -> float:
     """What the default learner for any stream loses against greedy in hindsight, on an i.i.d. stream."""
     world = World.drawn(horizon, seed=seed, stream="iid")
     learner = SetMaximizer(100, 5, horizon, Privacy(1.0, 1e-6))
-    return world.worth(world.best_slate(5)) - run_display(learner, world, seed=seed).value
+    return world.regret(run_display(learner, world, seed=seed).value, 5)
 
 
 def slope(regrets: list[float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from discreet import Privacy, SetMaximizer
 from discreet.lab.audit import audit, through_doors
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
@@ -15,6 +16,7 @@ from discreet.release.privacy import Charge, pure, zcdp
 from discreet.release.randomness import seeded_words
 from discreet.release.selection import Selection
 from discreet.release.sums import Stream, calibrate
+from discreet.release.turn import Batch
 
 TRIALS = 100_000
 pytestmark = pytest.mark.statistical
@@ -79,3 +81,44 @@ def test_noise_through_a_door_keeps_its_charge(noise: DiscreteGaussian | Discret
 
     assert not audit(outputs_of(0, 2.0, 5), outputs_of(2, 2.0, 6), claim).caught
     assert audit(outputs_of(0, 2.0, 7), outputs_of(6, 2.0, 8), claim).caught  # somebody who weighs three times what was declared
+
+
+def counted(learner: SetMaximizer, click: int, claim: Charge, seed: int) -> np.ndarray:
+    """What an attacker sees of a race in which one visitor clicks: how much more item 0 was clicked than item 1."""
+    public, secret = learner.start()
+    round = next(number for number in range(100) if {0, 1} <= set(learner.decide_many(public, range(number, number + 1), b"")[0]))
+    secret = learner.digest(public, secret, Batch(0, [round], [click]))
+
+    def passage(door: Door) -> float:
+        after, _ = learner._mode.release(public, secret, replace_index(door))
+        return float(after["sums"][0] - after["sums"][1])
+
+    return through_doors(passage, claim, trials=8_000, seed=seed)
+
+
+def replace_index(door: Door) -> Door:
+    door.index = 0  # every trial is the first release
+    return door
+
+
+def test_a_race_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worst neighbours: one visitor's click moves from one candidate to another."""
+    from discreet.learners.sets import race
+
+    monkeypatch.setattr(race, "MOST_CELLS", 64)
+    monkeypatch.setattr(race, "CARRIED", 1.0)  # show the sums of the race that is over
+    privacy = Privacy(3.0, 1e-3)
+    claim = privacy.budget
+    learner = SetMaximizer(4, 2, 4000, privacy, feedback="clicks", stream="iid", seed=1)
+    honest = audit(counted(learner, 0, claim, 41), counted(learner, 1, claim, 42), claim)
+    assert not honest.caught
+    assert honest.shown > 0.2 * claim.amount
+    plain = race.Race._noise
+
+    def halved(self: race.Race, index: int) -> tuple[int, DiscreteGaussian, float]:
+        levels, noise, sensitivity = plain(self, index)
+        assert isinstance(noise, DiscreteGaussian)
+        return levels, DiscreteGaussian(noise.sigma // 2), sensitivity / 2  # claims half the sensitivity, so that the door lets it pass
+
+    monkeypatch.setattr(race.Race, "_noise", halved)
+    assert audit(counted(learner, 0, claim, 43), counted(learner, 1, claim, 44), claim).caught

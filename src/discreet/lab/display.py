@@ -83,6 +83,13 @@ class World:
         items = self.chances.shape[1]
         return float(np.mean([self.worth(generator.choice(items, size=slots, replace=False)) for _ in range(draws)]))
 
+    def regret(self, value: float, slots: int, *, factor: float = 1.0) -> float:
+        """What a value falls short of greedy in hindsight, or of `factor` times it.
+
+        Greedy is within 1 − 1/e of the best fixed set, so with `factor=1 − 1/e` this is at most the (1 − 1/e)-regret of the theory.
+        """
+        return factor * self.worth(self.best_slate(slots)) - value
+
     def share(self, value: float, slots: int) -> float:
         """How much of what greedy in hindsight gains over random slates a value keeps."""
         low, high = self.random_worth(slots), self.worth(self.best_slate(slots))

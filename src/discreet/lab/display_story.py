@@ -23,6 +23,8 @@ __all__ = ["tell_display"]
 
 ITEMS, SLOTS = 100, 5
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
+WORLDS = (1, 2, 3)
+"""Seeds of the worlds over which the bands of the picture go."""
 CURVES: dict[str, dict[str, Any]] = {
     "whole preferences, any stream": {},
     "whole preferences, i.i.d.": {"stream": "iid"},
@@ -84,8 +86,9 @@ def tell_display(visitors: int, privacy: Privacy, folder: Path, *, seed: int | N
     console.print(str(guarantees["discreet, clicks, i.i.d."]), soft_wrap=True)
 
     few = min(visitors, 100_000)
-    tasks = [(few, epsilon, privacy.delta, settings) for settings in CURVES.values() for epsilon in EPSILONS]
-    kept = np.reshape(repeat(share_at, tasks, label="share against epsilon", console=console), (len(CURVES), len(EPSILONS)))
+    tasks = [(few, epsilon, privacy.delta, settings, world) for settings in CURVES.values() for epsilon in EPSILONS for world in WORLDS]
+    shape = (len(CURVES), len(EPSILONS), len(WORLDS))
+    kept = np.reshape(repeat(share_at, tasks, label="share against epsilon", console=console), shape)
 
     folder.mkdir(parents=True, exist_ok=True)
     report = {
@@ -97,7 +100,7 @@ def tell_display(visitors: int, privacy: Privacy, folder: Path, *, seed: int | N
         "share": shares,
         "clicks": {name: run.value for name, run in runs.items()},
         "share_against_epsilon": {
-            name: dict(zip(map(str, EPSILONS), row.tolist(), strict=True)) for name, row in zip(CURVES, kept, strict=True)
+            name: dict(zip(map(str, EPSILONS), row.mean(axis=1).tolist(), strict=True)) for name, row in zip(CURVES, kept, strict=True)
         },
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
@@ -108,9 +111,9 @@ def tell_display(visitors: int, privacy: Privacy, folder: Path, *, seed: int | N
     return report
 
 
-def share_at(visitors: int, epsilon: float, delta: float, settings: dict[str, Any]) -> float:
+def share_at(visitors: int, epsilon: float, delta: float, settings: dict[str, Any], seed: int) -> float:
     """The share kept in a world of its own."""
-    world = World.drawn(visitors, items=ITEMS, seed=1)
+    world = World.drawn(visitors, items=ITEMS, seed=seed)
     return world.share(run_display(SetMaximizer(ITEMS, SLOTS, visitors, Privacy(epsilon, delta), **settings), world).value, SLOTS)
 
 
@@ -144,9 +147,15 @@ def _draw(runs: dict[str, Run], low: float, high: float, visitors: int, kept: An
     left.xaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
     left.legend(frameon=False, fontsize=8, loc="lower right")
     for row, (name, colour) in zip(kept, zip(CURVES, ["#588157", "#1b6ca8", "#8e6c8a"], strict=True), strict=True):
-        right.plot(EPSILONS, np.maximum(row, 0), color=colour, marker="o", linewidth=1.7, label=name)
+        middle, spread = row.mean(axis=1), row.std(axis=1)
+        right.plot(EPSILONS, middle, color=colour, marker="o", linewidth=1.7, label=name)
+        right.fill_between(EPSILONS, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0)
     right.set(
-        xscale="log", ylim=(0, 1.02), xlabel="epsilon", ylabel="share of the value kept", title=f"What privacy costs ({few:,} visitors)"
+        xscale="log",
+        ylim=(0, 1.02),
+        xlabel="epsilon",
+        ylabel="share of the value kept",
+        title=f"What privacy costs ({few:,} visitors, {len(WORLDS)} worlds)",
     )
     right.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
     right.minorticks_off()
