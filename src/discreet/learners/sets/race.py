@@ -36,7 +36,7 @@ MOST_CELLS = 2**17
 """Shuffled orders of the candidates take turns: as many as fit, so that no candidate keeps the same company."""
 HEATS = 2
 """How many blocks a slot's race has, from the second slot on."""
-CARRIED = 0.15
+CARRIED = 0.3
 """How much of a race's sums the next one starts with: old news of what an item adds, from before the slot was filled."""
 MOST_LEVELS = 2**16
 
@@ -53,7 +53,7 @@ class Race:
     def stages(self) -> list[tuple[int, int, int]]:
         """Slot, heat and length of each exploring block."""
         setting = self.setting
-        share = self.explore or (0.2 if self.clicks else 0.12)
+        share = self.explore or (0.25 if self.clicks else 0.12)
         # The first race has all items in it and a quarter of the exploration for itself.
         first = int(share * setting.horizon / 4) if setting.slots > 1 else int(share * setting.horizon)
         later = int(share * setting.horizon * 3 / 4 / max(1, setting.slots - 1) / HEATS)
