@@ -92,7 +92,7 @@ def test_fresh_greedy_loses_no_more_than_its_budget(privacy: Privacy) -> None:
 unit = st.floats(0, 1)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(unit, min_size=6, max_size=6), st.lists(unit, min_size=6, max_size=6), st.sampled_from([Privacy(1.0, 1e-6), Privacy(1.0)]))
 def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(here: Any, there: Any, privacy: Privacy) -> None:
     learner = SetMaximizer(6, 3, 100, privacy, expert="sum", block=10)
@@ -124,7 +124,7 @@ def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(kind: Any
         assert 0.99 * allowed <= largest <= allowed * (1 + 1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 5), st.integers(0, 2**32))
 def test_the_compiled_entrance_is_the_plain_one(slots: int, seed: int) -> None:
     generator = np.random.default_rng(seed)

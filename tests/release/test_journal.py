@@ -64,7 +64,7 @@ def test_a_damaged_file_is_refused_with_the_cause(tmp_path: Path, damage, messag
         discreet.load(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_no_flipped_bit_goes_unnoticed(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("flip") / "sum.state"

@@ -148,7 +148,7 @@ def encoded(sums: ToeplitzSum, people: np.ndarray) -> np.ndarray:
     return out
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 300), st.integers(1, 4), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]))
 def test_a_neighbour_moves_the_encoded_stream_no_further_than_calibrated(length: int, dimension: int, seed: int, spread: float) -> None:
     """Fixed-point rounding included: the true distance of the integers, for the first person, who counts most."""

@@ -121,7 +121,7 @@ class TurnMachine(RuleBasedStateMachine):
         assert self.sums._clock == self.clock
 
 
-TurnMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, derandomize=True)
+TurnMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestTurnMachine = TurnMachine.TestCase
 
 
