@@ -3,7 +3,6 @@
 share = (value − random slates) / (greedy in hindsight − random slates)
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,11 +50,6 @@ class World:
     def rows(self, first: int, last: int) -> Floats:
         """The click probabilities of some visitors, one row each."""
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)
-
-    def chunks(self) -> Iterator[Floats]:
-        """All visitors' rows, a chunk at a time."""
-        for first in range(0, len(self.types), CHUNK):
-            yield self.rows(first, first + CHUNK)
 
     @property
     def counts(self) -> Floats:

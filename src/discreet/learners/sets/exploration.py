@@ -76,9 +76,9 @@ class Exploration:
         setting = self.setting
         cells = setting.slots * setting.items
         releases = max(1, self.schedule.releases)
-        if self.clicks:
-            return calibrate("auto", setting.budget, Stream(releases, cells, 1, nonnegative=True, people=self.schedule.block))
-        return calibrate("auto", setting.budget, Stream(releases, cells, 1, nonnegative=True, people=self.schedule.block, touched=1))
+        touched = None if self.clicks else 1  # a click chooses its cell; a reward's cell is public
+        stream = Stream(releases, cells, 1, nonnegative=True, people=self.schedule.block, touched=touched)
+        return calibrate("auto", setting.budget, stream)
 
     def plan(self) -> Plan:
         releases = self.schedule.releases
