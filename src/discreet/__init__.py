@@ -16,6 +16,7 @@ from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReac
 if TYPE_CHECKING:
     from discreet.learners.hedge import Hedge
     from discreet.learners.set_maximizer import SetMaximizer
+    from discreet.learners.set_minimizer import SetMinimizer
     from discreet.release.guarantee import Guarantee
     from discreet.release.journal import FileJournal, MemoryJournal
     from discreet.release.learner import Learner
@@ -37,6 +38,7 @@ __all__ = [
     "Privacy",
     "RunningSum",
     "SetMaximizer",
+    "SetMinimizer",
     "StateError",
     "load",
     "warm_up",
@@ -46,6 +48,7 @@ _LEARNERS = {
     "Hedge": "discreet.learners.hedge",
     "RunningSum": "discreet.release.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",
+    "SetMinimizer": "discreet.learners.set_minimizer",
 }
 _HOMES = _LEARNERS | {
     "FileJournal": "discreet.release.journal",

@@ -19,7 +19,7 @@ FAMILIES = [
 
 @pytest.mark.parametrize(("family", "plain", "width"), FAMILIES, ids=lambda value: type(value).__name__)
 def test_gains_are_differences_of_values(family, plain, width: int, crowd: np.random.Generator) -> None:  # type: ignore[no-untyped-def]
-    rows, _ = family.admit(crowd.dirichlet(np.ones(width), size=20))
+    rows, _ = family.admit(crowd.dirichlet(np.ones(width), size=20), 5)
     assert family.width(5) == width
     covered, chosen = family.begin(rows), []
     for item in (3, 0, 4):
@@ -37,10 +37,10 @@ def test_families_are_monotone_submodular_and_bounded(family, plain, width: int,
 
 
 def test_rows_out_of_range_are_clipped_and_told() -> None:
-    rows, fine = ClickModel().admit(np.array([[0.5, 2.0], [0.1, 0.2], [np.nan, 0.3], [-1.0, 0.0]]))
+    rows, fine = ClickModel().admit(np.array([[0.5, 2.0], [0.1, 0.2], [np.nan, 0.3], [-1.0, 0.0]]), 2)
     assert rows.tolist() == [[0.5, 1.0], [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]]
     assert fine.tolist() == [False, True, False, False]
-    heavy, fine = WeightedCoverage(reference.COVERS).admit(np.array([[1.0, 1.0, 1.0, 1.0]]))
+    heavy, fine = WeightedCoverage(reference.COVERS).admit(np.array([[1.0, 1.0, 1.0, 1.0]]), 5)
     assert heavy.sum() == pytest.approx(1.0)
     assert not fine[0]
 

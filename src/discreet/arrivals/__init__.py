@@ -1,5 +1,6 @@
 """What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
 
+from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
 from discreet.arrivals.set_functions import (
     ClickModel,
     ConcaveOverModular,
@@ -13,7 +14,10 @@ from discreet.arrivals.set_functions import (
 __all__ = [
     "ClickModel",
     "ConcaveOverModular",
+    "CostFunctions",
     "FacilityLocation",
+    "GraphCut",
+    "MinusModular",
     "SetFunction",
     "SetFunctions",
     "WeightedCoverage",

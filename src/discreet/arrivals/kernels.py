@@ -46,3 +46,13 @@ def add_click_gains(rows: Any, slate: Any, unit: Any, limit: Any, total: Any) ->
                 total[slot, item] += np.floor(scale * rows[row, item] + 0.5)
             for shown in range(slot):
                 total[slot, slate[shown]] = kept[shown] + np.floor(factor * alone[slot, shown] + 0.5)
+
+
+@compiled
+def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any) -> None:
+    """Add each edge's weight to the step of its first end along the order, and take it back at its second, where the edge counts."""
+    for row in range(weights.shape[0]):
+        for edge in range(weights.shape[1]):
+            if counts[edge]:
+                steps[row, first[edge]] += weights[row, edge]
+                steps[row, second[edge]] -= weights[row, edge]

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet.decide.extensions import chain_values
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.release.arrays import Floats, Integers, Mask
 
@@ -31,7 +32,7 @@ class SetFunctions(Protocol):
     def width(self, items: int) -> int:
         """How many numbers describe one person."""
 
-    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         """The rows with every number in its range, and which of them were in range to begin with."""
 
     def begin(self, rows: Floats) -> Any:
@@ -42,6 +43,16 @@ class SetFunctions(Protocol):
 
     def add(self, rows: Floats, covered: Any, item: int) -> Any:
         """What is covered after one more item."""
+
+    def along(self, rows: Floats, order: Integers) -> Floats:
+        """What each item (column) adds for each person (row) when items are added in this order."""
+
+
+def _steps(values: np.ndarray, order: Integers) -> Floats:
+    """What each item (column) adds, from the values f(B_1), …, f(B_n) along an order."""
+    steps = np.empty(values.shape)
+    steps[:, order] = np.diff(values, axis=1, prepend=0.0)
+    return steps
 
 
 def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
@@ -67,7 +78,7 @@ class ClickModel:
     def width(self, items: int) -> int:
         return items
 
-    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         return _clip(rows)
 
     def begin(self, rows: Floats) -> Floats:
@@ -79,6 +90,9 @@ class ClickModel:
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered * (1 - rows[:, item]), dtype=np.float64)
 
+    def along(self, rows: Floats, order: Integers) -> Floats:
+        return _steps(1 - np.cumprod(1 - rows[:, order], axis=1), order)
+
 
 @dataclass(frozen=True)
 class FacilityLocation:
@@ -87,7 +101,7 @@ class FacilityLocation:
     def width(self, items: int) -> int:
         return items
 
-    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         return _clip(rows)
 
     def begin(self, rows: Floats) -> Floats:
@@ -98,6 +112,9 @@ class FacilityLocation:
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.maximum(covered, rows[:, item])
+
+    def along(self, rows: Floats, order: Integers) -> Floats:
+        return _steps(np.maximum.accumulate(rows[:, order], axis=1), order)
 
 
 @dataclass(frozen=True)
@@ -116,7 +133,7 @@ class ConcaveOverModular:
     def width(self, items: int) -> int:
         return items
 
-    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         return _clip(rows)
 
     def begin(self, rows: Floats) -> Floats:
@@ -127,6 +144,9 @@ class ConcaveOverModular:
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered + rows[:, item], dtype=np.float64)
+
+    def along(self, rows: Floats, order: Integers) -> Floats:
+        return _steps(self._worth(np.cumsum(rows[:, order], axis=1), rows.shape[1]), order)
 
     def _worth(self, total: Floats, items: int) -> Floats:
         return np.minimum(total, 1.0) if self.curve == "cap" else np.sqrt(total / items)
@@ -156,7 +176,7 @@ class WeightedCoverage:
     def _matrix(self) -> Floats:
         return np.array(self.covers, dtype=np.float64)
 
-    def admit(self, rows: Floats) -> tuple[Floats, Mask]:
+    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         rows, fine = _clip(rows)
         total = rows.sum(axis=1)
         return rows / np.maximum(total, 1.0)[:, None], fine & (total <= 1 + 1e-12)
@@ -169,6 +189,12 @@ class WeightedCoverage:
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered * (1 - self._matrix[item]), dtype=np.float64)
+
+    def along(self, rows: Floats, order: Integers) -> Floats:
+        covers = self._matrix[order] > 0
+        first = np.where(covers.any(axis=0), order[covers.argmax(axis=0)], -1)  # the item that covers a topic first
+        adds = first == np.arange(len(order))[:, None]
+        return np.asarray(rows @ adds.T.astype(np.float64), dtype=np.float64)
 
 
 class SetFunction:
@@ -205,11 +231,24 @@ class SetFunction:
             return np.zeros(items)
         return gains if np.isfinite(gains).all() else np.zeros(items)
 
+    def along(self, order: Integers, bound: float) -> Floats:
+        """What each item adds when items are added in this order, with values clipped to [−bound, bound]; zeros if the callable fails."""
+        try:
+            values = np.clip(chain_values(self._function, order), -bound, bound)
+        except Exception:
+            return np.zeros(len(order))
+        steps = np.empty(len(order))
+        steps[order] = np.diff(values)
+        return steps if np.isfinite(steps).all() else np.zeros(len(order))
+
 
 def check_set_function(
-    function: Callable[[Integers], float], items: int, *, bound: float = 1.0, trials: int = 200, seed: int = 0
+    function: Callable[[Integers], float], items: int, *, bound: float = 1.0, monotone: bool = True, trials: int = 200, seed: int = 0
 ) -> list[str]:
     """Try a callable on random sets; a list of what is wrong with it, empty if nothing was found.
+
+    For values that are to be large (`SetMaximizer`) it must be monotone and 0 for the empty set; for costs (`SetMinimizer`) ask with
+    `monotone=False`: submodular and between −bound and bound is enough.
 
     >>> check_set_function(lambda chosen: len(chosen) / 5, items=5)
     []
@@ -219,19 +258,19 @@ def check_set_function(
     person = SetFunction(function)
     generator = np.random.default_rng(seed)
     problems: dict[str, str] = {}
-    if abs(person.value([])) > 1e-9:
+    if monotone and abs(person.value([])) > 1e-9:
         problems["normalised"] = f"not normalised: the empty set is worth {person.value([]):.4g}, not 0"
     for _ in range(trials):
         order = generator.permutation(items)
         small, large = np.sort(generator.integers(0, items, size=2))
         inner, outer, item = order[:small].tolist(), order[:large].tolist(), int(order[-1])
         here, there = (person.value([*chosen, item]) - person.value(chosen) for chosen in (inner, outer))
-        if min(here, there) < -1e-9:
+        if monotone and min(here, there) < -1e-9:
             problems.setdefault("monotone", f"not monotone: adding item {item} to {sorted(outer)} or {sorted(inner)} loses value")
         if there > here + 1e-9:
             problems.setdefault(
                 "submodular", f"not submodular: item {item} gains more on top of {sorted(outer)} than on top of {sorted(inner)}"
             )
-        if person.value([*outer, item]) > bound + 1e-9:
-            problems.setdefault("bounded", f"not bounded: a set is worth more than the bound {bound:g}")
+        if max(abs(person.value(chosen)) for chosen in (inner, outer, [*outer, item])) > bound + 1e-9:
+            problems.setdefault("bounded", f"not bounded: a set is worth more than {bound:g} or less than {-bound:g}")
     return list(problems.values())

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, SetFunctions, WeightedCoverage
+from discreet.arrivals.families import describe, family
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people
+from discreet.arrivals.set_functions import ClickModel
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
 from discreet.learners.sets.bandit_experts import BanditExperts
@@ -22,11 +24,10 @@ from discreet.learners.sets.hedge_expert import HedgeExpert
 from discreet.learners.sets.mode import Mode, Setting
 from discreet.learners.sets.race import Race
 from discreet.learners.sets.sum_expert import SumExpert
-from discreet.release.arrays import Floats, Integers
+from discreet.release.arrays import Integers
 from discreet.release.coins import Coin
 from discreet.release.config import Config
 from discreet.release.door import Door
-from discreet.release.entrance import as_row, as_rows
 from discreet.release.journal import Journal
 from discreet.release.learner import Learner
 from discreet.release.privacy import Privacy
@@ -34,7 +35,7 @@ from discreet.release.turn import Asked, Batch, Plan, State
 
 __all__ = ["SetMaximizer", "SetMaximizerConfig"]
 
-FAMILIES = {"ClickModel": ClickModel, "FacilityLocation": FacilityLocation, "ConcaveOverModular": ConcaveOverModular}
+FAMILIES = ("ClickModel", "FacilityLocation", "ConcaveOverModular", "WeightedCoverage", "SetFunction")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +137,14 @@ class SetMaximizer(Learner):
         seed: int | None = None,
         journal: Journal | str | os.PathLike[str] | None = None,
     ) -> None:
+        described = describe(function)
+        if unknown := set(described) - {"function", "curve", "covers"}:
+            raise ConfigError(f"maximising needs monotone functions: {function!r} has {', '.join(sorted(unknown))}; see SetMinimizer")
         labels = None if isinstance(items, int) else [str(label) for label in items]
-        name, curve, covers = _described(function)
         config = SetMaximizerConfig(
             epsilon=privacy.epsilon, delta=privacy.delta, contributions=privacy.contributions, horizon=horizon, seed=seed,
             calibration=calibration, items=items if isinstance(items, int) else len(items), slots=slots, labels=labels,
-            feedback=feedback, stream=stream, explore=explore, function=name, curve=curve, covers=covers, bound=bound, expert=expert,
-            block=block,
+            feedback=feedback, stream=stream, explore=explore, bound=bound, expert=expert, block=block, **described,
         )  # fmt: skip
         super().__init__(config, journal)
 
@@ -203,26 +205,11 @@ class SetMaximizer(Learner):
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""
         if self.config.feedback == "bandit":
-            return self._rewards(batch)
+            return as_numbers(batch, 0.0, self.config.bound) / self.config.bound
         if self.config.feedback == "clicks":
             return self._clicks(batch)
         functions = self._setting.functions
-        if functions is None:
-            if batch.single:
-                return [SetFunction(batch.feedback)]
-            return [SetFunction(person if callable(person) else self.blank()) for person in batch.feedback]
-        width = self._setting.width
-        rows = as_row(batch.feedback, width) if batch.single else as_rows(batch.feedback, width, len(batch.rounds))
-        rows, fine = functions.admit(rows)
-        if batch.single and not fine.all():
-            raise OutOfBounds(f"feedback must be {width} numbers in the range of {self.config.function}: see its docstring")
-        return rows
-
-    def _rewards(self, batch: Batch) -> Floats:
-        """Rewards in [0, 1]; what is not finite counts as 0 if it comes with many."""
-        rows = as_row(batch.feedback, 1) if batch.single else as_rows(batch.feedback, 1, len(batch.rounds))
-        finite = np.nan_to_num(rows[:, 0], nan=0.0, posinf=0.0, neginf=0.0)
-        return np.asarray(np.clip(finite, 0.0, self.config.bound) / self.config.bound, dtype=np.float64)
+        return as_callables(batch, self.blank()) if functions is None else as_people(batch, functions, self.config.items)
 
     def _clicks(self, batch: Batch) -> Integers:
         """The clicked items, −1 for none."""
@@ -251,10 +238,7 @@ class SetMaximizer(Learner):
 
     def _check_config(self) -> None:
         config = self.config
-        for name in ("items", "slots", "horizon"):
-            value = getattr(config, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(f"{name} must be a whole number, at least 1, got {value!r}")
+        config.check_whole("items", "slots", "horizon")
         if config.slots > config.items:
             raise ConfigError(f"slots ({config.slots}) must not exceed items ({config.items})")
         if config.labels is not None and len(set(config.labels)) != config.items:
@@ -265,17 +249,16 @@ class SetMaximizer(Learner):
             raise ConfigError(f"bound must be finite and greater than 0 (1e-100 to 1e100), got {config.bound}")
         if config.bound != 1 and config.feedback != "bandit" and config.function != "SetFunction":
             raise ConfigError(f"bound is for callables and rewards; rows of {config.function} lie in [0, 1] already, got {config.bound}")
-        if config.function not in (*FAMILIES, "WeightedCoverage", "SetFunction"):
-            raise ConfigError(f"function must be a family of discreet.arrivals, got {config.function!r}")
-        allowed = {
-            "feedback": ("full", "bandit", "clicks"),
-            "stream": ("any", "iid"),
-            "expert": ("auto", "hedge", "sum"),
-            "calibration": ("tight", "published"),
-        }
-        for name, values in allowed.items():
-            if getattr(config, name) not in values:
-                raise ConfigError(f"{name} must be one of {', '.join(values)}, got {getattr(config, name)!r}")
+        if config.function not in FAMILIES:
+            raise ConfigError(
+                f"function must be one of {', '.join(FAMILIES)}, got {config.function!r}: maximising needs monotone functions"
+            )
+        config.check_one_of(
+            feedback=("full", "bandit", "clicks"),
+            stream=("any", "iid"),
+            expert=("auto", "hedge", "sum"),
+            calibration=("tight", "published"),
+        )
         if config.explore != "auto" and (config.feedback == "full" or not 0 < float(config.explore) < 1):
             raise ConfigError(f"explore is a share of rounds between 0 and 1, for bandit and clicks only, got {config.explore!r}")
         experts = config.feedback == "bandit" and config.stream == "any" and (config.expert == "hedge" or config.calibration == "published")
@@ -294,13 +277,7 @@ class SetMaximizer(Learner):
 
     def _make_setting(self) -> Setting:
         config = self.config
-        functions: SetFunctions | None = None
-        if config.function == "WeightedCoverage":
-            functions = WeightedCoverage(tuple(tuple(row) for row in config.covers or []))
-        elif config.function == "ConcaveOverModular":
-            functions = ConcaveOverModular(config.curve or "cap")  # type: ignore[arg-type]
-        elif config.function != "SetFunction":
-            functions = FAMILIES[config.function]()  # type: ignore[assignment]
+        functions = family(function=config.function, curve=config.curve, covers=config.covers)
         name = bytes.fromhex(config.hash)
         assert config.horizon is not None
         return Setting(config.items, config.slots, config.horizon, config.privacy.budget, config.bound, functions, config.block, name)
@@ -320,15 +297,3 @@ class SetMaximizer(Learner):
             return HedgeExpert(self._setting, published=(config.epsilon, config.delta))
         expert = config.expert if config.expert != "auto" else ("hedge" if config.privacy.pure else "sum")
         return HedgeExpert(self._setting) if expert == "hedge" else SumExpert(self._setting)
-
-
-def _described(function: Any) -> tuple[str, str | None, list[list[int]] | None]:
-    """A function family as plain settings."""
-    if isinstance(function, WeightedCoverage):
-        return "WeightedCoverage", None, [[int(cell) for cell in row] for row in function.covers]
-    if isinstance(function, ConcaveOverModular):
-        return "ConcaveOverModular", function.curve, None
-    kind = function if isinstance(function, type) else type(function)
-    if kind is SetFunction or kind.__name__ in FAMILIES:
-        return kind.__name__, None, None
-    raise ConfigError(f"function must be a family of discreet.arrivals, got {function!r}")

@@ -24,14 +24,14 @@ class Coin:
     """
 
     def __init__(self, key: bytes, round: int) -> None:
-        self._key = key
+        self.key = key
         self._round = round
         self._drawn = 0
 
     def _word(self) -> int:
         place = self._round.to_bytes(8, "little") + self._drawn.to_bytes(8, "little")
         self._drawn += 1
-        return int.from_bytes(blake2b(place, digest_size=8, key=self._key).digest(), "little")
+        return int.from_bytes(blake2b(place, digest_size=8, key=self.key).digest(), "little")
 
     def below(self, number: int) -> int:
         """A whole number from 0 to `number` − 1, all equally likely."""

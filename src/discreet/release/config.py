@@ -59,6 +59,19 @@ class Config:
         optional: dict[str, Any] = {"horizon": None}
         return cls(**(optional | plain))
 
+    def check_whole(self, *names: str) -> None:
+        """Refuse fields that are not whole numbers, at least 1."""
+        for name in names:
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ConfigError(f"{name} must be a whole number, at least 1, got {value!r}")
+
+    def check_one_of(self, **allowed: tuple[str, ...]) -> None:
+        """Refuse fields that are none of the allowed words."""
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ConfigError(f"{name} must be one of {', '.join(values)}, got {getattr(self, name)!r}")
+
     def to_toml(self) -> str:
         """The configuration as TOML. JSON's numbers, strings and lists are TOML's."""
         return "\n".join(f"{name} = {json.dumps(value)}" for name, value in self.as_plain().items())

@@ -54,6 +54,14 @@ class Exponentials:
         pairs = np.multiply.outer(fading, fading) * _geometric(zeros[:, None], zeros[None, :], length)
         return float(settled**2 * length + 2 * settled * np.sum(cross) + np.sum(pairs))
 
+    def inverse_norm_squared(self, length: int) -> float:
+        """The squared norm of row `length` of C⁻¹: the variance of what that prefix adds, per unit variance of noise."""
+        if self.decay.size == 0 or length <= 1:
+            return 1.0
+        zeros, slopes = _zeros(self.decay, self.weight)
+        pairs = np.multiply.outer(1 / slopes, 1 / slopes) * _geometric(zeros[:, None], zeros[None, :], length - 1)
+        return float(1 + np.sum(pairs))
+
 
 def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
     """The factor for this many releases.

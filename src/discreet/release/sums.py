@@ -69,6 +69,9 @@ class PrefixSum(Protocol):
     def variance(self, releases: int) -> float:
         """The variance of one coordinate of prefix number `releases`, in integer steps."""
 
+    def step_variance(self, releases: int) -> float:
+        """The variance of one coordinate of what prefix number `releases` adds to the one before, or a bound on it."""
+
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Public and secret state before the first release."""
 

@@ -126,6 +126,9 @@ class ToeplitzSum:
     def variance(self, releases: int) -> float:
         return self.noise.variance * self.fixed.used.row_norm_squared(releases)
 
+    def step_variance(self, releases: int) -> float:
+        return self.noise.variance * self.fixed.used.inverse_norm_squared(releases)
+
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
         shape = (self.fixed.decay.size, self.stream.dimension)
         return {"prefix": np.zeros(shape[1]), "buffers": np.zeros(shape)}, {

@@ -57,6 +57,10 @@ class TreeSum:
         shares = [1 / (2 - 2.0**-height) if self.refined else 1.0 for height in heights]
         return self.noise.variance * sum(shares)
 
+    def step_variance(self, releases: int) -> float:
+        # One node comes and those it is made of go; averaging a node with its children only makes the two more alike.
+        return self.noise.variance * (releases & -releases).bit_length()
+
     def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
         return {"prefix": np.zeros(self.stream.dimension)}, {"steps": 0}
 

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.learners.sets.mode import Setting, distinct_leaders, next_total, restricted, shrunk
+from discreet.learners.sets.mode import Setting, distinct_leaders, restricted, shrunk
+from discreet.learners.totals import next_total
 from discreet.release.arrays import Integers, Mask
 from discreet.release.coins import Coin
 from discreet.release.door import Door

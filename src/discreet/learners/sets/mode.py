@@ -11,10 +11,9 @@ from discreet.release.arrays import Floats, Integers, Mask
 from discreet.release.coins import Coin
 from discreet.release.door import Door
 from discreet.release.privacy import Charge
-from discreet.release.sums import PrefixSum
 from discreet.release.turn import Batch, Plan, State
 
-__all__ = ["ConstantSlate", "Mode", "Setting", "distinct_leaders", "gains_along", "next_total", "restricted", "shrunk"]
+__all__ = ["ConstantSlate", "Mode", "Setting", "distinct_leaders", "gains_along", "restricted", "shrunk"]
 
 People = Floats | list[SetFunction]
 """Rows for a family of set functions, or one callable a person."""
@@ -42,18 +41,6 @@ class Setting:
         """A slate that was chosen before anyone came."""
         coin, left = Coin(self.name[:16], 0), list(range(self.items))
         return np.array([left.pop(coin.below(len(left))) for _ in range(self.slots)])
-
-
-def next_total(sums: PrefixSum, public: State, secret: State, addend: Integers, door: Door) -> tuple[Floats, State, State]:
-    """The next prefix of a running sum that lives in a mode's state under names that begin with "sum."."""
-    if door.index == 0:
-        before = sums.start()
-    else:
-        kept = [{name[4:]: value for name, value in state.items() if name.startswith("sum.")} for state in (public, secret)]
-        before = kept[0], kept[1]
-    after = door.prefix(sums, *before, addend.reshape(-1))
-    named = [{f"sum.{name}": value for name, value in state.items()} for state in after]
-    return after[0]["prefix"].reshape(addend.shape), named[0], named[1]
 
 
 class Mode(Protocol):

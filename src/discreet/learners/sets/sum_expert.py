@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from discreet.arrivals.set_functions import ClickModel
-from discreet.learners.sets.mode import ConstantSlate, People, Setting, distinct_leaders, gains_along, next_total
+from discreet.learners.sets.mode import ConstantSlate, People, Setting, distinct_leaders, gains_along
+from discreet.learners.totals import next_total
 from discreet.release.arrays import Integers, Mask
 from discreet.release.door import Door
 from discreet.release.entrance import Entrance

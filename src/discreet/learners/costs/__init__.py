@@ -1,0 +1,1 @@
+"""The modes of SetMinimizer, one file each."""
