@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Hedge, Privacy, RunningSum, SetMaximizer
-from discreet.arrivals import SetFunction
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer
+from discreet.arrivals import GraphCut, MinusModular, SetFunction
 from discreet.release.learner import Learner
 
 HORIZON = 12
@@ -81,6 +81,29 @@ def callables(name: str, **settings: Any) -> Case:
     return Case(name, lambda **more: SetMaximizer(3, 2, HORIZON, **settings, **more), person, (0.777, None, "abc"), lambda chosen: 1 / 0)
 
 
+def costs(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE, "function": MinusModular(GraphCut(((0, 1), (1, 2))))} | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0, 0.0, 0.0])
+
+    def person(generator: np.random.Generator) -> Any:
+        return generator.uniform(0, 0.3, size=5)
+
+    if settings["function"] is None:
+
+        def callable_person(generator: np.random.Generator) -> Any:
+            worth = generator.uniform(-0.3, 0.3, size=3)
+            return lambda chosen: float(worth[chosen].sum())
+
+        return Case(name, lambda **more: SetMinimizer(3, HORIZON, **settings, **more), callable_person, (0.777, None), lambda chosen: 1 / 0)
+    return Case(name, lambda **more: SetMinimizer(3, HORIZON, **settings, **more), person, refused, [np.nan] * 5)
+
+
+def trials(name: str, **settings: Any) -> Case:
+    settings = {"privacy": APPROXIMATE, "feedback": "bandit"} | settings
+    refused = ("abc", None, [0.777, 0.1], float("nan"), float("inf"))
+    return Case(name, lambda **more: SetMinimizer(2, HORIZON, **settings, **more), lambda g: g.uniform(-1, 1), refused, np.nan, full=False)
+
+
 CASES = [
     running_sum("sum"),
     running_sum("sum, blocks", block=5),
@@ -104,4 +127,9 @@ CASES = [
     bandit("bandit, published", calibration="published"),
     clicks("clicks", explore=0.9),
     clicks("clicks, iid, pure", stream="iid", explore=0.5, privacy=PURE),
+    costs("costs", block=4),
+    costs("costs, pure, bound", block=5, privacy=PURE, regulariser="bound"),
+    costs("costs, callables", block=4, function=None),
+    trials("trials", explore=0.9),
+    trials("trials, iid", stream="iid", explore=0.9),
 ]

@@ -30,6 +30,11 @@ def same(one: Any, two: Any) -> bool:
     return np.array_equal(np.asarray(one), np.asarray(two))
 
 
+def trimmed(decision: Any) -> Any:
+    """A set without the −1 that fills it up in a table of many sets."""
+    return decision[decision >= 0] if isinstance(decision, np.ndarray) and decision.dtype.kind == "i" else decision
+
+
 def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list[Any]]:
     """A learner that met these people one by one, and its decisions."""
     learner, decisions = case.make(**settings), []
@@ -75,13 +80,12 @@ def test_rows_at_once_are_rounds_one_by_one(case: Case) -> None:
     assert state(at_once) == state(one_by_one)
     if case.full:
         replayed = case.make(seed=5)
-        assert same(replayed.replay(people), decisions)
+        assert all(same(*pair) for pair in zip(map(trimmed, replayed.replay(people)), decisions, strict=True))
         assert state(replayed) == state(one_by_one)
     previewed, position = case.make(seed=5), 0
     while position < HORIZON:
         count = previewed.rounds_until_release
-        ahead = [slate[np.asarray(slate) >= 0] if np.ndim(slate) and not case.full else slate for slate in previewed.preview(count)]
-        assert all(same(*pair) for pair in zip(ahead, decisions[position : position + count], strict=True))
+        assert all(same(*pair) for pair in zip(map(trimmed, previewed.preview(count)), decisions[position : position + count], strict=True))
         previewed.observe_many(people[position : position + count])
         position += count
 

@@ -26,6 +26,7 @@ class Story(StrEnum):
     """What `discreet demo` can tell."""
 
     display = "display"
+    bundle = "bundle"
     totals = "totals"
 
 
@@ -46,7 +47,9 @@ class Stream(StrEnum):
 
 @app.command()
 def demo(
-    story: Annotated[Story, typer.Option(help="display: what to show a million visitors; totals: running sums.")] = Story.display,
+    story: Annotated[
+        Story, typer.Option(help="display: what to show a million visitors; bundle: what to bundle; totals: running sums.")
+    ] = Story.display,
     people: Annotated[int | None, typer.Option(help="How many visitors or shoppers.")] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
@@ -55,12 +58,14 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """A shop learns what to show without giving any visitor away; a table and a picture show how little that costs."""
+    from discreet.lab.bundle_story import tell_bundle
     from discreet.lab.display_story import tell_display
     from discreet.lab.totals_story import tell_totals
     from discreet.release.privacy import Privacy
 
     console = Console(quiet=as_json)
-    tell, usual = (tell_display, 1_000_000) if story == Story.display else (tell_totals, 50_000)
+    stories = {Story.display: (tell_display, 1_000_000), Story.bundle: (tell_bundle, 300_000), Story.totals: (tell_totals, 50_000)}
+    tell, usual = stories[story]
     report = tell(usual if people is None else people, Privacy(epsilon, delta), out, seed=seed, console=console)
     if as_json:
         typer.echo(json.dumps(report))
@@ -69,8 +74,8 @@ def demo(
 @app.command()
 def plan(
     items: Annotated[int, typer.Option(help="How many items there are.")],
-    slots: Annotated[int, typer.Option(help="How many are shown.")],
     rounds: Annotated[int, typer.Option(help="How many visitors are expected.")],
+    slots: Annotated[int | None, typer.Option(help="How many are shown. Without it: plan for the set of least cost.")] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     feedback: Annotated[Feedback, typer.Option(help="What the site gets to see.")] = Feedback.full,

@@ -80,6 +80,9 @@ def test_the_noise_is_as_large_as_stated(method: str, length: int) -> None:
     for count in range(1, length + 1):
         statistic = np.sum(noisy[count - 1] ** 2) / sums.variance(count)
         assert ALPHA / 2 < stats.chi2.cdf(statistic, 20_000) < 1 - ALPHA / 2
+        step = np.sum((noisy[count - 1] - (noisy[count - 2] if count > 1 else 0)) ** 2) / sums.step_variance(count)
+        assert stats.chi2.cdf(step, 20_000) < 1 - ALPHA / 2
+        assert method == "honaker" or stats.chi2.cdf(step, 20_000) > ALPHA / 2  # there it is a bound
 
 
 @pytest.mark.parametrize("length", range(1, 40))

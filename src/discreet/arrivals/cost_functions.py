@@ -63,8 +63,7 @@ class GraphCut:
         return np.array([list(edge) for edge in self.edges], dtype=np.int64).T.copy()
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        fine = np.asarray(((rows >= 0) & (rows <= LARGEST)).all(axis=1))
-        return _finite(rows, 0.0), fine
+        return _within(rows, 0.0)
 
     def along(self, rows: Floats, order: Integers) -> Floats:
         from discreet.arrivals import kernels
@@ -77,7 +76,7 @@ class GraphCut:
         first, second = np.where(forward, tails, heads), np.where(forward, heads, tails)
         counts = forward if self.directed else np.ones_like(forward)
         steps = np.zeros((len(rows), len(order)))
-        kernels.add_cut_steps(np.ascontiguousarray(rows), first, second, counts, steps)
+        kernels.add_cut_steps(rows, first, second, counts, steps)
         return steps
 
 
@@ -100,20 +99,23 @@ class MinusModular:
         return self.family.width(items) + items
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        family, family_fine = self.family.admit(np.ascontiguousarray(rows[:, :-items]), items)
-        modular = rows[:, -items:]
-        fine = family_fine & np.asarray((np.abs(modular) <= LARGEST).all(axis=1))
-        admitted = np.concatenate([family, _finite(modular, -LARGEST)], axis=1)
-        broken = ~np.asarray(np.isfinite(rows).all(axis=1))
-        admitted[broken] = 0.0
-        return admitted, fine
+        family, family_fine = self.family.admit(rows[:, :-items], items)
+        modular, modular_fine = _within(rows[:, -items:], -LARGEST)
+        fine = family_fine & modular_fine
+        if fine.all():
+            return rows, fine
+        finite = np.asarray(np.isfinite(rows).all(axis=1))
+        return np.where(finite[:, None], np.concatenate([family, modular], axis=1), 0.0), fine
 
     def along(self, rows: Floats, order: Integers) -> Floats:
         items = len(order)
         return np.asarray(self.family.along(rows[:, :-items], order) - rows[:, -items:], dtype=np.float64)
 
 
-def _finite(rows: Floats, low: float) -> Floats:
-    """Rows within [low, LARGEST], rows that are not finite as zeros."""
+def _within(rows: Floats, low: float) -> tuple[Floats, Mask]:
+    """Rows within [low, LARGEST], rows that are not finite as zeros; and which needed neither."""
+    fine = np.asarray(((rows >= low) & (rows <= LARGEST)).all(axis=1))
+    if fine.all():
+        return rows, fine
     finite = np.asarray(np.isfinite(rows).all(axis=1))
-    return np.where(finite[:, None], np.clip(np.nan_to_num(rows), low, LARGEST), 0.0)
+    return np.where(finite[:, None], np.clip(np.nan_to_num(rows), low, LARGEST), 0.0), fine

@@ -2,7 +2,7 @@
 
     x = argmin ⟨v, x⟩ + (h/2)·‖x − ½‖²  =  clip(½ − v/h, 0, 1)             coordinate by coordinate
 
-v is the noisy total of all gradients so far. For any stream fixed in advance the expected regret is at most
+v is the noisy total of all gradients so far. Its regret is at most (modular costs fixed in advance; others: see the proof)
 
     n·h/8 + (Σ_r ‖G_r‖² + n·σ²)/(2h),                 least at             h = 2·√(σ² + Σ_r ‖G_r‖²/n)
 

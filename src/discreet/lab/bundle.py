@@ -63,10 +63,11 @@ class BundleWorld:
         return {}
 
     def _chunk(self, number: int) -> Floats:
-        if number not in self._newest:
-            self._newest.clear()
-            self._newest[number] = self._make_chunk(number)
-        return self._newest[number]
+        newest = self._newest
+        if number not in newest:
+            newest.clear()
+            newest[number] = self._make_chunk(number)
+        return newest[number]
 
     def _make_chunk(self, number: int) -> Floats:
         generator = np.random.default_rng([self.seed, number])
@@ -75,7 +76,7 @@ class BundleWorld:
         brings = (self.liking + generator.normal(0, 0.7, (CHUNK, self.items))) * aware
         costliest = torn.sum(axis=1) + np.maximum(-brings, 0).sum(axis=1)
         scale = np.maximum(np.maximum(costliest, np.maximum(brings, 0).sum(axis=1)), 1e-9)
-        return np.concatenate([torn, brings], axis=1) / scale[:, None]
+        return np.asarray(np.concatenate([torn, brings], axis=1) / scale[:, None], dtype=np.float64)
 
     def costs(self, rows: Floats, chosen: np.ndarray) -> Floats:
         """What sets, one a row as yes or no (or one point of the cube for all), cost these visitors."""

@@ -14,6 +14,7 @@ References  Fichtenberger, Henzinger, Upadhyay (2023); Dvijotham, McMahan, Pillu
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import lgamma, pi
 
 import numpy as np
@@ -39,6 +40,10 @@ class Exponentials:
         pairs = np.multiply.outer(self.weight, self.weight)
         return float(1 + np.sum(pairs * _geometric(self.decay[:, None], self.decay[None, :], length - 1)))
 
+    @cached_property
+    def _poles(self) -> tuple[Floats, Floats]:
+        return _zeros(self.decay, self.weight)
+
     def row_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of A·C⁻¹: the variance of that prefix per unit variance of noise.
 
@@ -46,7 +51,7 @@ class Exponentials:
         """
         if self.decay.size == 0:
             return float(length)
-        zeros, slopes = _zeros(self.decay, self.weight)
+        zeros, slopes = self._poles
         residues = -1 / slopes
         settled = 1 + float(np.sum(residues / zeros))
         fading = -residues / zeros
@@ -58,7 +63,7 @@ class Exponentials:
         """The squared norm of row `length` of C⁻¹: the variance of what that prefix adds, per unit variance of noise."""
         if self.decay.size == 0 or length <= 1:
             return 1.0
-        zeros, slopes = _zeros(self.decay, self.weight)
+        zeros, slopes = self._poles
         pairs = np.multiply.outer(1 / slopes, 1 / slopes) * _geometric(zeros[:, None], zeros[None, :], length - 1)
         return float(1 + np.sum(pairs))
 

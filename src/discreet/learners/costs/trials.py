@@ -9,14 +9,15 @@ Which two totals a trial moves is public, and each by the same cost: sensitivity
 one-point estimate of the paper weighs costs by 2/probability and throws a coin for one of the two items: 4M(n+1)/γ for
 estimates that are (n+1)/γ times as large, a factor √2 more, and it varies more.)
 
-`stream="any"`: blocks of equal length, trials evenly spread. `stream="iid"`: growing blocks with the same number of trials, so that most
-trials come early.
+`stream="any"`: blocks of equal length, one trial somewhere in each of equal stretches. `stream="iid"`: growing blocks with the same
+number of trials, so that most of them come early.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2
 Runtime     O(1) a round, O(n log n) a release
 References  Hazan, Kale (2012); Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, sqrt
@@ -59,24 +60,25 @@ class Trials:
     @cached_property
     def share(self) -> float:
         """The share of rounds that are trials: as given, or the one with the least estimated loss."""
+        if self.iid:
+            return self.cycles * self.sets * self.schedule.releases / self.setting.horizon
         if self.explore is not None:
             return self.explore
-        if self.iid:
-            return self.cycles * self.sets * max(1, self.schedule.releases) / self.setting.horizon
         shares: list[float] = np.linspace(0.01, 0.5, 50).tolist()
         return min(shares, key=self._loss)
 
     def _loss(self, share: float) -> float:
-        """What trials and errors cost a round, in units of the bound: costs of variance ¼, totals with the noise of so many releases."""
+        """What trials and errors cost a round, in units of the bound, for costs of variance ¼."""
         tries = max(share * self.setting.horizon / self.sets, 1e-9)
-        noise = 2 * self._stream(RELEASES, 1).unit_sensitivity(2) * self._noise_of_one
-        return share + self.setting.items * sqrt(0.5 * tries + 4 * noise**2) / tries
+        return share + self.setting.items * sqrt(0.5 * tries + 4 * self._noise**2) / tries
 
     @property
-    def _noise_of_one(self) -> float:
-        """The standard deviation that hides one unit; of a pure guarantee, with the levels of a tree."""
-        budget = self.setting.budget
-        return sqrt(1 / (2 * budget.amount)) if budget.measure == "zcdp" else sqrt(2) * RELEASES.bit_length() / budget.amount
+    def _noise(self) -> float:
+        """About the standard deviation of a total after some ten releases, in units of the bound."""
+        budget, moves = self.setting.budget, self._stream(1, 1)
+        if budget.measure == "zcdp":
+            return 2 * moves.unit_sensitivity(2) / sqrt(2 * budget.amount)
+        return sqrt(2) * 4 * moves.unit_sensitivity(1) / budget.amount
 
     @cached_property
     def cycles(self) -> int:
@@ -84,20 +86,27 @@ class Trials:
         horizon = self.setting.horizon
         if not self.iid:
             return max(1, round(self.share * horizon / self.sets / RELEASES))
-        first = horizon ** (2 / 3) / 3 if self.explore is None else self.explore * horizon / 8
-        return max(1, round(first / self.sets))
+        if self.explore is None:  # ten times the noise, where that is no more than an eighth of all rounds (measured)
+            return max(1, min(round(max(30.0, 10 * self._noise)), horizon // (8 * self.sets)))
+        counts = range(1, max(2, int(self.explore * horizon / self.sets)))
+        wanted = self.explore * horizon / self.sets
+        return max(1, bisect_right(counts, wanted, key=lambda cycles: cycles * len(self._growing(cycles))))
+
+    def _growing(self, cycles: int) -> tuple[int, ...]:
+        """The blocks of an i.i.d. stream: the first is all trials."""
+        lengths: list[int] = []
+        length = float(cycles * self.sets)
+        while sum(lengths) + length < self.setting.horizon:
+            lengths.append(int(length))
+            length *= GROWTH
+        return tuple(lengths)
 
     @cached_property
     def schedule(self) -> EqualBlocks | ListedBlocks:
         horizon, trials = self.setting.horizon, self.cycles * self.sets
-        if not self.iid:
-            return EqualBlocks(horizon, min(horizon, ceil(trials / self.share)), last=False)
-        lengths: list[int] = []
-        length = float(trials)
-        while sum(lengths) + length < horizon:
-            lengths.append(int(length))
-            length *= GROWTH
-        return ListedBlocks(horizon, tuple(lengths))
+        if self.iid:
+            return ListedBlocks(horizon, self._growing(self.cycles))
+        return EqualBlocks(horizon, min(horizon, ceil(trials / self.share)), last=False)
 
     def _stream(self, releases: int, people: int) -> Stream:
         return Stream(releases, self.setting.items, inf, nonnegative=False, people=people, touched=min(2, self.setting.items))
@@ -115,7 +124,7 @@ class Trials:
         facts: dict[str, Any] = {"expert": "trials", "releases": releases, "explore": self.share, "tries_of_a_set": releases * self.cycles}
         facts["block"] = self.schedule.end(0) if releases else self.setting.horizon
         facts["noise_in_visitors"] = self.sums.variance(max(1, releases)) ** 0.5 / self.sums.levels
-        if self._loss(self.share) >= 1 or not releases:
+        if not releases or self._loss(self.share) >= 1:
             facts["warning"] = "the horizon is too short: trials and errors may cost as much as there is to gain"
         return Plan(self.schedule, self.sums.charge, self.sums.spent(releases), facts=facts, constants=repr((self.cycles, self.sums)))
 
@@ -123,12 +132,19 @@ class Trials:
         return self.leader.start() | self._next_block(0), {"costs": np.zeros(self.setting.items, dtype=np.int64)}
 
     def _next_block(self, index: int) -> State:
-        """Where the block lies, and a shuffled order of its trials, the same for any data. After the last release nothing is tried."""
+        """Which rounds of a block are trials, and of which sets: one round in each of equal stretches, the same for any data.
+
+        After the last release nothing is tried.
+        """
+        if index == self.schedule.releases:
+            return {"trials": np.zeros(0, dtype=np.int64), "tried": np.zeros(0, dtype=np.int64)}
         generator = Coin(self.setting.name[:16], index).generator()
-        is_read = index < self.schedule.releases
-        trials = np.concatenate([generator.permutation(self.sets) for _ in range(self.cycles)]) if is_read else np.zeros(0, dtype=np.int64)
-        begin = self.schedule.end(index - 1) if index else 0
-        return {"trials": trials, "begin": begin, "end": self.schedule.end(index) if is_read else self.setting.horizon}
+        tried = np.concatenate([generator.permutation(self.sets) for _ in range(self.cycles)])
+        begin, end = self.schedule.end(index - 1) if index else 0, self.schedule.end(index)
+        stretches = begin + np.arange(len(tried) + 1) * (end - begin) // len(tried)
+        lengths = np.diff(stretches)
+        rounds = stretches[:-1] + (generator.random(len(tried)) * lengths).astype(np.int64)
+        return {"trials": rounds[lengths > 0], "tried": tried[lengths > 0]}
 
     def digest(self, public: State, secret: State, people: Floats, batch: Batch) -> State:
         order, (places, tried) = chain(public["point"]), self._trials(public, batch.rounds)
@@ -154,8 +170,7 @@ class Trials:
 
     def _trials(self, public: State, rounds: range | list[int]) -> tuple[Integers, Integers]:
         """Which of these rounds are trials (their places in the list), and of which of the chain's sets."""
-        position, length, count = np.asarray(rounds) - public["begin"], public["end"] - public["begin"], len(public["trials"])
-        number = position * count // length
-        is_trial = ((position + 1) * count // length > number) & (position < length)
-        places = np.flatnonzero(is_trial)
-        return places, public["trials"][number[places]]
+        asked, trials = np.asarray(rounds, dtype=np.int64), public["trials"]
+        number = np.searchsorted(trials, asked)
+        places = np.flatnonzero(np.isin(asked, trials))
+        return places, public["tried"][number[places]]
