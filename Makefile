@@ -22,6 +22,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py
+	$(BIN)/python benchmarks/minimize.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

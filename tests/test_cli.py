@@ -35,6 +35,16 @@ def test_the_totals_story_prints_a_table_and_writes_a_picture(tmp_path: Path) ->
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_bundle_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", "--story", "bundle", "--people", "6000", "--out", str(tmp_path), "--seed", "1"])
+    assert result.exit_code == 0, result.output
+    assert "not private" in result.output
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+    report = json.loads((tmp_path / "demo.json").read_text())
+    assert report["hindsight"] <= report["cost"]["no privacy, whole costs"] * 1.02
+    assert report["share"]["discreet, whole costs, any stream"] > 0.5
+
+
 def test_demo_speaks_json(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--story", "totals", "--people", "200", "--out", str(tmp_path), "--json"])
     assert json.loads(result.output)["people"] == 200
@@ -46,7 +56,12 @@ def test_doctor_reports_the_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(["--epsilon", "-1"], "epsilon must be finite"), (["--people", "0"], "horizon must be a whole number")]
+    ("arguments", "message"),
+    [
+        (["--epsilon", "-1"], "epsilon must be finite"),
+        (["--people", "0"], "horizon must be a whole number"),
+        (["--people", "0", "--story", "bundle"], "visitors must be"),
+    ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: str, tmp_path: Path) -> None:
     program = "from discreet.cli import main; main()"
@@ -69,6 +84,13 @@ def test_plan_says_what_a_budget_buys() -> None:
     assert plan["facts"]["releases"] > 1
     assert plan["published_share"] < plan["expected_share"]
     assert plan["epsilon_for_90_percent"] is not None
+
+
+def test_plan_covers_least_cost_sets() -> None:
+    plan = json.loads(CliRunner().invoke(app, ["plan", "--items", "8", "--rounds", "3000", "--json"]).output)
+    assert 0.3 < plan["expected_share"] <= 1.01
+    assert plan["published_is_sound"] is False
+    assert plan["facts"]["block"] > 1
 
 
 SHOP = """

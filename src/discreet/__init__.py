@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from discreet.learners.hedge import Hedge
     from discreet.learners.set_maximizer import SetMaximizer
     from discreet.learners.set_minimizer import SetMinimizer
+    from discreet.learners.streaming_learner import StreamingLearner
     from discreet.release.guarantee import Guarantee
     from discreet.release.journal import FileJournal, MemoryJournal
     from discreet.release.learner import Learner
@@ -40,6 +41,7 @@ __all__ = [
     "SetMaximizer",
     "SetMinimizer",
     "StateError",
+    "StreamingLearner",
     "load",
     "warm_up",
 ]
@@ -49,6 +51,7 @@ _LEARNERS = {
     "RunningSum": "discreet.release.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",
     "SetMinimizer": "discreet.learners.set_minimizer",
+    "StreamingLearner": "discreet.learners.streaming_learner",
 }
 _HOMES = _LEARNERS | {
     "FileJournal": "discreet.release.journal",

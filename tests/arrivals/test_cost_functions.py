@@ -49,6 +49,20 @@ def test_one_pass_over_a_row_is_a_chain_of_values(functions: Any, plain: Any, wi
         assert check_set_function(lambda chosen, row=row: plain(row, chosen.tolist()), 5, bound=2.0, monotone=False) == []
 
 
+@pytest.mark.parametrize(("functions", "plain", "width"), FAMILIES, ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "")
+@pytest.mark.parametrize("odd", [-1.0, 7.0, np.nan, np.inf, 1e300])
+def test_one_person_never_changes_how_another_is_read(
+    functions: Any, plain: Any, width: int, odd: float, crowd: np.random.Generator
+) -> None:
+    rows = crowd.dirichlet(np.ones(width), size=9) * (1 + 5e-13)
+    other = rows.copy()
+    other[0, 0] = odd
+    here, there = functions.admit(rows, 5)[0], functions.admit(other, 5)[0]
+    order = crowd.permutation(5)
+    assert np.array_equal(here[1:], there[1:])
+    assert np.array_equal(functions.along(here, order)[1:], functions.along(there, order)[1:])
+
+
 def test_the_compiled_cut_is_a_matrix_product(crowd: np.random.Generator) -> None:
     edges = crowd.integers(0, 30, size=(80, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.decide.domains import Box
 from discreet.decide.extensions import chain, chain_values, combination, lovasz_extension, padded_sets, subgradient, threshold_sizes
-from discreet.decide.leader import CubeLeader
+from discreet.decide.leader import Leader
 
 ITEMS = 4
 points = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.6, 1.0]), min_size=ITEMS, max_size=ITEMS).map(np.array)
@@ -83,7 +84,8 @@ def test_subgradients_of_costs_in_range_are_as_short_as_the_proof_says() -> None
 
 def test_noise_alone_does_not_make_the_leader_stiffer_and_swings_do() -> None:
     generator = np.random.default_rng(3)
-    leader, quiet, swinging = CubeLeader(20), CubeLeader(20).start(), CubeLeader(20).start()
+    leader = Leader(Box(20, 0.0, 1.0))
+    quiet, swinging = leader.start(), leader.start()
     walk = np.zeros(20)
     for release in range(200):
         walk = walk + generator.normal(size=20)
@@ -91,6 +93,6 @@ def test_noise_alone_does_not_make_the_leader_stiffer_and_swings_do() -> None:
         swinging = leader.follow(swinging, walk + 30.0 * (release % 2), variance=release + 1.0, step_variance=1.0)
     assert quiet["steps"][3] == pytest.approx(2 * 200**0.5, rel=0.1)
     assert swinging["steps"][3] > 10 * quiet["steps"][3]
-    fixed = CubeLeader(20, most=5000.0).follow(leader.start(), walk, variance=150.0, step_variance=1.0)
+    fixed = Leader(Box(20, 0.0, 1.0), most=5000.0).follow(leader.start(), walk, variance=150.0, step_variance=1.0)
     assert fixed["steps"][3] == pytest.approx(2 * (150 + 5000 / 20) ** 0.5)
     assert ((fixed["point"] >= 0) & (fixed["point"] <= 1)).all()

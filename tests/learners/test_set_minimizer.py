@@ -190,6 +190,13 @@ def test_a_short_horizon_warns_in_the_plan() -> None:
         ({"clip": 0.0}, "clip"),
         ({"regulariser": "none"}, "regulariser"),
         ({"block": 0}, "block"),
+        ({"items": None}, "items"),
+        ({"bound": "x"}, "bound"),
+        ({"feedback": "bandit", "explore": 5e-324}, "explore"),
+        ({"feedback": "bandit", "explore": "x"}, "explore"),
+        ({"function": MinusModular(MinusModular(ConcaveOverModular()))}, "MinusModular"),
+        ({"function": MinusModular(None)}, "MinusModular"),  # type: ignore[arg-type]
+        ({"function": GraphCut(((0.9, 1.9),))}, "edges"),  # type: ignore[arg-type]
     ],
 )
 def test_configuration_errors_name_the_setting(wrong: dict[str, Any], message: str) -> None:
@@ -202,3 +209,39 @@ def test_cuts_cannot_be_maximised_and_bandits_not_replayed() -> None:
         SetMaximizer(4, 2, 10, APPROXIMATE, function=PAIRS)
     with pytest.raises(StateError, match="replay"):
         SetMinimizer(4, 10, APPROXIMATE, feedback="bandit").replay([0.1])
+
+
+def test_a_callable_that_wants_to_stop_everything_stops_nothing_but_itself() -> None:
+    def leave(chosen: Any) -> float:
+        raise SystemExit
+
+    def interrupt(chosen: Any) -> float:
+        raise KeyboardInterrupt
+
+    people = [lambda chosen: 0.2 * len(chosen)] * 9
+    blank, left, interrupted = (SetMinimizer(3, 100, APPROXIMATE, seed=1) for _ in range(3))
+    blank.observe_many([*people[:4], lambda chosen: 0.0, *people[4:]])
+    left.observe_many([*people[:4], leave, *people[4:]])
+    with pytest.raises(KeyboardInterrupt):  # the operator's, once everyone is counted
+        interrupted.observe_many([*people[:4], interrupt, *people[4:]])
+    for learner in (left, interrupted):
+        assert learner._clock == 10
+        assert np.array_equal(learner._secret["gradient"], blank._secret["gradient"])
+
+
+def test_a_round_asked_for_before_a_replay_keeps_its_set() -> None:
+    rows = np.random.default_rng(0).random((50, 6)) / 6
+    learner = SetMinimizer(4, 100, APPROXIMATE, function=PAIRS, seed=1)
+    first = learner.act()
+    sets = learner.replay(rows)
+    assert sets.shape == (50, 4)
+    assert np.array_equal(sets[0][sets[0] >= 0], first)
+
+
+def test_huge_horizons_are_refused_or_planned_in_bounds() -> None:
+    with pytest.raises(ConfigError, match="trials a block"):
+        SetMinimizer(10, 10**11, APPROXIMATE, feedback="bandit", explore=0.5)
+    learner = SetMinimizer(3, 2**40, APPROXIMATE, feedback="bandit", explore=1e-4)
+    trials = learner.start()[0]["trials"]
+    assert (np.diff(trials) > 0).all()
+    assert 0 <= trials[0] < trials[-1] < learner.rounds_until_release

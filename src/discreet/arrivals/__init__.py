@@ -1,6 +1,7 @@
 """What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
 
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
+from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, Loss, Samples, SquaredLoss
 from discreet.arrivals.set_functions import (
     ClickModel,
     ConcaveOverModular,
@@ -12,14 +13,21 @@ from discreet.arrivals.set_functions import (
 )
 
 __all__ = [
+    "CallableLoss",
     "ClickModel",
     "ConcaveOverModular",
     "CostFunctions",
     "FacilityLocation",
+    "GeneralisedLinearLoss",
     "GraphCut",
+    "HuberLoss",
+    "LogisticLoss",
+    "Loss",
     "MinusModular",
+    "Samples",
     "SetFunction",
     "SetFunctions",
+    "SquaredLoss",
     "WeightedCoverage",
     "check_set_function",
 ]

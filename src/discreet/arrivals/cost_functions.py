@@ -99,10 +99,10 @@ class MinusModular:
         return self.family.width(items) + items
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        family, family_fine = self.family.admit(rows[:, :-items], items)
-        modular, modular_fine = _within(rows[:, -items:], -LARGEST)
+        parts = rows[:, :-items], rows[:, -items:]
+        (family, family_fine), (modular, modular_fine) = self.family.admit(parts[0], items), _within(parts[1], -LARGEST)
         fine = family_fine & modular_fine
-        if fine.all():
+        if family is parts[0] and modular is parts[1]:  # nobody's numbers were touched: no need to copy them
             return rows, fine
         finite = np.asarray(np.isfinite(rows).all(axis=1))
         return np.where(finite[:, None], np.concatenate([family, modular], axis=1), 0.0), fine

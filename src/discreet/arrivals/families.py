@@ -6,6 +6,7 @@
 ClickModel()
 """
 
+import operator
 from typing import Any
 
 from discreet.arrivals.cost_functions import GraphCut, MinusModular
@@ -19,15 +20,18 @@ def describe(function: Any) -> dict[str, Any]:
     """A family, its class, or None (any callable), as settings."""
     if function is None or function is SetFunction:
         return {"function": "SetFunction"}
-    if isinstance(function, MinusModular):
-        return describe(function.family) | {"minus_modular": True}
-    if isinstance(function, WeightedCoverage):
-        return {"function": "WeightedCoverage", "covers": [[int(cell) for cell in row] for row in function.covers]}
-    if isinstance(function, GraphCut):
-        return {"function": "GraphCut", "edges": [[int(end) for end in edge] for edge in function.edges], "directed": function.directed}
-    if isinstance(function, ConcaveOverModular):
-        return {"function": "ConcaveOverModular", "curve": function.curve}
     kind = function if isinstance(function, type) else type(function)
+    if type(function) is MinusModular:
+        inner = describe(function.family)
+        if inner["function"] == "SetFunction" or "minus_modular" in inner:
+            raise ConfigError(f"MinusModular takes one family with rows, got {function.family!r}")
+        return inner | {"minus_modular": True}
+    if type(function) is WeightedCoverage:
+        return {"function": "WeightedCoverage", "covers": _whole("covers", function.covers)}
+    if type(function) is GraphCut:
+        return {"function": "GraphCut", "edges": _whole("edges", function.edges), "directed": bool(function.directed)}
+    if type(function) is ConcaveOverModular:
+        return {"function": "ConcaveOverModular", "curve": function.curve}
     if kind in (ClickModel, FacilityLocation, ConcaveOverModular):
         return {"function": kind.__name__}
     raise ConfigError(f"function must be a family of discreet.arrivals, got {function!r}")
@@ -53,9 +57,20 @@ def family(
     elif function == "ConcaveOverModular":
         made = ConcaveOverModular(curve or "cap")  # type: ignore[arg-type]
     elif function == "WeightedCoverage":
-        made = WeightedCoverage(tuple(tuple(row) for row in covers or []))
+        made = WeightedCoverage(tuple(tuple(row) for row in _whole("covers", covers or [])))
     elif function == "GraphCut":
-        made = GraphCut(tuple((edge[0], edge[1]) if len(edge) == 2 else (0, 0) for edge in edges or []), bool(directed))
+        made = GraphCut(tuple((edge[0], edge[1]) if len(edge) == 2 else (0, 0) for edge in _whole("edges", edges or [])), bool(directed))
     else:
         raise ConfigError(f"function must be a family of discreet.arrivals, got {function!r}")
     return MinusModular(made) if minus_modular else made
+
+
+def _whole(name: str, table: Any) -> list[list[int]]:
+    """A table of whole numbers as lists; `covers` holds yes or no."""
+    try:
+        rows = [[operator.index(cell) for cell in row] for row in table]
+    except TypeError:
+        raise ConfigError(f"{name} must be rows of whole numbers") from None
+    if any(not 0 <= cell <= (1 if name == "covers" else 2**31) for row in rows for cell in row):
+        raise ConfigError(f"{name} must hold {'0 or 1 only' if name == 'covers' else 'numbers of items'}")
+    return rows

@@ -1,4 +1,4 @@
-"""The compiled entrance of click models: gains, clipping, quantising and adding in one pass over each row."""
+"""Compiled passes over rows: gains of click models with clipping, quantising and adding; steps of cuts and of coverage."""
 
 from typing import Any
 
@@ -56,3 +56,90 @@ def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any
             if counts[edge]:
                 steps[row, first[edge]] += weights[row, edge]
                 steps[row, second[edge]] -= weights[row, edge]
+
+
+@compiled
+def add_topics(weights: Any, first: Any, steps: Any) -> None:
+    """Add each topic's weight to the step of the item that covers it first; −1 if none does."""
+    for row in range(weights.shape[0]):
+        for topic in range(weights.shape[1]):
+            if first[topic] >= 0:
+                steps[row, first[topic]] += weights[row, topic]
+
+
+@compiled
+def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
+    """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
+    if code == 0:
+        return 2.0 * (margin - target)
+    if code == 1:
+        return 0.5 * (1.0 + np.tanh(0.5 * margin)) - target
+    if code == 2:
+        return min(parameter, max(-parameter, margin - target))
+    if code == 3:
+        return margin - target
+    return np.exp(min(margin, 30.0)) - target
+
+
+@compiled
+def add_gradients(
+    features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any, feature_bound: Any,
+    low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
+) -> None:  # fmt: skip
+    """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
+
+    A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low, high]; with `constant` ≠ 0 that
+    number is one more feature. Its gradient is (s + weight·(s − s′))·x with s the slope at `here` and s′ at `before`. A gradient of
+    length 1 is `unit` steps; one longer than `limit` steps in the l₁ (1), l₂ (2) or l_∞ (0) norm is scaled down to it. `limit` leaves
+    room for rounding each entry by at most ½ (docs/guarantees/streaming.md, Lemma 1). Samples that are not finite add nothing.
+    """
+    size = features.shape[1]
+    for row in range(features.shape[0]):
+        if not np.isfinite(targets[row]):
+            continue
+        length, squares, sums, largest, first, second = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for place in range(size):
+            value = features[row, place]
+            absolute = abs(value)
+            squares += value * value
+            sums += absolute
+            largest = max(largest, absolute)
+            first += value * here[place]
+            second += value * before[place]
+        if not np.isfinite(squares) or not np.isfinite(sums):
+            continue
+        if np.isinf(dual):
+            length = largest
+        elif dual == 2.0:
+            length = np.sqrt(squares)
+        elif dual == 1.0:
+            length = sums
+        elif largest > 0.0:
+            for place in range(size):
+                length += (abs(features[row, place]) / largest) ** dual
+            length = largest * length ** (1.0 / dual)
+        shrink = 1.0 if length <= feature_bound else feature_bound / length
+        first, second = first * shrink, second * shrink
+        squares, sums, largest = squares * shrink * shrink, sums * shrink, largest * shrink
+        if constant != 0.0:
+            first += constant * here[size]
+            second += constant * before[size]
+            squares += constant * constant
+            sums += abs(constant)
+            largest = max(largest, abs(constant))
+        target = min(high, max(low, targets[row]))
+        factor = slope(code, parameter, first, target)
+        if weight != 0.0:
+            factor += weight * (factor - slope(code, parameter, second, target))
+        factor *= unit
+        size_of = np.sqrt(squares) if norm == 2 else sums if norm == 1 else largest
+        reach = abs(factor) * size_of
+        if not np.isfinite(reach):
+            continue
+        if reach > limit:
+            factor *= limit / reach
+        scale = factor * shrink
+        for place in range(size):
+            total[place] += np.floor(scale * features[row, place] + 0.5)
+        if constant != 0.0:
+            total[size] += np.floor(factor * constant + 0.5)

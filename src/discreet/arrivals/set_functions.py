@@ -191,23 +191,29 @@ class WeightedCoverage:
         return np.asarray(covered * (1 - self._matrix[item]), dtype=np.float64)
 
     def along(self, rows: Floats, order: Integers) -> Floats:
+        from discreet.arrivals import kernels
+
         covers = self._matrix[order] > 0
         first = np.where(covers.any(axis=0), order[covers.argmax(axis=0)], -1)  # the item that covers a topic first
-        adds = first == np.arange(len(order))[:, None]
-        return np.asarray(rows @ adds.T.astype(np.float64), dtype=np.float64)
+        steps = np.zeros((len(rows), len(order)))
+        kernels.add_topics(rows, first, steps)
+        return steps
 
 
 class SetFunction:
     """Any callable on integer arrays, as one person's set function; values are remembered.
 
-    Marginal gains are differences of values: n calls for each item chosen. A callable that raises, or gives something
-    that is not a finite number, gains nothing on top of that set; it never stops anything. One person's callable must not depend on
-    another's (shared state would carry one person's influence to the next).
+    Marginal gains are differences of values: n calls for each item chosen. A callable that raises anything, or gives something
+    that is not a finite number, gains nothing on top of that set; it never stops anything, or one person could delete others.
+    One person's callable must not depend on another's (shared state would carry one person's influence to the next).
 
     >>> person = SetFunction(lambda chosen: min(1.0, 0.4 * len(chosen)))
     >>> person.gains([], 3), person.gains([0, 1], 3).round(2)
     (array([0.4, 0.4, 0.4]), array([0. , 0. , 0.2]))
     """
+
+    interrupted = False
+    """Whether an interrupt from the keyboard came while some person's callable ran; see discreet/arrivals/feedback.py."""
 
     def __init__(self, function: Callable[[Integers], float]) -> None:
         if not callable(function):
@@ -227,19 +233,23 @@ class SetFunction:
         try:
             here = self.value(chosen)
             gains = np.array([self.value([*chosen, item]) - here for item in range(items)])
-        except Exception:
+        except BaseException as error:
+            SetFunction.interrupted |= isinstance(error, KeyboardInterrupt)
             return np.zeros(items)
         return gains if np.isfinite(gains).all() else np.zeros(items)
 
     def along(self, order: Integers, bound: float) -> Floats:
         """What each item adds when items are added in this order, with values clipped to [−bound, bound]; zeros if the callable fails."""
         try:
-            values = np.clip(chain_values(self._function, order), -bound, bound)
-        except Exception:
+            values = chain_values(self._function, order)
+        except BaseException as error:
+            SetFunction.interrupted |= isinstance(error, KeyboardInterrupt)
+            return np.zeros(len(order))
+        if not np.isfinite(values).all():
             return np.zeros(len(order))
         steps = np.empty(len(order))
-        steps[order] = np.diff(values)
-        return steps if np.isfinite(steps).all() else np.zeros(len(order))
+        steps[order] = np.diff(np.clip(values, -bound, bound))
+        return steps
 
 
 def check_set_function(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrivals import GraphCut, MinusModular
+from discreet.errors import ConfigError
 from discreet.lab.minimum import least_cut
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.release.arrays import Floats, Integers
@@ -33,6 +34,8 @@ class BundleWorld:
     @classmethod
     def drawn(cls, visitors: int, *, items: int = 50, seed: int = 0) -> "BundleWorld":
         """Groups of about five items, all pairs within a group and a few across; every other group is liked on average."""
+        if visitors < 1 or items < 1:
+            raise ConfigError(f"visitors must be at least 1 and items too, got {visitors} and {items}")
         generator = np.random.default_rng(seed)
         groups = max(4, items // 5)
         group = generator.integers(groups, size=items)

@@ -21,8 +21,8 @@ __all__ = ["tell_bundle"]
 
 ITEMS = 20
 CONTENDERS: dict[str, dict[str, Any]] = {
-    "discreet, cost of the bundle only, any stream": {"feedback": "bandit"},
-    "discreet, cost of the bundle only, i.i.d.": {"feedback": "bandit", "stream": "iid"},
+    "discreet, cost of the bundle, any stream": {"feedback": "bandit"},
+    "discreet, cost of the bundle, i.i.d.": {"feedback": "bandit", "stream": "iid"},
     "discreet, whole costs, any stream": {},
     "no privacy, whole costs": {},
 }
@@ -53,16 +53,16 @@ def tell_bundle(visitors: int, privacy: Privacy, folder: Path, *, seed: int | No
             if name == SHOWN:
                 guarantee = str(learner.guarantee)
     published = cost_as_published(world, epsilon=privacy.epsilon, bandit=False)
-    costs = {"published constants, whole costs (not private as printed)": published} | {name: run.cost for name, run in runs.items()}
+    costs = {"published, whole costs (not private)": published} | {name: run.cost for name, run in runs.items()}
     shares = {name: (naive - cost) / (naive - best) if naive > best else 0.0 for name, cost in costs.items()}
 
     table = Table(title=f"{visitors:,} visitors, {ITEMS} items, epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}")
     for heading in ("who chooses", "cost", "share of the gain kept"):
         table.add_column(heading, justify="left" if heading == "who chooses" else "right")
-    table.add_row("the best of nothing, everything and random bundles", f"{naive:,.0f}", "0.0 %")
+    table.add_row("best of nothing, everything, random", f"{naive:,.0f}", "0.0 %")
     for name, cost in costs.items():
         table.add_row(name, f"{cost:,.0f}", f"{shares[name]:.1%}".replace("%", " %"))
-    table.add_row(f"best fixed bundle, in hindsight ({len(world.best)} items)", f"{best:,.0f}", "100.0 %")
+    table.add_row(f"best in hindsight ({len(world.best)} items)", f"{best:,.0f}", "100.0 %")
     console.print(table)
     console.print(guarantee, soft_wrap=True)
 

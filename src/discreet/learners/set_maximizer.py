@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrivals.families import describe, family
-from discreet.arrivals.feedback import as_callables, as_numbers, as_people
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people, raise_interrupts
 from discreet.arrivals.set_functions import ClickModel
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
+from discreet.learners.labels import labelled
 from discreet.learners.sets.bandit_experts import BanditExperts
 from discreet.learners.sets.exploration import Exploration
 from discreet.learners.sets.fresh import FreshGreedy
@@ -140,10 +141,10 @@ class SetMaximizer(Learner):
         described = describe(function)
         if unknown := set(described) - {"function", "curve", "covers"}:
             raise ConfigError(f"maximising needs monotone functions: {function!r} has {', '.join(sorted(unknown))}; see SetMinimizer")
-        labels = None if isinstance(items, int) else [str(label) for label in items]
+        count, labels = labelled(items)
         config = SetMaximizerConfig(
             epsilon=privacy.epsilon, delta=privacy.delta, contributions=privacy.contributions, horizon=horizon, seed=seed,
-            calibration=calibration, items=items if isinstance(items, int) else len(items), slots=slots, labels=labels,
+            calibration=calibration, items=count, slots=slots, labels=labels,
             feedback=feedback, stream=stream, explore=explore, bound=bound, expert=expert, block=block, **described,
         )  # fmt: skip
         super().__init__(config, journal)
@@ -201,6 +202,10 @@ class SetMaximizer(Learner):
         return (lambda chosen: 0.0) if self._setting.functions is None else np.zeros(self._setting.width)
 
     # --- people -----------------------------------------------------------------------------------------------------------------
+
+    def _digest(self, batch: Batch) -> None:
+        super()._digest(batch)
+        raise_interrupts()
 
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""

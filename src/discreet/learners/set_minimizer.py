@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrivals.families import describe, family
-from discreet.arrivals.feedback import as_callables, as_numbers, as_people
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people, raise_interrupts
 from discreet.decide.extensions import padded_sets
 from discreet.errors import ConfigError, StateError
 from discreet.learners.costs.gradients import Gradients
 from discreet.learners.costs.mode import Mode, Setting
 from discreet.learners.costs.trials import Trials
 from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
+from discreet.learners.labels import labelled
 from discreet.release.arrays import Floats, Integers
 from discreet.release.coins import Coin
 from discreet.release.config import Config
@@ -77,7 +78,7 @@ class SetMinimizer(Learner):
         What a row means: a family of discreet.arrivals such as `MinusModular(GraphCut(edges))`. None: visitors bring callables
         (`discreet.arrivals.check_set_function(f, items, monotone=False)` tries whether one is submodular).
     bound
-        Costs lie between −bound and bound; more is clipped.
+        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence is limited accordingly.
     stream
         "any": nothing is assumed. "iid", for bandit feedback: visitors are alike over time; most trials come early.
     clip
@@ -137,10 +138,10 @@ class SetMinimizer(Learner):
         seed: int | None = None,
         journal: Journal | str | os.PathLike[str] | None = None,
     ) -> None:
-        labels = None if isinstance(items, int) else [str(label) for label in items]
+        count, labels = labelled(items)
         config = SetMinimizerConfig(
             epsilon=privacy.epsilon, delta=privacy.delta, contributions=privacy.contributions, horizon=horizon, seed=seed,
-            calibration=calibration, items=items if isinstance(items, int) else len(items), labels=labels, feedback=feedback,
+            calibration=calibration, items=count, labels=labels, feedback=feedback,
             stream=stream, bound=bound, clip=clip, regulariser=regulariser, explore=explore, block=block, **describe(function),
         )  # fmt: skip
         super().__init__(config, journal)
@@ -206,6 +207,10 @@ class SetMinimizer(Learner):
 
     # --- people and configuration -------------------------------------------------------------------------------------------------
 
+    def _digest(self, batch: Batch) -> None:
+        super()._digest(batch)
+        raise_interrupts()
+
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""
         if self.config.feedback == "bandit":
@@ -216,26 +221,29 @@ class SetMinimizer(Learner):
     def _check_config(self) -> None:
         config = self.config
         config.check_whole("items", "horizon")
-        if config.labels is not None and len(set(config.labels)) != config.items:
+        if config.labels is not None and len({str(label) for label in config.labels}) != config.items:
             raise ConfigError("labels must be different from each other")
-        if (config.horizon is not None and config.horizon > MOST_ROUNDS) or config.items > MOST_ACTIONS:
+        if (config.horizon or 0) > MOST_ROUNDS or config.items > MOST_ACTIONS:
             raise ConfigError(f"at most {MOST_ACTIONS} items and {MOST_ROUNDS} rounds, got {config.items} and {config.horizon}")
-        if not 1e-100 <= config.bound <= 1e100:
-            raise ConfigError(f"bound must be finite and greater than 0 (1e-100 to 1e100), got {config.bound}")
+        config.check_number("bound", 1e-100, 1e100)
         config.check_one_of(feedback=("full", "bandit"), stream=("any", "iid"), regulariser=("adaptive", "bound"))
         if config.calibration != "tight":
             raise ConfigError("the published constants are not private as printed: see discreet.lab.published_costs, or leave calibration")
         bandit = config.feedback == "bandit"
         if config.stream == "iid" and not bandit:
             raise ConfigError("stream='iid' is for bandit feedback: with whole cost functions every stream is learned alike")
-        if config.explore != "auto" and (not bandit or not 0 < float(config.explore) < 1):
-            raise ConfigError(f"explore is a share of rounds between 0 and 1, for bandit feedback only, got {config.explore!r}")
+        if config.explore != "auto":
+            config.check_number("explore", 1e-9, 0.999)
+            if not bandit:
+                raise ConfigError("explore is for bandit feedback: leave it as it is")
         if bandit and (config.block != "auto" or config.clip != "auto" or config.regulariser != "adaptive"):
             raise ConfigError("block, clip and regulariser are for feedback='full': leave them as they are")
         if bandit and config.function != "SetFunction":
             raise ConfigError("bandit feedback is a number: leave function")
-        if config.clip != "auto" and not 1e-6 <= float(config.clip) <= 4:
-            raise ConfigError(f"clip must lie between 1e-6 and 4, got {config.clip}")
+        if config.clip != "auto":
+            config.check_number("clip", 1e-6, 4.0)
+        if config.block != "auto":
+            config.check_whole("block")
 
     def _make_setting(self) -> Setting:
         config = self.config

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from typing import Any, Self
 
+import numpy as np
+
 from discreet.errors import ConfigError
 from discreet.release.privacy import Privacy
 
@@ -36,6 +38,12 @@ class Config:
     seed: int | None = None
     calibration: str = "tight"
 
+    def __post_init__(self) -> None:
+        for field in fields(self):  # NumPy's numbers are numbers too, but JSON and TOML do not know them
+            value = getattr(self, field.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, field.name, value.item())
+
     @property
     def privacy(self) -> Privacy:
         """What is asked for."""
@@ -65,6 +73,12 @@ class Config:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConfigError(f"{name} must be a whole number, at least 1, got {value!r}")
+
+    def check_number(self, name: str, low: float, high: float) -> None:
+        """Refuse a field that is no number between these two."""
+        value = getattr(self, name)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {value!r}")
 
     def check_one_of(self, **allowed: tuple[str, ...]) -> None:
         """Refuse fields that are none of the allowed words."""

@@ -125,7 +125,11 @@ class Learner(Turning):
                 chunk = rows[position : position + max(1, self.rounds_until_release)]
                 decided = self.decide_many(self._turn.public, self._next_rounds(len(chunk)), self._turn.coin_key)
                 if self._pending is not None and self._is_begun():  # decided when it was asked for, with its context
-                    decided = np.concatenate([np.asarray(self._pending.decision)[None], decided[1:]])
+                    first = np.asarray(self._pending.decision)
+                    missing = decided.shape[1] - len(first) if first.ndim == 1 else 0  # sets of many rounds are filled up with −1
+                    decided = np.concatenate(
+                        [np.pad(first, (0, missing), constant_values=-1)[None] if missing else first[None], decided[1:]]
+                    )
                 self.observe_many(chunk)
             decisions.append(decided)
             position += len(chunk)

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.decide.domains import Box
 from discreet.decide.extensions import chain
-from discreet.decide.leader import CubeLeader
+from discreet.decide.leader import Leader
 from discreet.learners.costs.mode import Setting, drawn_sizes
 from discreet.learners.totals import next_total
 from discreet.release.arrays import Integers
@@ -71,10 +72,10 @@ class Gradients:
         return Entrance(self.setting.items, self.length, self.norm, self.sums.levels)
 
     @cached_property
-    def leader(self) -> CubeLeader:
-        # Blocks of B visitors: each ‖G_r‖ is at most B · length.
-        most = None if self.adaptive else max(1, self.schedule.releases) * (self.schedule.block * self.length) ** 2
-        return CubeLeader(self.setting.items, most)
+    def leader(self) -> Leader:
+        # T/B blocks of B visitors, each with ‖G_r‖ at most B · length.
+        most = None if self.adaptive else self.setting.horizon * self.schedule.block * self.length**2
+        return Leader(Box(self.setting.items, 0.0, 1.0), most)
 
     def plan(self) -> Plan:
         releases = self.schedule.releases

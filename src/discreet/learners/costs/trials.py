@@ -13,7 +13,7 @@ estimates that are (n+1)/γ times as large, a factor √2 more, and it varies mo
 number of trials, so that most of them come early.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2
-Runtime     O(1) a round, O(n log n) a release
+Runtime     O(log of a block's trials) a round, O(n log n + trials) a release
 References  Hazan, Kale (2012); Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
@@ -25,8 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from discreet.decide.domains import Box
 from discreet.decide.extensions import chain
-from discreet.decide.leader import CubeLeader
+from discreet.decide.leader import Leader
+from discreet.errors import ConfigError
 from discreet.learners.costs.mode import Setting, drawn_sizes
 from discreet.learners.totals import next_total
 from discreet.release.arrays import Floats, Integers
@@ -40,6 +42,7 @@ __all__ = ["Trials"]
 
 RELEASES = 30
 """On a stream that may change: enough to follow it, and few are less noisy (measured: benchmarks/minimize.py)."""
+MOST_TRIALS = 10**7
 GROWTH = 1.4
 """How much longer each block of an i.i.d. stream is than the one before."""
 
@@ -116,10 +119,14 @@ class Trials:
         return calibrate("auto", self.setting.budget, self._stream(max(1, self.schedule.releases), self.cycles * self.sets))
 
     @cached_property
-    def leader(self) -> CubeLeader:
-        return CubeLeader(self.setting.items)
+    def leader(self) -> Leader:
+        return Leader(Box(self.setting.items, 0.0, 1.0))
 
     def plan(self) -> Plan:
+        if self.cycles * self.sets > MOST_TRIALS:
+            raise ConfigError(
+                f"at most {MOST_TRIALS:,} trials a block, got {self.cycles * self.sets:,}: explore less, or shorten the horizon"
+            )
         releases = self.schedule.releases
         facts: dict[str, Any] = {"expert": "trials", "releases": releases, "explore": self.share, "tries_of_a_set": releases * self.cycles}
         facts["block"] = self.schedule.end(0) if releases else self.setting.horizon
@@ -139,9 +146,11 @@ class Trials:
         if index == self.schedule.releases:
             return {"trials": np.zeros(0, dtype=np.int64), "tried": np.zeros(0, dtype=np.int64)}
         generator = Coin(self.setting.name[:16], index).generator()
-        tried = np.concatenate([generator.permutation(self.sets) for _ in range(self.cycles)])
+        tried = generator.permuted(np.tile(np.arange(self.sets), (self.cycles, 1)), axis=1).reshape(-1)
         begin, end = self.schedule.end(index - 1) if index else 0, self.schedule.end(index)
-        stretches = begin + np.arange(len(tried) + 1) * (end - begin) // len(tried)
+        whole, rest = divmod(end - begin, len(tried))
+        numbers = np.arange(len(tried) + 1)
+        stretches = begin + numbers * whole + numbers * rest // len(tried)
         lengths = np.diff(stretches)
         rounds = stretches[:-1] + (generator.random(len(tried)) * lengths).astype(np.int64)
         return {"trials": rounds[lengths > 0], "tried": tried[lengths > 0]}
@@ -172,5 +181,5 @@ class Trials:
         """Which of these rounds are trials (their places in the list), and of which of the chain's sets."""
         asked, trials = np.asarray(rounds, dtype=np.int64), public["trials"]
         number = np.searchsorted(trials, asked)
-        places = np.flatnonzero(np.isin(asked, trials))
+        places = np.flatnonzero(np.append(trials, -1)[number] == asked)
         return places, public["tried"][number[places]]

@@ -1,0 +1,188 @@
+"""What a sample says about coefficients: losses of a linear predictor, and samples themselves.
+
+A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y; its gradient is ℓ′(m, y)·x, so all a learner needs is the slope ℓ′.
+
+>>> SquaredLoss().slopes(np.array([0.5]), np.array([1.0]))
+array([-1.])
+>>> LogisticLoss().slopes(np.array([0.0]), np.array([1.0]))
+array([-0.5])
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from discreet.errors import ConfigError, OutOfBounds
+from discreet.release.arrays import Floats
+
+__all__ = ["CallableLoss", "GeneralisedLinearLoss", "HuberLoss", "LogisticLoss", "Loss", "Samples", "SquaredLoss"]
+
+
+class Loss(Protocol):
+    """A loss of a linear predictor."""
+
+    @property
+    def code(self) -> int:
+        """Which slope the compiled pass takes."""
+
+    @property
+    def parameter(self) -> float:
+        """Its parameter."""
+
+    @property
+    def curvature(self) -> float:
+        """About how much the slope rises per unit of margin, where it does."""
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        """ℓ′ for each sample."""
+
+    def values(self, margins: Floats, targets: Floats) -> Floats:
+        """ℓ for each sample."""
+
+    def predict(self, margins: Floats) -> Floats:
+        """The target that a margin stands for."""
+
+
+@dataclass(frozen=True)
+class SquaredLoss:
+    """(m − y)²."""
+
+    code, parameter, curvature = 0, 0.0, 2.0
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        return 2 * (margins - targets)
+
+    def values(self, margins: Floats, targets: Floats) -> Floats:
+        return np.square(margins - targets)
+
+    def predict(self, margins: Floats) -> Floats:
+        return margins
+
+
+@dataclass(frozen=True)
+class LogisticLoss:
+    """log(1 + e^m) − y·m, for targets y in {0, 1} (or in between)."""
+
+    code, parameter, curvature = 1, 0.0, 0.2
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        return self.predict(margins) - targets
+
+    def values(self, margins: Floats, targets: Floats) -> Floats:
+        return np.logaddexp(0.0, margins) - targets * margins
+
+    def predict(self, margins: Floats) -> Floats:
+        return np.asarray(0.5 * (1 + np.tanh(0.5 * margins)), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class HuberLoss:
+    """(m − y)²/2 up to `width`, then linear: large errors count less."""
+
+    width: float = 1.0
+    code, curvature = 2, 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.width) and self.width > 0):
+            raise ConfigError(f"width must be finite and greater than 0, got {self.width}")
+
+    @property
+    def parameter(self) -> float:
+        return self.width
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        return np.clip(margins - targets, -self.width, self.width)
+
+    def values(self, margins: Floats, targets: Floats) -> Floats:
+        error = np.abs(margins - targets)
+        return np.where(error <= self.width, error**2 / 2, self.width * (error - self.width / 2))
+
+    def predict(self, margins: Floats) -> Floats:
+        return margins
+
+
+@dataclass(frozen=True)
+class GeneralisedLinearLoss:
+    """The negative log-likelihood of a generalised linear model with its canonical link: "identity", "logistic" or "log" (counts)."""
+
+    link: Literal["identity", "logistic", "log"] = "identity"
+
+    def __post_init__(self) -> None:
+        if self.link not in ("identity", "logistic", "log"):
+            raise ConfigError(f"link must be one of identity, logistic, log, got {self.link!r}")
+
+    @property
+    def code(self) -> int:
+        return {"identity": 3, "logistic": 1, "log": 4}[self.link]
+
+    @property
+    def parameter(self) -> float:
+        return 0.0
+
+    @property
+    def curvature(self) -> float:
+        return {"identity": 1.0, "logistic": 0.2, "log": 1.0}[self.link]
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        return self.predict(margins) - targets
+
+    def values(self, margins: Floats, targets: Floats) -> Floats:
+        whole = {"identity": margins**2 / 2, "logistic": np.logaddexp(0.0, margins), "log": np.exp(np.minimum(margins, 30.0))}[self.link]
+        return np.asarray(whole - targets * margins, dtype=np.float64)
+
+    def predict(self, margins: Floats) -> Floats:
+        if self.link == "identity":
+            return margins
+        return LogisticLoss().predict(margins) if self.link == "logistic" else np.exp(np.minimum(margins, 30.0))
+
+
+@dataclass(frozen=True)
+class CallableLoss:
+    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients. Slower: one call a sample.
+
+    A sample for which it raises, or gives something that is not finite, counts as zero. It must not remember anything from one sample to
+    the next.
+    """
+
+    gradient: Callable[[Floats, Floats, float], Any]
+
+    def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
+        """The gradient of one sample, zeros if it fails."""
+        try:
+            found = np.asarray(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
+        except Exception:
+            return np.zeros_like(coefficients)
+        fine = found.shape == coefficients.shape and bool(np.isfinite(found).all())
+        return found if fine else np.zeros_like(coefficients)
+
+
+class Samples:
+    """Features and targets of many people, one a row; features may be a SciPy sparse matrix.
+
+    >>> len(Samples(np.ones((3, 2)), np.ones(3))[1:])
+    2
+    """
+
+    def __init__(self, features: Any, targets: Any) -> None:
+        try:
+            self.features = features.tocsr() if hasattr(features, "tocsr") else np.asarray(features, dtype=np.float64)
+            self.targets = np.asarray(targets, dtype=np.float64)
+        except Exception:  # whatever a person's own type raises may tell about them
+            raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
+        if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
+            raise OutOfBounds("feedback must be a pair (features, targets): one row of features and one target a round")
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, part: slice) -> "Samples":
+        return Samples(self.features[part], self.targets[part])
+
+    def dense(self, rows: int) -> Iterator[tuple[Floats, Floats]]:
+        """So many samples at a time, as arrays."""
+        for first in range(0, len(self), rows):
+            features = self.features[first : first + rows]
+            dense = features.toarray() if hasattr(features, "toarray") else features
+            yield np.ascontiguousarray(dense, dtype=np.float64), self.targets[first : first + rows]

@@ -1,0 +1,273 @@
+"""Where decisions lie: boxes, l_p balls and simplices, each with the few operations that learners need.
+
+corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
+project(point)            the nearest point of the domain
+lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own regulariser
+spread                    max ψ − min ψ over the domain
+diameter(order)           the largest distance of two points in the l_order norm
+dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
+
+Everything here is public: a domain never sees a person.
+
+References  Hazan (2016), "Introduction to Online Convex Optimization"; Duchi et al. (2008), projection onto the l₁ ball
+"""
+
+from dataclasses import dataclass
+from math import inf, log
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from discreet.errors import ConfigError
+from discreet.release.arrays import Floats
+
+__all__ = ["Box", "Domain", "LpBall", "Simplex"]
+
+
+@runtime_checkable
+class Domain(Protocol):
+    """A convex set; see the module's docstring."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def dual(self) -> float: ...
+
+    @property
+    def spread(self) -> float: ...
+
+    @property
+    def corners(self) -> Floats | None:
+        """All corners, one a row, if there are few; None otherwise."""
+
+    def diameter(self, order: float) -> float: ...
+
+    def start(self) -> Floats:
+        """Where to begin: the point of least ψ."""
+
+    def corner(self, direction: Floats) -> Floats: ...
+
+    def project(self, point: Floats) -> Floats: ...
+
+    def lead(self, total: Floats, stiffness: float) -> Floats: ...
+
+
+def _check(dimension: int, **positive: float) -> None:
+    if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
+        raise ConfigError(f"dimension must be a whole number, at least 1, got {dimension!r}")
+    for name, value in positive.items():
+        if not (np.isfinite(value) and value > 0):
+            raise ConfigError(f"{name} must be finite and greater than 0, got {value}: the domain would be empty or endless")
+
+
+@dataclass(frozen=True)
+class Box:
+    """All points between `low` and `high` in every coordinate; ψ(x) = ½·‖x − middle‖².
+
+    >>> Box(2, low=0.0, high=1.0).lead(np.array([3.0, -0.5]), stiffness=2.0)
+    array([0.  , 0.75])
+    """
+
+    dimension: int
+    low: float = -1.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, width=self.high - self.low)
+
+    @property
+    def dual(self) -> float:
+        return 1.0
+
+    @property
+    def spread(self) -> float:
+        return self.dimension * (self.high - self.low) ** 2 / 8
+
+    @property
+    def corners(self) -> None:
+        return None
+
+    def diameter(self, order: float) -> float:
+        return float((self.high - self.low) * self.dimension ** (1 / order))
+
+    def start(self) -> Floats:
+        return np.full(self.dimension, (self.low + self.high) / 2)
+
+    def corner(self, direction: Floats) -> Floats:
+        return np.where(direction > 0, self.low, self.high)
+
+    def project(self, point: Floats) -> Floats:
+        return np.clip(point, self.low, self.high)
+
+    def lead(self, total: Floats, stiffness: float) -> Floats:
+        return self.project(self.start() - total / stiffness)
+
+
+@dataclass(frozen=True)
+class LpBall:
+    """All points with ‖x‖_p ≤ radius, for any p from 1 to infinity.
+
+    ψ is ½·‖x‖_p² for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p = 1 the entropy of x as a mixture of the 2d
+    corners: each fits the geometry, so that what is lost grows with log d at p = 1.
+
+    >>> LpBall(3, p=1).corner(np.array([0.5, -2.0, 1.0]))
+    array([0., 1., 0.])
+    >>> LpBall(2, p=1.5, radius=2.0).project(np.array([3.0, 0.0]))
+    array([2., 0.])
+    """
+
+    dimension: int
+    p: float = 2.0
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, radius=self.radius)
+        if not self.p >= 1:
+            raise ConfigError(f"p must be at least 1 (or infinity), got {self.p}")
+
+    @property
+    def dual(self) -> float:
+        return _dual(self.p)
+
+    @property
+    def spread(self) -> float:
+        if self.p == 1:
+            return self.radius**2 * log(2 * self.dimension)
+        if self.p <= 2:
+            return self.radius**2 / 2
+        return float(self.radius**2 * self.dimension ** (1 - 2 / self.p) / 2)
+
+    @property
+    def corners(self) -> Floats | None:
+        if self.p != 1:
+            return None
+        unit = np.eye(self.dimension) * self.radius
+        return np.concatenate([unit, -unit])
+
+    def diameter(self, order: float) -> float:
+        return float(2 * self.radius * self.dimension ** max(0.0, 1 / order - 1 / self.p))
+
+    def start(self) -> Floats:
+        return np.zeros(self.dimension)
+
+    def corner(self, direction: Floats) -> Floats:
+        if self.p == 1:
+            place = int(np.argmax(np.abs(direction)))
+            chosen = np.zeros(self.dimension)
+            chosen[place] = -self.radius * np.sign(direction[place]) or self.radius
+            return chosen
+        return -self.radius * _dual_map(direction, self.dual)
+
+    def project(self, point: Floats) -> Floats:
+        if np.linalg.norm(point, self.p) <= self.radius:
+            return point
+        if self.p == 1:
+            return np.sign(point) * _onto_simplex(np.abs(point), self.radius)
+        if self.p == 2:
+            return np.asarray(point * (self.radius / np.linalg.norm(point)), dtype=np.float64)
+        if self.p == inf:
+            return np.clip(point, -self.radius, self.radius)
+        return np.sign(point) * _onto_lp(np.abs(point), self.p, self.radius)
+
+    def lead(self, total: Floats, stiffness: float) -> Floats:
+        if self.p == 1:
+            scores = np.concatenate([-total, total]) / (stiffness * self.radius)
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            return np.asarray(self.radius * (shares[: self.dimension] - shares[self.dimension :]), dtype=np.float64)
+        if self.p > 2:
+            return self.project(-total / stiffness)
+        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that is less.
+        return -min(self.radius, float(np.linalg.norm(total, self.dual)) / stiffness) * _dual_map(total, self.dual)
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """All points with x ≥ 0 and Σx = total; ψ is the entropy.
+
+    >>> Simplex(3).project(np.array([1.0, 0.5, -2.0]))
+    array([0.75, 0.25, 0.  ])
+    """
+
+    dimension: int
+    total: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check(self.dimension, total=self.total)
+
+    @property
+    def dual(self) -> float:
+        return inf
+
+    @property
+    def spread(self) -> float:
+        return self.total**2 * log(max(2, self.dimension))
+
+    @property
+    def corners(self) -> Floats:
+        return np.eye(self.dimension) * self.total
+
+    def diameter(self, order: float) -> float:
+        return float(self.total * 2 ** (1 / order)) if self.dimension > 1 else 0.0
+
+    def start(self) -> Floats:
+        return np.full(self.dimension, self.total / self.dimension)
+
+    def corner(self, direction: Floats) -> Floats:
+        chosen = np.zeros(self.dimension)
+        chosen[int(np.argmin(direction))] = self.total
+        return chosen
+
+    def project(self, point: Floats) -> Floats:
+        return _onto_simplex(point, self.total)
+
+    def lead(self, total: Floats, stiffness: float) -> Floats:
+        scores = -total / (stiffness * self.total)
+        shares = np.exp(scores - scores.max())
+        return np.asarray(self.total * shares / shares.sum(), dtype=np.float64)
+
+
+def _dual(p: float) -> float:
+    return inf if p == 1 else 1.0 if p == inf else p / (p - 1)
+
+
+def _dual_map(direction: Floats, q: float) -> Floats:
+    """The point of the unit l_p sphere with the largest product with the direction; 0 for 0."""
+    if q == 1:
+        return np.sign(direction)
+    largest = float(np.max(np.abs(direction), initial=0.0))
+    if largest == 0:
+        return np.zeros_like(direction)
+    scaled = direction / largest
+    powers = np.sign(scaled) * np.abs(scaled) ** (q - 1)
+    return np.asarray(powers / np.sum(np.abs(scaled) ** q) ** (1 - 1 / q), dtype=np.float64)
+
+
+def _onto_simplex(point: Floats, total: float) -> Floats:
+    """The nearest point with x ≥ 0 and Σx = total."""
+    falling = np.sort(point)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(point) + 1)
+    return np.asarray(np.maximum(point - float(excess[np.flatnonzero(falling > excess)[-1]]), 0.0), dtype=np.float64)
+
+
+def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:
+    """The nearest point of the l_p sphere, for sizes ≥ 0 outside of it and 1 < p < ∞, p ≠ 2.
+
+    x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius: bisection in log λ around bisection in x.
+    """
+
+    def shrunk(weight: float) -> Floats:
+        low, high = np.zeros_like(sizes), sizes.copy()
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = middle + weight * middle ** (p - 1) > sizes
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        return np.asarray((low + high) / 2, dtype=np.float64)
+
+    low, high = -60.0, 60.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.linalg.norm(shrunk(np.exp(middle)), p) > radius else (low, middle)
+    found = shrunk(float(np.exp((low + high) / 2)))
+    return np.asarray(found * (radius / float(np.linalg.norm(found, p))), dtype=np.float64)

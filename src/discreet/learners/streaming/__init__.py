@@ -1,0 +1,1 @@
+"""The methods of StreamingLearner, one file each."""
