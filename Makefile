@@ -23,6 +23,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py
 	$(BIN)/python benchmarks/minimize.py
+	$(BIN)/python benchmarks/streaming.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,4 +1,4 @@
-"""The command line: `discreet demo`, `discreet plan`, `discreet run`, `discreet doctor`."""
+"""The command line: `discreet demo`, `plan`, `run`, `reproduce` and `doctor`."""
 
 import json
 import os
@@ -105,6 +105,27 @@ def run(
     from discreet.lab.run_log import run_log
 
     report = run_log(config, data, out, Console(quiet=as_json))
+    if as_json:
+        typer.echo(json.dumps(report))
+
+
+class Experiment(StrEnum):
+    """What `discreet reproduce` can run again."""
+
+    sco_tables = "sco-tables"
+
+
+@app.command()
+def reproduce(
+    name: Annotated[Experiment, typer.Argument(help="sco-tables: streaming regression in l_p geometry.")],
+    out: Annotated[Path, typer.Option(help="Where to write the table (Markdown and JSON) and the picture.")] = Path("reproduced"),
+    seeds: Annotated[int, typer.Option(help="Runs of each setting.", min=1)] = 10,
+    as_json: Json = False,
+) -> None:
+    """Run a paper's experiments again: what was printed, what comes out, and what discreet gets."""
+    from discreet.lab.sco_tables import reproduce_sco_tables
+
+    report = {Experiment.sco_tables: reproduce_sco_tables}[name](out, seeds=seeds, console=Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
 

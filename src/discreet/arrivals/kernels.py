@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.release.kernels import compiled
+from discreet.release.kernels import compiled, compiled_sums
 
 
 @compiled
@@ -67,7 +67,7 @@ def add_topics(weights: Any, first: Any, steps: Any) -> None:
                 steps[row, first[topic]] += weights[row, topic]
 
 
-@compiled
+@compiled_sums
 def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
     """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
     if code == 0:
@@ -81,7 +81,7 @@ def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
     return np.exp(min(margin, 30.0)) - target
 
 
-@compiled
+@compiled_sums
 def add_gradients(
     features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any, feature_bound: Any,
     low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
@@ -99,24 +99,29 @@ def add_gradients(
             continue
         length, squares, sums, largest, first, second = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for place in range(size):
-            value = features[row, place]
-            absolute = abs(value)
-            squares += value * value
-            sums += absolute
-            largest = max(largest, absolute)
-            first += value * here[place]
-            second += value * before[place]
-        if not np.isfinite(squares) or not np.isfinite(sums):
+            squares += features[row, place] * features[row, place]
+            first += features[row, place] * here[place]
+        if not np.isfinite(squares):
             continue
+        if weight != 0.0:
+            for place in range(size):
+                second += features[row, place] * before[place]
+        if norm == 1 or dual == 1.0:
+            for place in range(size):
+                sums += abs(features[row, place])
+        if norm == 0 or dual > 2.0:
+            for place in range(size):
+                largest = max(largest, abs(features[row, place]))
         if np.isinf(dual):
             length = largest
         elif dual == 2.0:
             length = np.sqrt(squares)
         elif dual == 1.0:
             length = sums
-        elif largest > 0.0:
+        else:
+            largest = np.sqrt(squares) if largest == 0.0 else largest  # any number of that size will do to keep powers in range
             for place in range(size):
-                length += (abs(features[row, place]) / largest) ** dual
+                length += (abs(features[row, place]) / max(largest, 1e-300)) ** dual
             length = largest * length ** (1.0 / dual)
         shrink = 1.0 if length <= feature_bound else feature_bound / length
         first, second = first * shrink, second * shrink

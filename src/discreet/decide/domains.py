@@ -3,7 +3,8 @@
 corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
 project(point)            the nearest point of the domain
 lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own regulariser
-spread                    max ψ − min ψ over the domain
+spread                    max ψ − min ψ over the domain, with ψ scaled to be 1-strongly convex in its norm
+dual_norm(vector)         the dual of that norm; noise_square is E‖z‖² in it for standard normal z
 diameter(order)           the largest distance of two points in the l_order norm
 dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
 
@@ -13,7 +14,7 @@ References  Hazan (2016), "Introduction to Online Convex Optimization"; Duchi et
 """
 
 from dataclasses import dataclass
-from math import inf, log
+from math import gamma, inf, log, pi, sqrt
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -38,8 +39,13 @@ class Domain(Protocol):
     def spread(self) -> float: ...
 
     @property
+    def noise_square(self) -> float: ...
+
+    @property
     def corners(self) -> Floats | None:
         """All corners, one a row, if there are few; None otherwise."""
+
+    def dual_norm(self, vector: Floats) -> float: ...
 
     def diameter(self, order: float) -> float: ...
 
@@ -85,6 +91,13 @@ class Box:
         return self.dimension * (self.high - self.low) ** 2 / 8
 
     @property
+    def noise_square(self) -> float:
+        return float(self.dimension)
+
+    def dual_norm(self, vector: Floats) -> float:
+        return float(np.linalg.norm(vector))
+
+    @property
     def corners(self) -> None:
         return None
 
@@ -108,8 +121,8 @@ class Box:
 class LpBall:
     """All points with ‖x‖_p ≤ radius, for any p from 1 to infinity.
 
-    ψ is ½·‖x‖_p² for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p = 1 the entropy of x as a mixture of the 2d
-    corners: each fits the geometry, so that what is lost grows with log d at p = 1.
+    ψ is ‖x‖_p²/(2(p − 1)) for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p = 1 the entropy of x as a mixture of
+    the 2d corners: each fits the geometry, so that what is lost grows with log d at p = 1.
 
     >>> LpBall(3, p=1).corner(np.array([0.5, -2.0, 1.0]))
     array([0., 1., 0.])
@@ -135,8 +148,15 @@ class LpBall:
         if self.p == 1:
             return self.radius**2 * log(2 * self.dimension)
         if self.p <= 2:
-            return self.radius**2 / 2
+            return self.radius**2 / (2 * (self.p - 1))
         return float(self.radius**2 * self.dimension ** (1 - 2 / self.p) / 2)
+
+    @property
+    def noise_square(self) -> float:
+        return _noise_square(self.dimension, min(self.p, 2.0))
+
+    def dual_norm(self, vector: Floats) -> float:
+        return float(np.linalg.norm(vector, _dual(min(self.p, 2.0))))
 
     @property
     def corners(self) -> Floats | None:
@@ -179,7 +199,8 @@ class LpBall:
         if self.p > 2:
             return self.project(-total / stiffness)
         # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that is less.
-        return -min(self.radius, float(np.linalg.norm(total, self.dual)) / stiffness) * _dual_map(total, self.dual)
+        length = float(np.linalg.norm(total, self.dual)) * (self.p - 1) / stiffness
+        return -min(self.radius, length) * _dual_map(total, self.dual)
 
 
 @dataclass(frozen=True)
@@ -203,6 +224,13 @@ class Simplex:
     @property
     def spread(self) -> float:
         return self.total**2 * log(max(2, self.dimension))
+
+    @property
+    def noise_square(self) -> float:
+        return _noise_square(self.dimension, 1.0)
+
+    def dual_norm(self, vector: Floats) -> float:
+        return float(np.max(np.abs(vector)))
 
     @property
     def corners(self) -> Floats:
@@ -230,6 +258,15 @@ class Simplex:
 
 def _dual(p: float) -> float:
     return inf if p == 1 else 1.0 if p == inf else p / (p - 1)
+
+
+def _noise_square(dimension: int, p: float) -> float:
+    """About E‖z‖_q² for d standard normal numbers."""
+    if p == 1:
+        return 2 * log(2 * dimension)
+    q = _dual(p)
+    moment = 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi) if q < 60 else inf
+    return float(min((dimension * moment) ** (2 / q), 2 * log(2 * dimension) * dimension ** (2 / q)))
 
 
 def _dual_map(direction: Floats, q: float) -> Floats:

@@ -4,9 +4,10 @@
 
 v is the noisy total of all gradients so far. Its regret is at most (linear costs fixed in advance; others: see the proof)
 
-    h·spread + (Σ_r ‖G_r‖² + n·σ²)/(2h),                  least at             h = √((Σ_r ‖G_r‖² + n·σ²) / (2·spread))
+    h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),                   least at             h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
 
-with `spread` the range of ψ on the domain, G_r the gradient of block r and σ² the variance of a coordinate of the newest total. `most`
+with `spread` the range of ψ on the domain, in which ψ is strongly convex in the norm dual to ‖·‖; G_r the gradient of block r, σ² the
+variance of a coordinate of the newest total, and κ = E‖z‖² for standard normal z (n for the Euclidean norm). `most`
 replaces Σ‖G_r‖² by a bound known in advance. Without it the sum is estimated: what the steps of the released totals show beyond their
 known noise, about three standard deviations deducted. That reads released numbers only.
 
@@ -49,10 +50,10 @@ class Leader:
 
     def follow(self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float) -> dict[str, Any]:
         """The memory after one more released total; `step_variance` is that of its difference from the one before."""
-        size = self.domain.dimension
+        size = self.domain.noise_square
         swings, shown, noise, stiffness = (float(value) for value in memory["steps"])
         swings += 2 * size * step_variance**2  # the variance of `shown`, if steps are independent
-        shown += float(np.sum((total - memory["total"]) ** 2))
+        shown += self.domain.dual_norm(total - memory["total"]) ** 2
         noise += size * step_variance
         beyond = max(0.0, shown - noise - 3 * sqrt(swings)) if self.most is None else self.most
         stiffness = max(stiffness, sqrt((beyond + size * variance) / (2 * self.domain.spread)))

@@ -92,10 +92,10 @@ class StreamingLearner(Learner):
         target_bound; for classifiers of feature_bound.
     method
         "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁ balls and simplices drawn
-        by the exponential mechanism), or "auto": frank-wolfe for l₁ balls and simplices with more than 200 numbers, else leader.
+        by the exponential mechanism), or "auto": leader, but for pure guarantees over l₁ balls and simplices frank-wolfe.
     curvature
         Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a quarter of what features
-        that are spread evenly over the coordinates would give.
+        that are spread evenly over the coordinates would give; 0 for l₁ balls, simplices and callables.
     pace
         A factor for the step length.
     allocation
@@ -168,6 +168,17 @@ class StreamingLearner(Learner):
         """End many rounds with `(X, y)`: one row of features (an array or a SciPy sparse matrix) and one target a round."""
         super().observe_many(_samples(rows))
 
+    def observe_stream(self, features: Any, targets: Any) -> None:
+        """Feed many samples, crossing releases, and make the release that is due at the end; `coefficients` has the result."""
+        samples = Samples(features, targets)
+        position = 0
+        while position < len(samples):
+            self.turn()
+            count = max(1, self.rounds_until_release)
+            self.observe_many(samples[position : position + count])
+            position += count
+        self.turn()
+
     def replay(self, rows: Any) -> Any:
         """Feed `(X, y)`, crossing releases, and give the coefficients that each sample met."""
         return super().replay(_samples(rows))
@@ -228,6 +239,9 @@ class StreamingLearner(Learner):
             config.check_whole("block")
         if config.calibration != "tight":
             raise ConfigError("the published noise is not private as printed: see discreet.lab.streaming_rivals, or leave calibration")
+        for name in ("radius", "low", "high"):
+            if getattr(config, name) is not None:
+                config.check_number(name, -LARGEST, LARGEST)
         if config.intercept and config.dimension < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
 
@@ -236,8 +250,8 @@ class StreamingLearner(Learner):
         domain, loss = _domain(config), self._loss()
         few = domain.corners if config.dimension <= MOST_NUMBERS // 1000 else None
         method = config.method
-        if method == "auto":
-            method = "frank-wolfe" if few is not None and config.dimension > 200 else "leader"
+        if method == "auto":  # a pure guarantee for many coefficients: one draw costs less than noise in all of them
+            method = "frank-wolfe" if few is not None and config.privacy.pure and config.dimension > 20 else "leader"
         classifier = loss.curvature <= 0.2 if not isinstance(loss, CallableLoss) else False
         clip = config.feature_bound * (1.0 if classifier else config.target_bound) * (0.25 if method == "leader" else 0.5)
         assert config.horizon is not None
@@ -256,9 +270,9 @@ class StreamingLearner(Learner):
         config = self.config
         if config.curvature != "auto":
             return float(config.curvature)
-        if isinstance(loss, CallableLoss):
+        if isinstance(loss, CallableLoss) or domain.dual == inf:
             return 0.0
-        squared_length = config.feature_bound**2 * config.dimension ** max(0.0, 1 - 2 / domain.dual)
+        squared_length = config.feature_bound**2 * config.dimension ** (1 - 2 / domain.dual)
         return float(0.25 * loss.curvature * squared_length / config.dimension)
 
     def _loss(self) -> Loss | CallableLoss:

@@ -23,16 +23,21 @@ from numba.extending import intrinsic
 _warned = False
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Compile with a cache on disk; where no directory is writable, without one."""
     global _warned
     try:
-        return njit(cache=True, nogil=True)(function)
+        return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:
         if not _warned:
             warnings.warn("no writable cache directory: discreet compiles its kernels in every process", stacklevel=2)
             _warned = True
-        return njit(nogil=True)(function)
+        return njit(nogil=True, **options)(function)
+
+
+def compiled_sums(function: Callable[..., Any]) -> Any:
+    """The same, for long sums of floats whose order does not matter: they may be added several at a time."""
+    return compiled(function, fastmath={"reassoc"})
 
 
 # --- what Numba does not offer: a call by address, and the high half of a product ---------------------------------------------------

@@ -1,0 +1,280 @@
+"""Private linear models with scikit-learn's interface: put them where you have SGDRegressor or SGDClassifier today.
+
+Everything that scaling needs is a public parameter: ranges of features and targets, and the classes. Nothing is read off the data but what
+the guarantee covers. A fitted estimator holds released values only, so it may be pickled and shown; the learner behind `partial_fit` holds
+raw sums and is left out of pickles.
+
+Guarantee   docs/guarantees/streaming.md
+"""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from discreet.arrivals.losses import HuberLoss, LogisticLoss, SquaredLoss
+from discreet.decide.domains import LpBall
+from discreet.errors import ConfigError, StateError
+from discreet.learners.streaming_learner import StreamingLearner
+from discreet.release.arrays import Floats
+from discreet.release.privacy import Privacy
+
+__all__ = ["PrivateStreamingClassifier", "PrivateStreamingRegressor"]
+
+
+class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
+    """What regressor and classifier share: scaling by public ranges, feeding, and reading coefficients back."""
+
+    def _loss(self) -> Any:
+        raise NotImplementedError
+
+    def _begin(self, features: int, horizon: int) -> StreamingLearner:
+        """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
+        size = features + 1
+        domain = LpBall(size, float(self.p), float(self.radius) * self._length(size))
+        seed = None if self.random_state is None else int(np.random.RandomState(self.random_state).randint(2**31))
+        return StreamingLearner(
+            domain, self._loss(), horizon, Privacy(self.epsilon, self.delta), feature_bound=1.0, target_bound=1.0, method=self.method,
+            bound=self.bound, pace=self.pace, curvature=self.curvature, block=self.block, seed=seed,
+        )  # fmt: skip
+
+    def _length(self, size: int) -> float:
+        """The longest row of numbers in [−1, 1], in the dual norm."""
+        dual = LpBall(1, float(self.p)).dual
+        return float(size ** (1 / dual))
+
+    def _scaled(self, features: Any) -> Any:
+        """Features mapped from their public ranges to [−1, 1], clipped, with a constant 1, and divided by the longest a row can be."""
+        low, high = self._ranges(features.shape[1])
+        dense = features.toarray() if hasattr(features, "toarray") else features
+        mapped = np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
+        return np.hstack([mapped, np.ones((len(mapped), 1))]) / self._length(features.shape[1] + 1)
+
+    def _ranges(self, features: int) -> tuple[Floats, Floats]:
+        try:
+            ranges = np.broadcast_to(np.asarray(self.feature_range, dtype=np.float64), (features, 2))
+        except (TypeError, ValueError):
+            raise ConfigError(f"feature_range must be a pair (low, high) or one pair for each of {features} features") from None
+        if not (np.isfinite(ranges).all() and (ranges[:, 0] < ranges[:, 1]).all()):
+            raise ConfigError("feature_range must be finite, with low < high: public numbers, not read off the data")
+        return ranges[:, 0], ranges[:, 1]
+
+    def _take(self, learner: StreamingLearner, features: int) -> None:
+        """Released coefficients, in the units of the features as they came."""
+        low, high = self._ranges(features)
+        weights = learner.coefficients / self._length(features + 1)
+        self._weights = weights[:-1] * 2 / (high - low)
+        self._constant = float(weights[-1] - weights[:-1] @ ((high + low) / (high - low)))
+        self.guarantee_ = str(learner.guarantee)
+
+    def _fed(self, X: Any, y: Floats, *, partial: bool) -> None:
+        features = X.shape[1]
+        if partial:
+            if self.horizon is None:
+                raise ConfigError("partial_fit needs horizon: how many samples will come in all")
+            if not hasattr(self, "_learner"):
+                if hasattr(self, "guarantee_") and getattr(self, "_was_pickled", False):
+                    raise StateError("this estimator came from a pickle, which leaves out raw sums: it predicts, but cannot go on learning")
+                self._learner = self._begin(features, int(self.horizon))
+            learner = self._learner
+        else:
+            self.__dict__.pop("_learner", None)
+            learner = self._begin(features, len(y))
+        learner.observe_stream(self._scaled(X), y)
+        self._take(learner, features)
+
+    def _margins(self, X: Any) -> Floats:
+        check_is_fitted(self, "guarantee_")
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return np.asarray(X @ self._weights + self._constant, dtype=np.float64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if state.pop("_learner", None) is not None:
+            state["_was_pickled"] = True
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
+    """Private linear regression from a stream; `fit` and `partial_fit` publish coefficients, every sample stays private.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee that is asked for.
+    feature_range, target_range
+        Public ranges, a pair (low, high) or (features) one for each feature; what lies outside is clipped.
+    loss
+        "squared" or "huber".
+    p, radius
+        Coefficients (per scaled feature) lie in an l_p ball of this radius.
+    horizon
+        How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
+    method, bound, pace, curvature, block
+        As for `discreet.StreamingLearner`.
+    random_state
+        None (default) is the operating system's randomness; anything else makes a simulation that is not private.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 3))
+    >>> y = X @ [0.5, -0.3, 0.0] + 0.1
+    >>> model = PrivateStreamingRegressor(epsilon=1.0, random_state=1).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        feature_range: Any = (-1.0, 1.0),
+        target_range: tuple[float, float] = (-1.0, 1.0),
+        loss: Literal["squared", "huber"] = "squared",
+        p: float = 2.0,
+        radius: float = 1.0,
+        horizon: int | None = None,
+        method: str = "auto",
+        bound: float | str = "auto",
+        pace: float = 1.0,
+        curvature: float | str = "auto",
+        block: int | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.delta, self.feature_range, self.target_range, self.loss = epsilon, delta, feature_range, target_range, loss
+        self.p, self.radius, self.horizon, self.method, self.bound, self.pace = p, radius, horizon, method, bound, pace
+        self.curvature, self.block, self.random_state = curvature, block, random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from all samples, once."""
+        return self._learn(X, y, partial=False)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Learn from some more samples; `horizon` says how many there will be in all."""
+        return self._learn(X, y, partial=True)
+
+    def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
+        first = not (partial and hasattr(self, "_learner"))
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", y_numeric=True, dtype=np.float64)
+        low, high = self._targets()
+        self._fed(X, np.clip((2 * y - low - high) / (high - low), -1.0, 1.0), partial=partial)
+        self.coef_ = self._weights * (high - low) / 2
+        self.intercept_ = self._constant * (high - low) / 2 + (high + low) / 2
+        return self
+
+    def _targets(self) -> tuple[float, float]:
+        low, high = (float(value) for value in self.target_range)
+        if not (np.isfinite([low, high]).all() and low < high):
+            raise ConfigError(f"target_range must be finite, with low < high, got {self.target_range!r}")
+        return low, high
+
+    def _loss(self) -> Any:
+        if self.loss not in ("squared", "huber"):
+            raise ConfigError(f"loss must be squared or huber, got {self.loss!r}")
+        return SquaredLoss() if self.loss == "squared" else HuberLoss(0.5)
+
+    def predict(self, X: Any) -> Floats:
+        """The targets that the newest released coefficients expect."""
+        low, high = self._targets()
+        return self._margins(X) * (high - low) / 2 + (high + low) / 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the tiny data sets of scikit-learn's checks, privacy leaves little
+        return tags
+
+
+class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: ignore[misc]
+    """Private logistic regression from a stream, for two classes that are publicly known.
+
+    Parameters
+    ----------
+    classes
+        The two classes. A parameter, because which classes occur is something about the people.
+    epsilon, delta, feature_range, p, radius, horizon, method, bound, pace, curvature, block, random_state
+        As for `PrivateStreamingRegressor`.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 3))
+    >>> y = np.where(X @ [2.0, -1.0, 0.0] > 0, "yes", "no")
+    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), radius=3.0, random_state=1).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        classes: tuple[Any, Any] = (0, 1),
+        feature_range: Any = (-1.0, 1.0),
+        p: float = 2.0,
+        radius: float = 3.0,
+        horizon: int | None = None,
+        method: str = "auto",
+        bound: float | str = "auto",
+        pace: float = 1.0,
+        curvature: float | str = "auto",
+        block: int | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.delta, self.classes, self.feature_range, self.p, self.radius = epsilon, delta, classes, feature_range, p, radius
+        self.horizon, self.method, self.bound, self.pace, self.curvature = horizon, method, bound, pace, curvature
+        self.block, self.random_state = block, random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from all samples, once."""
+        return self._learn(X, y, partial=False)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from some more samples; `classes` is accepted as scikit-learn passes it, and must agree with the parameter."""
+        if classes is not None and set(np.asarray(classes).tolist()) != set(np.asarray(self.classes).tolist()):
+            raise ConfigError("classes must be those of the parameter `classes`")
+        return self._learn(X, y, partial=True)
+
+    def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
+        if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
+            raise ConfigError(f"classes must be two different ones, got {self.classes!r}")
+        first = not (partial and hasattr(self, "_learner"))
+        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
+        self.classes_ = np.array(self.classes)
+        # A label that is neither class counts as a sample that says nothing.
+        targets = np.where(y == self.classes_[1], 1.0, np.where(y == self.classes_[0], 0.0, np.nan))
+        self._fed(X, targets, partial=partial)
+        self.coef_, self.intercept_ = self._weights[None], np.array([self._constant])
+        return self
+
+    def _loss(self) -> Any:
+        return LogisticLoss()
+
+    def decision_function(self, X: Any) -> Floats:
+        """Positive for the second class."""
+        return self._margins(X)
+
+    def predict(self, X: Any) -> Any:
+        """The likelier class."""
+        likelier = (self._margins(X) > 0).astype(int)
+        return self.classes_[likelier]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class."""
+        chance = LogisticLoss().predict(self._margins(X))
+        return np.stack([1 - chance, chance], axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags
