@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer
-from discreet.arrivals import GraphCut, MinusModular, SetFunction
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet.arrivals import GraphCut, MinusModular, SetFunction, SquaredLoss
+from discreet.domains import LpBall
 from discreet.release.learner import Learner
 
 HORIZON = 12
@@ -104,6 +105,16 @@ def trials(name: str, **settings: Any) -> Case:
     return Case(name, lambda **more: SetMinimizer(2, HORIZON, **settings, **more), lambda g: g.uniform(-1, 1), refused, np.nan, full=False)
 
 
+def streaming(name: str, **settings: Any) -> Case:
+    settings = {"domain": LpBall(3), "loss": SquaredLoss(), "privacy": APPROXIMATE, "feature_bound": 1.0, "target_bound": 1.0} | settings
+    refused = ([0.777], ([0.777] * 2, 0.1), ([0.777] * 3, float("nan")), ([0.777, float("inf"), 0.0], 0.1), "abc", None, ([0.777] * 3, "y"))
+
+    def person(generator: np.random.Generator) -> Any:
+        return generator.uniform(-1, 1, size=3), float(generator.uniform(-1, 1))
+
+    return Case(name, lambda **more: StreamingLearner(horizon=HORIZON, **settings, **more), person, refused, ([np.nan] * 3, 0.3))
+
+
 CASES = [
     running_sum("sum"),
     running_sum("sum, blocks", block=5),
@@ -132,4 +143,8 @@ CASES = [
     costs("costs, callables", block=4, function=None),
     trials("trials", explore=0.9),
     trials("trials, iid", stream="iid", explore=0.9),
+    streaming("streaming", block=4),
+    streaming("streaming, convex, pure", block=5, privacy=PURE, curvature=0.0),
+    streaming("streaming, frank-wolfe", block=4, method="frank-wolfe"),
+    streaming("streaming, corners", block=4, method="frank-wolfe", domain=LpBall(3, 1)),
 ]

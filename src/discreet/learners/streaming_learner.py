@@ -220,7 +220,8 @@ class StreamingLearner(Learner):
         return np.broadcast_to(coefficients, (len(rounds), len(coefficients)))
 
     def blank(self) -> Any:
-        return np.zeros(self.config.dimension - self.config.intercept), float("nan")  # a target that is not finite adds nothing
+        # Adds nothing; with an intercept it is a sample with target 0.
+        return np.zeros(self.config.dimension - self.config.intercept), 0.0
 
     # --- the configuration ------------------------------------------------------------------------------------------------------
 

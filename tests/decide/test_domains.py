@@ -1,0 +1,81 @@
+"""If these fail, coefficients leave their domain, or are not the best ones in it."""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.decide.domains import Box, LpBall, Simplex
+from discreet.errors import ConfigError
+
+DOMAINS: list[Any] = [*(LpBall(4, p, radius=0.7) for p in (1, 1.2, 1.5, 2, 3, inf)), Box(4, -0.2, 0.9), Simplex(4, total=1.3)]
+
+
+def inside(domain: Any, generator: np.random.Generator, count: int = 400) -> np.ndarray:
+    """Points of the domain, among them many on its edge."""
+    if isinstance(domain, Simplex):
+        return generator.dirichlet(np.full(4, 0.5), size=count) * domain.total
+    if isinstance(domain, Box):
+        return np.clip(generator.uniform(-0.6, 1.3, size=(count, 4)), domain.low, domain.high)
+    points = generator.normal(size=(count, 4)) * generator.choice([0.01, 1.0], size=(count, 4))
+    return points / np.linalg.norm(points, domain.p, axis=1, keepdims=True) * domain.radius * generator.choice([0.5, 1.0], size=(count, 1))
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_corners_projections_and_leaders_are_the_best_points(domain: Any, crowd: np.random.Generator) -> None:
+    points = inside(domain, crowd)
+    for _ in range(10):
+        vector = crowd.normal(size=4) * crowd.choice([0.1, 1.0, 10.0])
+        corner, nearest = domain.corner(vector), domain.project(vector)
+        assert corner @ vector <= (points @ vector).min() + 1e-9
+        assert np.linalg.norm(nearest - vector) <= np.linalg.norm(points - vector, axis=1).min() + 1e-7
+        assert np.allclose(domain.project(nearest), nearest, atol=1e-9)
+        assert np.allclose(domain.project(corner), corner, atol=1e-9)
+        distances = np.linalg.norm(points - corner, axis=1)
+        assert distances.max() <= domain.diameter(2) + 1e-9
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_the_leader_is_least_for_the_domains_own_regulariser(domain: Any, crowd: np.random.Generator) -> None:
+    def regulariser(x: np.ndarray) -> float:
+        if isinstance(domain, Simplex):
+            shares = np.maximum(x / domain.total, 1e-300)
+            return float(domain.total**2 * np.sum(shares * np.log(shares)))
+        if isinstance(domain, Box):
+            return float(np.sum((x - (domain.low + domain.high) / 2) ** 2) / 2)
+        if domain.p <= 2:
+            return float(np.linalg.norm(x, domain.p) ** 2 / (2 * (domain.p - 1)))
+        return float(np.sum(x**2) / 2)
+
+    if isinstance(domain, LpBall) and domain.p == 1:
+        pytest.skip("the entropy of a mixture of corners is no function of the point alone; see the next test")
+    points = inside(domain, crowd)
+    for stiffness in (0.3, 3.0, 30.0):
+        vector = crowd.normal(size=4)
+        found = domain.lead(vector, stiffness)
+        assert np.allclose(domain.project(found), found, atol=1e-8)
+        assert vector @ found + stiffness * regulariser(found) <= min(vector @ x + stiffness * regulariser(x) for x in points) + 1e-9
+    spread = max(map(regulariser, points)) - regulariser(domain.start())
+    assert spread <= domain.spread + 1e-9
+
+
+def test_the_entropic_leader_of_the_l1_ball_mixes_corners() -> None:
+    ball = LpBall(2, 1, radius=2.0)
+    mixture = np.exp(-np.array([1.0, -3.0, -1.0, 3.0]) / (0.5 * 2.0))
+    mixture /= mixture.sum()
+    assert np.allclose(ball.lead(np.array([1.0, -3.0]), 0.5), mixture @ ball.corners)
+    assert np.allclose(ball.lead(np.array([1e6, 0.0]), 1e-3), [-2.0, 0.0])
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_noise_is_as_long_as_its_domain_says(domain: Any, crowd: np.random.Generator) -> None:
+    lengths = [domain.dual_norm(crowd.normal(size=4)) ** 2 for _ in range(4000)]
+    assert np.mean(lengths) <= 1.05 * domain.noise_square <= 3 * np.mean(lengths)
+
+
+@pytest.mark.parametrize("make", [lambda: LpBall(0), lambda: LpBall(2, 0.5), lambda: LpBall(2, radius=0.0), lambda: Box(2, 1.0, 1.0),
+                                  lambda: Simplex(2, total=-1.0), lambda: LpBall(2, float("nan")), lambda: Box(2, 0.0, inf)])  # fmt: skip
+def test_empty_and_endless_domains_are_refused(make: Any) -> None:
+    with pytest.raises(ConfigError):
+        make()

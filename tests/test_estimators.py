@@ -1,0 +1,99 @@
+"""If these fail, people who put a private estimator where they had scikit-learn's get something else, or give somebody away."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import ConfigError, StateError
+from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor
+
+PUBLIC_CLASSES = "classes are a public parameter, never read off the labels; a label that is neither says nothing, for any target"
+EXPECTED = {
+    "PrivateStreamingRegressor": {},
+    "PrivateStreamingClassifier": {
+        "check_classifiers_classes": PUBLIC_CLASSES,
+        "check_classifiers_regression_target": PUBLIC_CLASSES,
+        "check_classifier_not_supporting_multiclass": PUBLIC_CLASSES,
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator", [PrivateStreamingRegressor(random_state=0, horizon=10**5), PrivateStreamingClassifier(random_state=0, horizon=10**5)]
+)
+def test_scikit_learn_finds_nothing_wrong_but_what_privacy_asks_for(estimator: Any) -> None:
+    from sklearn.utils.estimator_checks import check_estimator
+
+    expected = EXPECTED[type(estimator).__name__]
+    found = check_estimator(estimator, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    assert [check["check_name"] for check in found if check["status"] == "failed"] == []
+    assert {check["check_name"] for check in found if check["status"] == "xfail"} == set(expected)
+
+
+def crowd_of(count: int) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    features = generator.uniform(0, 10, size=(count, 3))
+    return features, features @ [2.0, -1.0, 0.0] + 5 + generator.normal(0, 0.5, size=count)
+
+
+def test_coefficients_come_back_in_the_units_of_the_data() -> None:
+    features, targets = crowd_of(20_000)
+    model = PrivateStreamingRegressor(1.0, 1e-6, feature_range=(0, 10), target_range=(-10, 30), random_state=1).fit(features, targets)
+    assert np.abs(model.coef_ - [2.0, -1.0, 0.0]).max() < 0.2
+    assert abs(model.intercept_ - 5) < 1.5
+    assert model.score(features, targets) > 0.95
+    assert "SIMULATED" in model.guarantee_
+
+
+def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
+    features, targets = crowd_of(4000)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
+    with pytest.raises(ConfigError, match="horizon"):
+        PrivateStreamingRegressor(**settings).partial_fit(features, targets)
+    model = PrivateStreamingRegressor(horizon=4000, **settings)
+    for part in np.split(np.arange(4000), 8):
+        model.partial_fit(features[part], targets[part])
+    assert model.score(features, targets) > 0.8
+    assert "4000" not in model.guarantee_ or "simulated" not in model.guarantee_.lower()
+    kept = pickle.dumps(model)
+    raw = model._learner._secret["gradient"].tobytes()
+    assert raw not in kept
+    copy = pickle.loads(kept)
+    assert np.array_equal(copy.predict(features), model.predict(features))
+    with pytest.raises(StateError, match="pickle"):
+        copy.partial_fit(features[:5], targets[:5])
+
+
+def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
+    features, targets = crowd_of(500)
+
+    def coefficients(seed: int | None) -> list[float]:
+        return (
+            PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), random_state=seed)
+            .fit(features, targets)
+            .coef_.tolist()
+        )  # type: ignore[no-any-return]
+
+    assert coefficients(None) != coefficients(None)
+    assert coefficients(3) == coefficients(3)
+
+
+def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
+    features, targets = crowd_of(3000)
+    labels = np.where(targets > 10, "high", "low").astype(object)
+    labels[::10] = "other"
+    model = PrivateStreamingClassifier(classes=("low", "high"), feature_range=(0, 10), random_state=1).fit(features, labels)
+    assert set(model.predict(features)) <= {"low", "high"}
+    assert np.mean(model.predict(features) == np.where(targets > 10, "high", "low")) > 0.8
+    assert np.allclose(model.predict_proba(features).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"feature_range": (1.0, 1.0)}, {"feature_range": "wide"}, {"target_range": (2.0, 1.0)}, {"loss": "hinge"}, {"epsilon": -1.0}]
+)
+def test_configuration_errors_are_ours(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        PrivateStreamingRegressor(**wrong).fit(*crowd_of(20))
