@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -84,6 +85,54 @@ def test_plan_says_what_a_budget_buys() -> None:
     assert plan["facts"]["releases"] > 1
     assert plan["published_share"] < plan["expected_share"]
     assert plan["epsilon_for_90_percent"] is not None
+
+
+def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.uniform(-0.5, 0.5, size=(3000, 2))
+    lines = [f"{a},{b},{0.6 * a - 0.4 * b}" for a, b in rows]
+    settings = 'learner = "StreamingLearner"\nepsilon = 1.0\ndelta = 1e-6\nhorizon = 3000\ndomain = "LpBall"\nseed = 1\n'
+    settings += 'features = ["a", "b"]\ntarget = "y"\nfeature_bound = 1.0\ntarget_bound = 1.0\n'
+    (tmp_path / "model.toml").write_text(settings)
+    arguments = ["run", str(tmp_path / "model.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(tmp_path / "out"), "--json"]
+    for count in (1200, 3000):
+        (tmp_path / "log.csv").write_text("\n".join(["a,b,y", *lines[:count]]) + "\n")
+        report = json.loads(CliRunner().invoke(app, arguments).output)
+    assert report["visitors"] == 3000
+    assert abs(report["coefficients"]["a"] - 0.6) < 0.1
+    noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    assert [line["release"] for line in noted] == list(range(report["releases"] + 1))
+    assert noted[-1]["coefficients"] == report["coefficients"]
+    (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"a", "c"'))
+    assert CliRunner().invoke(app, [*arguments[:-3], "--out", str(tmp_path / "other")]).exit_code != 0
+
+
+def test_run_takes_costs(tmp_path: Path) -> None:
+    settings = (
+        'learner = "SetMinimizer"\nepsilon = 1.0\ndelta = 1e-6\nhorizon = 600\nitems = ["tea", "milk"]\nfunction = "ConcaveOverModular"\n'
+    )
+    (tmp_path / "costs.toml").write_text(settings + "minus_modular = true\n")
+    (tmp_path / "log.csv").write_text("\n".join(["a,b,c,d", *["0.1,0.5,0.9,0.1"] * 600]) + "\n")
+    arguments = ["run", str(tmp_path / "costs.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(tmp_path / "out"), "--json"]
+    report = json.loads(CliRunner().invoke(app, arguments).output)
+    assert report["chances"]["tea"] > 0.9 > 0.1 > report["chances"]["milk"]
+
+
+def test_reproduce_writes_a_table_a_picture_and_what_does_not_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.lab import sco_tables
+
+    def few(p: float) -> dict[str, Any]:
+        return {column: [("leader", {})] if "published" not in column else [("published", {"pace": 1.0})] for column in sco_tables.COLUMNS}
+
+    monkeypatch.setattr(sco_tables, "CASES", [(1.5, 1000, 5)])
+    monkeypatch.setattr(sco_tables, "grids", few)
+    result = CliRunner().invoke(app, ["reproduce", "sco-tables", "--seeds", "2", "--out", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert "do not reproduce" in result.output
+    assert (tmp_path / "sco-tables.png").read_bytes().startswith(b"\x89PNG")
+    assert "| p1.5_T1000_d5 | 0.017 | 0.52 |" in (tmp_path / "sco-tables.md").read_text()
+    table = json.loads((tmp_path / "sco-tables.json").read_text())["table"]
+    assert table["p1.5_T1000_d5"]["leader"]["mean"] < 0.05 < table["p1.5_T1000_d5"]["published"]["mean"]
 
 
 def test_plan_covers_least_cost_sets() -> None:

@@ -151,7 +151,8 @@ class CallableLoss:
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
         """The gradient of one sample, zeros if it fails."""
         try:
-            found = np.asarray(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
+            with np.errstate(all="ignore"):  # a warning would tell about the sample
+                found = np.asarray(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
         except Exception:
             return np.zeros_like(coefficients)
         fine = found.shape == coefficients.shape and bool(np.isfinite(found).all())

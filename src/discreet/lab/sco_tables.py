@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -129,9 +130,9 @@ def _markdown(table: dict[str, dict[str, dict[str, float]]], seeds: int) -> str:
 
 
 def _print(table: dict[str, dict[str, dict[str, float]]], seeds: int, console: Console) -> None:
-    shown = Table(title=f"SubOpt, {seeds} seeds, epsilon = 1, delta = 1/T")
-    for heading in ("p, T, d", "printed", "correct noise", "with slip", "rival", "frank-wolfe", "leader", "untuned"):
-        shown.add_column(heading, justify="left" if heading == "p, T, d" else "right", no_wrap=heading == "p, T, d")
+    shown = Table(title=f"SubOpt, {seeds} seeds, epsilon = 1, delta = 1/T", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("p, T, d", "printed", "correct noise", "slip", "rival", "f-w", "leader", "untuned"):
+        shown.add_column(heading, justify="left" if heading == "p, T, d" else "right", no_wrap=True)
     for name, row in table.items():
         cells = [f"{row[c]['mean']:.2g}" for c in ("published", "published_slip_unit", "rival", "frank_wolfe", "leader", "leader_default")]
         shown.add_row(name.replace("p", "").replace("_T", ", ").replace("_d", ", "), str(PRINTED[name][0]), *cells)

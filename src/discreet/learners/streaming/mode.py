@@ -107,8 +107,9 @@ class SumOfGradients:
         def gradient(x: Floats, y: float) -> Floats:
             if not (np.isfinite(x).all() and np.isfinite(y)):
                 return np.zeros_like(here)
-            length = float(np.linalg.norm(x, setting.domain.dual))
-            x = x if length <= setting.feature_bound else x * (setting.feature_bound / length)
+            largest = max(float(np.max(np.abs(x))), 1e-300)  # divided out, so that no power overflows
+            length = float(np.linalg.norm(x / largest, setting.domain.dual))
+            x = x if length <= setting.feature_bound / largest else x / largest * (setting.feature_bound / length)
             x = np.append(x, setting.constant) if setting.constant else x
             y = float(np.clip(y, *setting.targets))
             newest = loss.of(here, x, y)
