@@ -103,6 +103,9 @@ def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
     noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
     assert [line["release"] for line in noted] == list(range(report["releases"] + 1))
     assert noted[-1]["coefficients"] == report["coefficients"]
+    (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"b", "a"'))
+    with pytest.raises(DiscreetError, match="go on with those"):
+        CliRunner().invoke(app, arguments, catch_exceptions=False)
     (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"a", "c"'))
     assert CliRunner().invoke(app, [*arguments[:-3], "--out", str(tmp_path / "other")]).exit_code != 0
 

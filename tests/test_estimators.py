@@ -91,6 +91,19 @@ def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
     assert np.allclose(model.predict_proba(features).sum(axis=1), 1.0)
 
 
+def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> None:
+    features, targets = crowd_of(100)
+    broken = features.astype(object)
+    broken[3, 1] = "Jane Doe"
+    with pytest.raises(ValueError, match="must be numbers") as caught:
+        PrivateStreamingRegressor().fit(broken, targets)
+    assert "Jane" not in str(caught.value)
+    model = PrivateStreamingRegressor(horizon=200).partial_fit(features, targets)
+    with pytest.raises(ConfigError, match="changed"):
+        model.set_params(epsilon=0.01).partial_fit(features, targets)
+    assert "every other fit" in model.guarantee_
+
+
 @pytest.mark.parametrize(
     "wrong", [{"feature_range": (1.0, 1.0)}, {"feature_range": "wide"}, {"target_range": (2.0, 1.0)}, {"loss": "hinge"}, {"epsilon": -1.0}]
 )

@@ -4,6 +4,10 @@ Everything that scaling needs is a public parameter: ranges of features and targ
 the guarantee covers. A fitted estimator holds released values only, so it may be pickled and shown; the learner behind `partial_fit` holds
 raw sums and is left out of pickles.
 
+Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. As scikit-learn asks for, features or
+targets that are not finite are refused with an error, which depends on the data: clean them before, one sample at a time. How many samples
+there are is public.
+
 Guarantee   docs/guarantees/streaming.md
 """
 
@@ -31,8 +35,10 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
 
     def _begin(self, features: int, horizon: int) -> StreamingLearner:
         """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
-        size = features + 1
-        domain = LpBall(size, float(self.p), float(self.radius) * self._length(size))
+        size, length = features + 1, self._length(features + 1)
+        if not isinstance(self.radius, int | float):
+            raise ConfigError(f"radius must be a number, got {self.radius!r}")
+        domain = LpBall(size, float(self.p), float(self.radius) * length)
         seed = None if self.random_state is None else int(np.random.RandomState(self.random_state).randint(2**31))
         return StreamingLearner(
             domain, self._loss(), horizon, Privacy(self.epsilon, self.delta), feature_bound=1.0, target_bound=1.0, method=self.method,
@@ -41,6 +47,8 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
 
     def _length(self, size: int) -> float:
         """The longest row of numbers in [−1, 1], in the dual norm."""
+        if not isinstance(self.p, int | float) or not self.p >= 1:
+            raise ConfigError(f"p must be a number, at least 1, got {self.p!r}")
         dual = LpBall(1, float(self.p)).dual
         return float(size ** (1 / dual))
 
@@ -48,7 +56,8 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         """Features mapped from their public ranges to [−1, 1], clipped, with a constant 1, and divided by the longest a row can be."""
         low, high = self._ranges(features.shape[1])
         dense = features.toarray() if hasattr(features, "toarray") else features
-        mapped = np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
+        with np.errstate(all="ignore"):  # a warning would tell about the sample
+            mapped = np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
         return np.hstack([mapped, np.ones((len(mapped), 1))]) / self._length(features.shape[1] + 1)
 
     def _ranges(self, features: int) -> tuple[Floats, Floats]:
@@ -66,7 +75,20 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         weights = learner.coefficients / self._length(features + 1)
         self._weights = weights[:-1] * 2 / (high - low)
         self._constant = float(weights[-1] - weights[:-1] @ ((high + low) / (high - low)))
-        self.guarantee_ = str(learner.guarantee)
+        self.guarantee_ = str(learner.guarantee) + " This is the guarantee of this fit: every other fit of the same people adds to it."
+
+    def _numbers(self, X: Any, y: Any, *, first: bool, **checks: Any) -> tuple[Any, Any]:
+        """scikit-learn's checks, with errors that do not quote the data."""
+        for values in (X, y if checks.get("y_numeric") else None):
+            kind = getattr(getattr(values, "dtype", None), "kind", "O" if isinstance(values, list) else "f")
+            if values is not None and kind in "OUS" and not hasattr(values, "tocsr"):
+                try:
+                    np.asarray(values, dtype=np.float64)
+                except TypeError:
+                    raise TypeError("argument must be a string or a number: features and targets must be numbers") from None
+                except ValueError:
+                    raise ValueError("features and targets must be numbers, as many in each row") from None
+        return tuple(validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64, **checks))
 
     def _fed(self, X: Any, y: Floats, *, partial: bool) -> None:
         features = X.shape[1]
@@ -74,12 +96,15 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
             if self.horizon is None:
                 raise ConfigError("partial_fit needs horizon: how many samples will come in all")
             if not hasattr(self, "_learner"):
-                if hasattr(self, "guarantee_") and getattr(self, "_was_pickled", False):
+                if getattr(self, "_was_pickled", False):
                     raise StateError("this estimator came from a pickle, which leaves out raw sums: it predicts, but cannot go on learning")
-                self._learner = self._begin(features, int(self.horizon))
+                self._learner, self._begun_with = self._begin(features, int(self.horizon)), repr(self.get_params())
+            if repr(self.get_params()) != self._begun_with:
+                raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
             learner = self._learner
         else:
-            self.__dict__.pop("_learner", None)
+            for name in ("_learner", "_was_pickled"):
+                self.__dict__.pop(name, None)
             learner = self._begin(features, len(y))
         learner.observe_stream(self._scaled(X), y)
         self._take(learner, features)
@@ -164,15 +189,20 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
 
     def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
         first = not (partial and hasattr(self, "_learner"))
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", y_numeric=True, dtype=np.float64)
+        X, y = self._numbers(X, y, first=first, y_numeric=True)
         low, high = self._targets()
-        self._fed(X, np.clip((2 * y - low - high) / (high - low), -1.0, 1.0), partial=partial)
+        with np.errstate(all="ignore"):
+            targets = np.clip((2 * y - low - high) / (high - low), -1.0, 1.0)
+        self._fed(X, targets, partial=partial)
         self.coef_ = self._weights * (high - low) / 2
         self.intercept_ = self._constant * (high - low) / 2 + (high + low) / 2
         return self
 
     def _targets(self) -> tuple[float, float]:
-        low, high = (float(value) for value in self.target_range)
+        try:
+            low, high = (float(value) for value in self.target_range)
+        except (TypeError, ValueError):
+            raise ConfigError(f"target_range must be a pair (low, high), got {self.target_range!r}") from None
         if not (np.isfinite([low, high]).all() and low < high):
             raise ConfigError(f"target_range must be finite, with low < high, got {self.target_range!r}")
         return low, high
@@ -245,10 +275,10 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         return self._learn(X, y, partial=True)
 
     def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
-        if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
+        if not isinstance(self.classes, tuple | list | np.ndarray) or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
             raise ConfigError(f"classes must be two different ones, got {self.classes!r}")
         first = not (partial and hasattr(self, "_learner"))
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64)
+        X, y = self._numbers(X, y, first=first)
         self.classes_ = np.array(self.classes)
         # A label that is neither class counts as a sample that says nothing.
         targets = np.where(y == self.classes_[1], 1.0, np.where(y == self.classes_[0], 0.0, np.nan))

@@ -57,7 +57,21 @@ def test_the_compiled_entrance_is_the_plain_one(seed: int, loss: Any, dual: floa
     here, before, weight = generator.normal(size=size), generator.normal(size=size), float(generator.integers(0, 4))
     total, unit = np.zeros(size), 2.0**20
     limit = generator.choice([0.2, 5.0]) * unit
-    arguments = (here, before, weight, loss.code, float(loss.parameter), dual, 1.0, -2.0, 2.0, 1.0 if constant else 0.0, norm, unit, limit)
+    arguments = (
+        here,
+        before,
+        weight,
+        loss.code,
+        float(loss.parameter),
+        0.0 if dual == inf else dual,
+        1.0,
+        -2.0,
+        2.0,
+        1.0 if constant else 0.0,
+        float(norm),
+        unit,
+        limit,
+    )
     kernels.add_gradients(rows, targets, *arguments, total)
     expected = np.zeros(size)
     for row, target in zip(rows, targets, strict=True):

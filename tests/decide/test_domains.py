@@ -64,7 +64,9 @@ def test_the_entropic_leader_of_the_l1_ball_mixes_corners() -> None:
     ball = LpBall(2, 1, radius=2.0)
     mixture = np.exp(-np.array([1.0, -3.0, -1.0, 3.0]) / (0.5 * 2.0))
     mixture /= mixture.sum()
-    assert np.allclose(ball.lead(np.array([1.0, -3.0]), 0.5), mixture @ ball.corners)
+    assert np.allclose(
+        ball.lead(np.array([1.0, -3.0]), 0.5), mixture @ np.array([ball.corner_at(number) for number in range(ball.corners)])
+    )
     assert np.allclose(ball.lead(np.array([1e6, 0.0]), 1e-3), [-2.0, 0.0])
 
 
@@ -72,6 +74,15 @@ def test_the_entropic_leader_of_the_l1_ball_mixes_corners() -> None:
 def test_noise_is_as_long_as_its_domain_says(domain: Any, crowd: np.random.Generator) -> None:
     lengths = [domain.dual_norm(crowd.normal(size=4)) ** 2 for _ in range(4000)]
     assert np.mean(lengths) <= 1.05 * domain.noise_square <= 3 * np.mean(lengths)
+
+
+def test_extreme_numbers_stay_in_the_domain() -> None:
+    assert np.allclose(LpBall(2, 1).project(np.array([1e300, 1e300])), [0.5, 0.5])
+    assert np.allclose(Simplex(2).project(np.array([1e17, 0.0])), [1.0, 0.0])
+    assert LpBall(3, 1.01).dual_norm(np.array([3000.0, 10.0, 1.0])) == pytest.approx(3000.0)
+    assert np.linalg.norm(LpBall(3, 1.01).lead(np.full(3, 1e-4), 1e-3)) > 0
+    assert np.abs(LpBall(3, 400, 0.1).project(np.full(3, 0.15))).max() <= 0.1
+    assert np.array_equal(LpBall(3, 400, 10).project(np.full(3, 9.0)), np.full(3, 9.0))
 
 
 @pytest.mark.parametrize("make", [lambda: LpBall(0), lambda: LpBall(2, 0.5), lambda: LpBall(2, radius=0.0), lambda: Box(2, 1.0, 1.0),

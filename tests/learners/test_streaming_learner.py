@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet import ConfigError, OutOfBounds, Privacy, StreamingLearner
+from discreet import ConfigError, HorizonReached, OutOfBounds, Privacy, StreamingLearner
 from discreet.arrivals import HuberLoss, LogisticLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
 from discreet.domains import Box, LpBall, Simplex
@@ -71,6 +71,52 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(here: Any, there: A
         assert np.linalg.norm(moved, norm) <= entrance.sensitivity(norm) == sums.levels * sums.stream.unit_sensitivity(norm)
 
 
+@pytest.mark.parametrize(
+    "bounds", [{"feature_bound": 1e-8, "target_bound": 1e8, "bound": 1e-8}, {"feature_bound": 1e-6}, {"feature_bound": 1e8}]
+)
+@pytest.mark.parametrize("domain", [LpBall(3), LpBall(3, 1), LpBall(3, 1.5), LpBall(3, 3), Box(3)])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_huge_and_tiny_samples_weigh_no_more_than_others(bounds: dict[str, float], domain: Any, intercept: bool) -> None:
+    """Rows whose squares, or whose shrinking factors' squares, leave what floats can hold."""
+    learner = made(domain, method="leader", intercept=intercept, **bounds)
+    size = 2 if intercept else 3
+    for length in (1e-320, 1e-160, 1e-8, 1.0, 1e8, 1e100, 1e150, 1e154, 1e200, 1e307):
+        for y in (1e8, -1e308, 1e-300):
+            for row in (np.full(size, length), np.array([length, *[1.0] * (size - 1)]), np.array([length, *[0.0] * (size - 1)])):
+                moved = fed(learner, (row, y)).astype(float)
+                assert np.linalg.norm(moved) <= learner._mode.gradients.entrance.levels
+
+
+def test_a_gradient_that_reuses_its_array_or_wants_to_stop_counts_for_its_own_sample_only() -> None:
+    kept = np.zeros(3)
+
+    def reusing(coefficients: Any, x: Any, y: float) -> Any:
+        np.multiply(x, 2 * (x @ coefficients - y), out=kept)
+        return kept
+
+    def stopping(coefficients: Any, x: Any, y: float) -> Any:
+        if y == 0.5:
+            raise SystemExit("secret")
+        return 2 * (x @ coefficients - y) * x
+
+    features, targets = np.random.default_rng(0).uniform(-0.5, 0.5, size=(9, 3)), np.linspace(-1, 1, 9)
+    sums = []
+    for gradient in (reusing, lambda c, x, y: 2 * (x @ c - y) * x, stopping, lambda c, x, y: 2 * (x @ c - y) * x * (y != 0.5)):
+        learner = made(loss=gradient, block=50)
+        learner.observe_many((features, targets))
+        assert learner._clock == 9
+        sums.append(learner._secret["gradient"])
+    assert np.array_equal(sums[0], sums[1])
+    assert np.array_equal(sums[2], sums[3])
+
+
+def test_more_samples_than_planned_are_refused_before_the_first() -> None:
+    learner = made(horizon=10, block=5)
+    with pytest.raises(HorizonReached, match="nothing was learned"):
+        learner.observe_stream(np.zeros((11, 3)), np.zeros(11))
+    assert learner._clock == 0
+
+
 @pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
 @pytest.mark.parametrize("allocation", ["anytime", "final"])
 def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy, allocation: Any) -> None:
@@ -86,7 +132,7 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy, allocati
         for corner, chance in enumerate(selection_law(mode.selection(0), scores(secret["sum"]))):
             from discreet.learners.streaming.frank_wolfe import towards
 
-            after = towards(mode.setting.domain.corners[corner], public, 1.0, 0)
+            after = towards(mode.setting.domain.corner_at(corner), public, 1.0, 0)
             later = learner.digest(after, {"sum": secret["sum"].copy()}, Batch(1, [1], Samples([stream[1][0]], [stream[1][1]])))
             found += [chance * other for other in selection_law(mode.selection(1), scores(later["sum"]))]
         return found
@@ -219,6 +265,12 @@ def test_what_is_published_is_an_average_in_the_domain_and_rivals_run() -> None:
         ({"domain": "ball"}, "domain"),
         ({"domain": LpBall(2, radius=1e300)}, "radius"),
         ({"loss": "squared"}, "loss"),
+        ({"intercept": -1}, "intercept"),
+        ({"intercept": "no"}, "intercept"),
+        ({"domain": Box(2, 0.0, 1e-200)}, "apart"),
+        ({"domain": Simplex(3, 1e-200)}, "radius"),
+        ({"curvature": 1e-300}, "curvature"),
+        ({"domain": LpBall(2, 1), "method": "frank-wolfe", "horizon": 2**40, "block": 1}, "draws"),
         ({"privacy": Privacy(1e-9, 1e-6), "domain": LpBall(10**5)}, "too many"),
     ],
 )

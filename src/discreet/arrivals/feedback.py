@@ -15,7 +15,7 @@ from discreet.release.arrays import Floats
 from discreet.release.entrance import as_row, as_rows
 from discreet.release.turn import Batch
 
-__all__ = ["as_callables", "as_numbers", "as_people", "raise_interrupts"]
+__all__ = ["as_callables", "as_numbers", "as_people"]
 
 
 def as_numbers(batch: Batch, low: float, high: float) -> Floats:
@@ -32,13 +32,6 @@ def as_callables(batch: Batch, blank: Callable[..., float]) -> list[SetFunction]
     if len(people) != len(batch.rounds):
         raise OutOfBounds("feedback must be one callable a round")
     return [SetFunction(person if callable(person) else blank) for person in people]
-
-
-def raise_interrupts() -> None:
-    """Pass on an interrupt from the keyboard that came while a person's callable ran, now that everyone is counted."""
-    if SetFunction.interrupted:
-        SetFunction.interrupted = False
-        raise KeyboardInterrupt
 
 
 def as_people(batch: Batch, functions: SetFunctions | CostFunctions, items: int) -> Floats:

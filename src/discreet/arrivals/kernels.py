@@ -67,7 +67,7 @@ def add_topics(weights: Any, first: Any, steps: Any) -> None:
                 steps[row, first[topic]] += weights[row, topic]
 
 
-@compiled_sums
+@compiled
 def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
     """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
     if code == 0:
@@ -82,6 +82,45 @@ def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
 
 
 @compiled_sums
+def product(first: Any, second: Any) -> Any:
+    """⟨first, second⟩, over as many numbers as the first has."""
+    total = 0.0
+    for place in range(first.size):
+        total += first[place] * second[place]
+    return total
+
+
+@compiled_sums
+def squares(vector: Any, scale: Any) -> Any:
+    """Σ (scale·v)²."""
+    total = 0.0
+    for place in range(vector.size):
+        value = scale * vector[place]
+        total += value * value
+    return total
+
+
+@compiled
+def length_of(vector: Any, scale: Any, more: Any, order: Any) -> Any:
+    """The l_order length of the scaled vector with one more number; order 0 stands for l_∞. Not finite if it overflows."""
+    if order == 2.0:
+        return np.sqrt(squares(vector, scale) + more * more)
+    largest, total = abs(more), abs(more)
+    for place in range(vector.size):
+        value = abs(scale * vector[place])
+        largest = max(largest, value)
+        total += value
+    if order == 1.0 or not np.isfinite(total):
+        return total
+    if order == 0.0 or largest == 0.0:
+        return largest
+    powers = (abs(more) / largest) ** order
+    for place in range(vector.size):
+        powers += (abs(scale * vector[place]) / largest) ** order
+    return largest * powers ** (1.0 / order)
+
+
+@compiled
 def add_gradients(
     features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any, feature_bound: Any,
     low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
@@ -90,61 +129,31 @@ def add_gradients(
 
     A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low, high]; with `constant` ≠ 0 that
     number is one more feature. Its gradient is (s + weight·(s − s′))·x with s the slope at `here` and s′ at `before`. A gradient of
-    length 1 is `unit` steps; one longer than `limit` steps in the l₁ (1), l₂ (2) or l_∞ (0) norm is scaled down to it. `limit` leaves
-    room for rounding each entry by at most ½ (docs/guarantees/streaming.md, Lemma 1). Samples that are not finite add nothing.
+    length 1 is `unit` steps. What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer
+    than `limit`, which leaves room for rounding each entry by at most ½ (docs/guarantees/streaming.md, Lemma 1). Samples that are not
+    finite, or whose lengths overflow, add nothing.
     """
     size = features.shape[1]
     for row in range(features.shape[0]):
-        if not np.isfinite(targets[row]):
+        sample = features[row]
+        length = length_of(sample, 1.0, 0.0, dual)
+        if not (np.isfinite(length) and np.isfinite(targets[row])):
             continue
-        length, squares, sums, largest, first, second = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for place in range(size):
-            squares += features[row, place] * features[row, place]
-            first += features[row, place] * here[place]
-        if not np.isfinite(squares):
-            continue
-        if weight != 0.0:
-            for place in range(size):
-                second += features[row, place] * before[place]
-        if norm == 1 or dual == 1.0:
-            for place in range(size):
-                sums += abs(features[row, place])
-        if norm == 0 or dual > 2.0:
-            for place in range(size):
-                largest = max(largest, abs(features[row, place]))
-        if np.isinf(dual):
-            length = largest
-        elif dual == 2.0:
-            length = np.sqrt(squares)
-        elif dual == 1.0:
-            length = sums
-        else:
-            largest = np.sqrt(squares) if largest == 0.0 else largest  # any number of that size will do to keep powers in range
-            for place in range(size):
-                length += (abs(features[row, place]) / max(largest, 1e-300)) ** dual
-            length = largest * length ** (1.0 / dual)
         shrink = 1.0 if length <= feature_bound else feature_bound / length
-        first, second = first * shrink, second * shrink
-        squares, sums, largest = squares * shrink * shrink, sums * shrink, largest * shrink
-        if constant != 0.0:
-            first += constant * here[size]
-            second += constant * before[size]
-            squares += constant * constant
-            sums += abs(constant)
-            largest = max(largest, abs(constant))
+        more = constant * here[size] if constant != 0.0 else 0.0
         target = min(high, max(low, targets[row]))
-        factor = slope(code, parameter, first, target)
+        factor = slope(code, parameter, product(sample, here) * shrink + more, target)
         if weight != 0.0:
-            factor += weight * (factor - slope(code, parameter, second, target))
-        factor *= unit
-        size_of = np.sqrt(squares) if norm == 2 else sums if norm == 1 else largest
-        reach = abs(factor) * size_of
-        if not np.isfinite(reach):
+            more = constant * before[size] if constant != 0.0 else 0.0
+            factor += weight * (factor - slope(code, parameter, product(sample, before) * shrink + more, target))
+        scale, more = unit * factor * shrink, unit * factor * constant
+        length = length_of(sample, scale, more, norm)
+        if not (np.isfinite(length) and np.isfinite(scale)):
             continue
-        if reach > limit:
-            factor *= limit / reach
-        scale = factor * shrink
+        if length > limit:
+            scale *= limit / length
+            more *= limit / length
         for place in range(size):
-            total[place] += np.floor(scale * features[row, place] + 0.5)
+            total[place] += np.floor(scale * sample[place] + 0.5)
         if constant != 0.0:
-            total[size] += np.floor(factor * constant + 0.5)
+            total[size] += np.floor(more + 0.5)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet.arrivals.interrupts import note
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.release.arrays import Floats
 
@@ -35,6 +36,10 @@ class Loss(Protocol):
     def curvature(self) -> float:
         """About how much the slope rises per unit of margin, where it does."""
 
+    @property
+    def classifies(self) -> bool:
+        """Whether targets are 0 and 1, and slopes at most 1."""
+
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         """ℓ′ for each sample."""
 
@@ -49,7 +54,7 @@ class Loss(Protocol):
 class SquaredLoss:
     """(m − y)²."""
 
-    code, parameter, curvature = 0, 0.0, 2.0
+    code, parameter, curvature, classifies = 0, 0.0, 2.0, False
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         return 2 * (margins - targets)
@@ -65,7 +70,7 @@ class SquaredLoss:
 class LogisticLoss:
     """log(1 + e^m) − y·m, for targets y in {0, 1} (or in between)."""
 
-    code, parameter, curvature = 1, 0.0, 0.2
+    code, parameter, curvature, classifies = 1, 0.0, 0.2, True
 
     def slopes(self, margins: Floats, targets: Floats) -> Floats:
         return self.predict(margins) - targets
@@ -82,10 +87,10 @@ class HuberLoss:
     """(m − y)²/2 up to `width`, then linear: large errors count less."""
 
     width: float = 1.0
-    code, curvature = 2, 1.0
+    code, curvature, classifies = 2, 1.0, False
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.width) and self.width > 0):
+        if not isinstance(self.width, int | float) or not (np.isfinite(self.width) and self.width > 0):
             raise ConfigError(f"width must be finite and greater than 0, got {self.width}")
 
     @property
@@ -122,6 +127,10 @@ class GeneralisedLinearLoss:
         return 0.0
 
     @property
+    def classifies(self) -> bool:
+        return self.link == "logistic"
+
+    @property
     def curvature(self) -> float:
         return {"identity": 1.0, "logistic": 0.2, "log": 1.0}[self.link]
 
@@ -151,9 +160,10 @@ class CallableLoss:
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
         """The gradient of one sample, zeros if it fails."""
         try:
-            with np.errstate(all="ignore"):  # a warning would tell about the sample
-                found = np.asarray(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
-        except Exception:
+            # Copied: a function may give the same array again and again.
+            found = np.array(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
+        except BaseException as error:
+            note(error)
             return np.zeros_like(coefficients)
         fine = found.shape == coefficients.shape and bool(np.isfinite(found).all())
         return found if fine else np.zeros_like(coefficients)
@@ -168,7 +178,13 @@ class Samples:
 
     def __init__(self, features: Any, targets: Any) -> None:
         try:
-            self.features = features.tocsr() if hasattr(features, "tocsr") else np.asarray(features, dtype=np.float64)
+            if hasattr(features, "tocsr"):
+                self.features = features.tocsr()
+                if self.features.dtype.kind not in "biuf":
+                    raise TypeError
+                self.features = self.features.astype(np.float64)
+            else:
+                self.features = np.asarray(features, dtype=np.float64)
             self.targets = np.asarray(targets, dtype=np.float64)
         except Exception:  # whatever a person's own type raises may tell about them
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None

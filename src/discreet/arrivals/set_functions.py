@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet.arrivals.interrupts import note
 from discreet.decide.extensions import chain_values
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.release.arrays import Floats, Integers, Mask
@@ -212,9 +213,6 @@ class SetFunction:
     (array([0.4, 0.4, 0.4]), array([0. , 0. , 0.2]))
     """
 
-    interrupted = False
-    """Whether an interrupt from the keyboard came while some person's callable ran; see discreet/arrivals/feedback.py."""
-
     def __init__(self, function: Callable[[Integers], float]) -> None:
         if not callable(function):
             raise OutOfBounds("feedback must be a callable on integer arrays")
@@ -234,7 +232,7 @@ class SetFunction:
             here = self.value(chosen)
             gains = np.array([self.value([*chosen, item]) - here for item in range(items)])
         except BaseException as error:
-            SetFunction.interrupted |= isinstance(error, KeyboardInterrupt)
+            note(error)
             return np.zeros(items)
         return gains if np.isfinite(gains).all() else np.zeros(items)
 
@@ -243,7 +241,7 @@ class SetFunction:
         try:
             values = chain_values(self._function, order)
         except BaseException as error:
-            SetFunction.interrupted |= isinstance(error, KeyboardInterrupt)
+            note(error)
             return np.zeros(len(order))
         if not np.isfinite(values).all():
             return np.zeros(len(order))

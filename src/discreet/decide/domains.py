@@ -4,7 +4,7 @@ corner(direction)         argmin over the domain of ⟨direction, v⟩: the line
 project(point)            the nearest point of the domain
 lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own regulariser
 spread                    max ψ − min ψ over the domain, with ψ scaled to be 1-strongly convex in its norm
-dual_norm(vector)         the dual of that norm; noise_square is E‖z‖² in it for standard normal z
+dual_norm(vector)         the dual of that norm; noise_square is about E‖z‖² in it for standard normal z, rather more than less
 diameter(order)           the largest distance of two points in the l_order norm
 dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
 
@@ -42,8 +42,11 @@ class Domain(Protocol):
     def noise_square(self) -> float: ...
 
     @property
-    def corners(self) -> Floats | None:
-        """All corners, one a row, if there are few; None otherwise."""
+    def corners(self) -> int:
+        """How many corners there are, if about as many as dimensions; 0 otherwise."""
+
+    def corner_at(self, number: int) -> Floats:
+        """One of these corners."""
 
     def dual_norm(self, vector: Floats) -> float: ...
 
@@ -98,8 +101,11 @@ class Box:
         return float(np.linalg.norm(vector))
 
     @property
-    def corners(self) -> None:
-        return None
+    def corners(self) -> int:
+        return 0
+
+    def corner_at(self, number: int) -> Floats:
+        raise ConfigError("a box has too many corners to number them")
 
     def diameter(self, order: float) -> float:
         return float((self.high - self.low) * self.dimension ** (1 / order))
@@ -156,14 +162,16 @@ class LpBall:
         return _noise_square(self.dimension, min(self.p, 2.0))
 
     def dual_norm(self, vector: Floats) -> float:
-        return float(np.linalg.norm(vector, _dual(min(self.p, 2.0))))
+        return _norm(vector, _dual(min(self.p, 2.0)))
 
     @property
-    def corners(self) -> Floats | None:
-        if self.p != 1:
-            return None
-        unit = np.eye(self.dimension) * self.radius
-        return np.concatenate([unit, -unit])
+    def corners(self) -> int:
+        return 2 * self.dimension if self.p == 1 else 0
+
+    def corner_at(self, number: int) -> Floats:
+        corner = np.zeros(self.dimension)
+        corner[number % self.dimension] = self.radius if number < self.dimension else -self.radius
+        return corner
 
     def diameter(self, order: float) -> float:
         return float(2 * self.radius * self.dimension ** max(0.0, 1 / order - 1 / self.p))
@@ -180,7 +188,7 @@ class LpBall:
         return -self.radius * _dual_map(direction, self.dual)
 
     def project(self, point: Floats) -> Floats:
-        if np.linalg.norm(point, self.p) <= self.radius:
+        if _norm(point, self.p) <= self.radius:
             return point
         if self.p == 1:
             return np.sign(point) * _onto_simplex(np.abs(point), self.radius)
@@ -199,7 +207,7 @@ class LpBall:
         if self.p > 2:
             return self.project(-total / stiffness)
         # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that is less.
-        length = float(np.linalg.norm(total, self.dual)) * (self.p - 1) / stiffness
+        length = _norm(total, self.dual) * (self.p - 1) / stiffness
         return -min(self.radius, length) * _dual_map(total, self.dual)
 
 
@@ -233,8 +241,13 @@ class Simplex:
         return float(np.max(np.abs(vector)))
 
     @property
-    def corners(self) -> Floats:
-        return np.eye(self.dimension) * self.total
+    def corners(self) -> int:
+        return self.dimension
+
+    def corner_at(self, number: int) -> Floats:
+        corner = np.zeros(self.dimension)
+        corner[number] = self.total
+        return corner
 
     def diameter(self, order: float) -> float:
         return float(self.total * 2 ** (1 / order)) if self.dimension > 1 else 0.0
@@ -260,6 +273,12 @@ def _dual(p: float) -> float:
     return inf if p == 1 else 1.0 if p == inf else p / (p - 1)
 
 
+def _norm(vector: Floats, order: float) -> float:
+    """The l_order norm, with the largest entry divided out so that no power overflows."""
+    largest = float(np.max(np.abs(vector), initial=0.0))
+    return largest * float(np.linalg.norm(vector / largest, order)) if 0 < largest < inf else largest
+
+
 def _noise_square(dimension: int, p: float) -> float:
     """About E‖z‖_q² for d standard normal numbers."""
     if p == 1:
@@ -283,6 +302,7 @@ def _dual_map(direction: Floats, q: float) -> Floats:
 
 def _onto_simplex(point: Floats, total: float) -> Floats:
     """The nearest point with x ≥ 0 and Σx = total."""
+    point = point - np.max(point)  # the same projection, and digits where they matter
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(point) + 1)
     return np.asarray(np.maximum(point - float(excess[np.flatnonzero(falling > excess)[-1]]), 0.0), dtype=np.float64)
@@ -305,6 +325,6 @@ def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:
     low, high = -60.0, 60.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.linalg.norm(shrunk(np.exp(middle)), p) > radius else (low, middle)
+        low, high = (middle, high) if _norm(shrunk(np.exp(middle)), p) > radius else (low, middle)
     found = shrunk(float(np.exp((low + high) / 2)))
-    return np.asarray(found * (radius / float(np.linalg.norm(found, p))), dtype=np.float64)
+    return np.asarray(found * (radius / _norm(found, p)), dtype=np.float64)

@@ -106,10 +106,17 @@ def _learner(config: Path, out: Path) -> tuple[Runner, list[str]]:
         if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
             raise ConfigError(f"features must be a list of columns, got {features!r}")
         columns = [*features, str(settings.pop("target"))]
+        if len(set(columns)) != len(columns):
+            raise ConfigError("features and target must be different columns")
         settings["dimension"] = len(features) + bool(settings.get("intercept", False))
     elif isinstance(settings.get("items"), list):
         settings |= {"labels": settings["items"], "items": len(settings["items"])}
     out.mkdir(parents=True, exist_ok=True)
+    known = out / "columns.json"
+    if columns and known.exists() and json.loads(known.read_text()) != columns:
+        raise ConfigError(f"{known} says that this run reads the columns {', '.join(json.loads(known.read_text()))}: go on with those")
+    if columns:
+        known.write_text(json.dumps(columns) + "\n")
     learner_type: Any = LEARNERS[kind]
     return learner_type.from_config(learner_type.configuration.from_plain(settings), out / "state"), columns
 
@@ -153,9 +160,13 @@ def _feedback(learner: Any, rows: polars.DataFrame, slates: Any) -> Any:
         raise ConfigError(f"the log needs the columns slate and {column}")
     names = [str(label) for label in learner.labels]
     shown = [" ".join(names[item] for item in slate if item >= 0) for slate in slates]
-    matches = [one == two for one, two in zip(rows["slate"].cast(polars.String).fill_null("").to_list(), shown, strict=True)]
-    if column != "click":
-        rewards = rows[column].cast(polars.Float64, strict=False).fill_null(0.0).to_numpy()
+    try:
+        logged = rows["slate"].cast(polars.String).fill_null("").to_list()
+        rewards = rows[column].cast(polars.Float64, strict=False).fill_null(0.0).to_numpy() if column != "click" else None
+    except polars.exceptions.PolarsError:
+        raise OutOfBounds(f"the log's column slate must be text, and {column} numbers") from None
+    matches = [one == two for one, two in zip(logged, shown, strict=True)]
+    if rewards is not None:
         return np.where(matches, rewards, 0.0)
     values = rows[column].to_list()
     numbers = {name: number for number, name in enumerate(names)}

@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrivals.families import describe, family
-from discreet.arrivals.feedback import as_callables, as_numbers, as_people, raise_interrupts
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people
+from discreet.arrivals.interrupts import raise_interrupts
 from discreet.decide.extensions import padded_sets
 from discreet.errors import ConfigError, StateError
 from discreet.learners.costs.gradients import Gradients

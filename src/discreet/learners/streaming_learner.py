@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from discreet.arrivals.interrupts import raise_interrupts
 from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, Loss, Samples, SquaredLoss
 from discreet.decide.domains import Box, Domain, LpBall, Simplex
-from discreet.errors import ConfigError, OutOfBounds
+from discreet.errors import ConfigError, HorizonReached, OutOfBounds
 from discreet.learners.hedge import MOST_ROUNDS
 from discreet.learners.streaming.corners import FrankWolfeCorners
 from discreet.learners.streaming.frank_wolfe import FrankWolfe
@@ -171,6 +172,9 @@ class StreamingLearner(Learner):
     def observe_stream(self, features: Any, targets: Any) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end; `coefficients` has the result."""
         samples = Samples(features, targets)
+        left = (self.config.horizon or 0) - self._next_rounds(1)[0]
+        if len(samples) > left:
+            raise HorizonReached(f"{len(samples)} samples, but {left} of the planned rounds are left: nothing was learned from them")
         position = 0
         while position < len(samples):
             self.turn()
@@ -200,10 +204,9 @@ class StreamingLearner(Learner):
             pair = batch.feedback
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise OutOfBounds("feedback must be a pair (features, target)")
-            x = pair[0].toarray()[0] if hasattr(pair[0], "toarray") else pair[0]
-            samples = Samples(as_row(x, features), as_row(pair[1], 1)[0])
+            samples = Samples(as_row(_dense(pair[0]), features), as_row(pair[1], 1)[0])
         else:
-            samples = batch.feedback if isinstance(batch.feedback, Samples) else _blank_samples(batch.feedback)
+            samples = batch.feedback if isinstance(batch.feedback, Samples) else _paired(batch.feedback)
             if samples.features.shape != (len(batch.rounds), features):
                 raise OutOfBounds(f"feedback must be a pair (features, targets) with {features} features a round")
         return self._mode.digest(public, secret, samples, batch.index)
@@ -223,6 +226,10 @@ class StreamingLearner(Learner):
         # Adds nothing; with an intercept it is a sample with target 0.
         return np.zeros(self.config.dimension - self.config.intercept), 0.0
 
+    def _digest(self, batch: Batch) -> None:
+        super()._digest(batch)
+        raise_interrupts()
+
     # --- the configuration ------------------------------------------------------------------------------------------------------
 
     def _check_config(self) -> None:
@@ -234,26 +241,34 @@ class StreamingLearner(Learner):
         for name in ("feature_bound", "target_bound", "pace"):
             config.check_number(name, SMALLEST, LARGEST)
         for name in ("bound", "curvature"):
-            if getattr(config, name) != "auto":
-                config.check_number(name, 0.0 if name == "curvature" else SMALLEST, LARGEST)
+            if getattr(config, name) != "auto" and (name == "bound" or getattr(config, name) != 0):
+                config.check_number(name, SMALLEST, LARGEST)
         if config.block != "auto":
             config.check_whole("block")
         if config.calibration != "tight":
             raise ConfigError("the published noise is not private as printed: see discreet.lab.streaming_rivals, or leave calibration")
-        for name in ("radius", "low", "high"):
+        for name, least in (("radius", SMALLEST), ("low", -LARGEST), ("high", -LARGEST), ("width", SMALLEST)):
             if getattr(config, name) is not None:
-                config.check_number(name, -LARGEST, LARGEST)
+                config.check_number(name, least, LARGEST)
+        if (
+            config.domain == "Box"
+            and not (1.0 if config.high is None else config.high) - (-1.0 if config.low is None else config.low) >= SMALLEST
+        ):
+            raise ConfigError(f"low and high must be at least {SMALLEST:g} apart, got {config.low} and {config.high}")
+        if config.p is not None and config.p != "inf":
+            config.check_number("p", 1.0, inf)
+        if not isinstance(config.intercept, bool):
+            raise ConfigError(f"intercept must be true or false, got {config.intercept!r}")
         if config.intercept and config.dimension < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
 
     def _make(self) -> tuple[Setting, Mode]:
         config = self.config
         domain, loss = _domain(config), self._loss()
-        few = domain.corners if config.dimension <= MOST_NUMBERS // 1000 else None
         method = config.method
         if method == "auto":  # a pure guarantee for many coefficients: one draw costs less than noise in all of them
-            method = "frank-wolfe" if few is not None and config.privacy.pure and config.dimension > 20 else "leader"
-        classifier = loss.curvature <= 0.2 if not isinstance(loss, CallableLoss) else False
+            method = "frank-wolfe" if domain.corners and config.privacy.pure and config.dimension > 20 else "leader"
+        classifier = not isinstance(loss, CallableLoss) and loss.classifies
         clip = config.feature_bound * (1.0 if classifier else config.target_bound) * (0.25 if method == "leader" else 0.5)
         assert config.horizon is not None
         setting = Setting(
@@ -264,7 +279,7 @@ class StreamingLearner(Learner):
         )  # fmt: skip
         if method == "leader":
             return setting, GradientLeader(setting, self._curvature(domain, loss))
-        return setting, FrankWolfe(setting) if few is None else FrankWolfeCorners(setting, config.allocation)
+        return setting, FrankWolfeCorners(setting, config.allocation) if domain.corners else FrankWolfe(setting)
 
     def _curvature(self, domain: Domain, loss: Loss | CallableLoss) -> float:
         """A quarter of the curvature that features of the largest length, spread evenly over the coordinates, would give."""
@@ -283,7 +298,7 @@ class StreamingLearner(Learner):
                 raise ConfigError("a loss that is a callable is not kept in files: make the learner with it and journal=path")
             return CallableLoss(self._callable)  # type: ignore[arg-type]
         if config.loss == "GeneralisedLinearLoss":
-            return GeneralisedLinearLoss(config.link or "identity")  # type: ignore[arg-type]
+            return GeneralisedLinearLoss("identity" if config.link is None else config.link)  # type: ignore[arg-type]
         if config.loss == "HuberLoss":
             return HuberLoss(1.0 if config.width is None else config.width)
         if config.loss not in LOSSES:
@@ -297,10 +312,20 @@ def _samples(rows: Any) -> Samples:
         return rows
     if isinstance(rows, tuple) and len(rows) == 2:
         return Samples(*rows)
-    return _blank_samples(rows)
+    return _paired(rows)
 
 
-def _blank_samples(pairs: Any) -> Samples:
+def _dense(row: Any) -> Any:
+    """One sparse row as numbers."""
+    if not hasattr(row, "toarray"):
+        return row
+    try:
+        return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)
+    except Exception:  # whatever a person's own type raises may tell about them
+        raise OutOfBounds("feedback must be a pair (features, target) of numbers") from None
+
+
+def _paired(pairs: Any) -> Samples:
     """A list of (x, y) pairs as samples."""
     try:
         features, targets = zip(*pairs, strict=True)
@@ -336,7 +361,7 @@ def _loss_settings(loss: Any) -> dict[str, Any]:
         return {"loss": "HuberLoss", "width": float((loss() if loss is kind else loss).width)}
     if kind is GeneralisedLinearLoss:
         return {"loss": "GeneralisedLinearLoss", "link": (loss() if loss is kind else loss).link}
-    if kind.__name__ in LOSSES and LOSSES[kind.__name__] is kind:
+    if LOSSES.get(kind.__name__) is kind:
         return {"loss": kind.__name__}
     if callable(loss) and not isinstance(loss, type):
         return {"loss": "callable"}

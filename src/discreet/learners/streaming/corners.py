@@ -33,6 +33,7 @@ __all__ = ["FrankWolfeCorners"]
 
 LEVELS = 2**20
 """Integer steps up to the clip."""
+MOST_DRAWS = 10**5
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class FrankWolfeCorners:
 
     def plan(self) -> Plan:
         schedule, measure = self.setting.schedule, self.setting.budget.measure
+        if schedule.releases > MOST_DRAWS:
+            raise ConfigError(f"at most {MOST_DRAWS} draws, got {schedule.releases}: ask for a larger block")
         if schedule.releases * schedule.block * LEVELS > 2**62:
             raise ConfigError(f"{schedule.horizon} samples are too many for exact sums: use method='leader'")
         total = Charge(measure, sum(self.charge(index).amount for index in range(schedule.releases)) * (1 + 1e-12))
@@ -79,9 +82,7 @@ class FrankWolfeCorners:
         return secret
 
     def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
-        corners = self.setting.domain.corners
-        assert corners is not None
-        total = secret["sum"]
-        scores = -total if len(corners) == len(total) else np.concatenate([-total, total])
+        domain, total = self.setting.domain, secret["sum"]
+        scores = -total if domain.corners == len(total) else np.concatenate([-total, total])
         drawn = door.select(self.selection(door.index), scores)
-        return towards(corners[drawn], public, self.setting.pace, door.index), secret
+        return towards(domain.corner_at(drawn), public, self.setting.pace, door.index), secret

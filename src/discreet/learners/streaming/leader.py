@@ -14,53 +14,31 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.arrivals.losses import Samples
 from discreet.decide.leader import Leader
-from discreet.learners.streaming.mode import Setting, SumOfGradients
+from discreet.learners.streaming.mode import NoisySum
 from discreet.learners.totals import next_total
 from discreet.release.door import Door
-from discreet.release.entrance import Entrance
-from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.release.turn import Plan, State
 
 __all__ = ["GradientLeader"]
 
 
 @dataclass(frozen=True)
-class GradientLeader:
+class GradientLeader(NoisySum):
     """See the module's docstring."""
 
-    setting: Setting
     curvature: float = 0.0
-
-    @cached_property
-    def sums(self) -> PrefixSum:
-        setting, schedule = self.setting, self.setting.schedule
-        norm = 2 if setting.budget.measure == "zcdp" else 1
-        stream = Stream(schedule.releases, setting.domain.dimension, norm, nonnegative=False, people=schedule.block)
-        return calibrate("auto", setting.budget, stream)
-
-    @cached_property
-    def gradients(self) -> SumOfGradients:
-        norm = 2 if self.setting.budget.measure == "zcdp" else 1
-        return SumOfGradients(self.setting, Entrance(self.setting.domain.dimension, self.setting.clip, norm, self.sums.levels))
 
     @cached_property
     def leader(self) -> Leader:
         return Leader(self.setting.domain, pace=self.setting.pace)
 
     def plan(self) -> Plan:
-        schedule = self.setting.schedule
-        noise = self.sums.variance(schedule.releases) ** 0.5 / self.sums.levels
-        facts: dict[str, Any] = {"method": "leader", "block": schedule.block, "releases": schedule.releases, "clip": self.setting.clip}
-        facts |= {"noise_in_samples": noise, "curvature": self.curvature}
-        return Plan(
-            schedule, self.sums.charge, self.sums.spent(schedule.releases), facts=facts, constants=repr((self.setting.clip, self.sums))
-        )
+        return self.planned(method="leader", curvature=self.curvature)
 
     def start(self) -> tuple[State, State]:
         memory, begin = self.leader.start(), self.setting.domain.start()

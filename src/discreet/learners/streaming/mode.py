@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,12 +15,16 @@ from discreet.release.door import Door
 from discreet.release.entrance import Entrance
 from discreet.release.privacy import Charge
 from discreet.release.schedule import EqualBlocks
+from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.release.turn import Plan, State
 
-__all__ = ["Mode", "Setting", "SumOfGradients"]
+__all__ = ["Mode", "NoisySum", "Setting", "SumOfGradients"]
 
-CHUNK = 4096
-"""How many samples are held as dense rows at once."""
+LARGEST = 1e100
+"""Features larger than this say nothing."""
+
+MOST_NUMBERS, MOST_ROWS = 2**22, 4096
+"""How many numbers, and how many samples, are held as dense rows at once."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +75,19 @@ class SumOfGradients:
     def add(self, samples: Samples, here: Floats, before: Floats, weight: float, total: Integers) -> None:
         """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample."""
         setting, loss = self.setting, self.setting.loss
-        for features, targets in samples.dense(CHUNK):
+        order, clipped = (0.0 if np.isinf(norm) else float(norm) for norm in (setting.domain.dual, self.entrance.norm))
+        for features, targets in samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // len(total)))):
             if isinstance(loss, CallableLoss):
-                self.entrance.add(np.array(list(map(self._called(here, before, weight), features, targets))), total)
+                with np.errstate(all="ignore"):  # a warning would tell about the sample
+                    for x, y in zip(features, targets, strict=True):
+                        self.entrance.add(self._called(here, before, weight, x, y)[None], total)
                 continue
             from discreet.arrivals import kernels
 
             rounded = np.zeros(len(total))
             kernels.add_gradients(
-                features, targets, here, before, float(weight), loss.code, float(loss.parameter), float(setting.domain.dual),
-                setting.feature_bound, *setting.targets, setting.constant, 0 if np.isinf(self.entrance.norm) else int(self.entrance.norm),
+                features, targets, here, before, float(weight), loss.code, float(loss.parameter), order,
+                setting.feature_bound, *setting.targets, setting.constant, clipped,
                 1 / self.entrance.grid, self.limit, rounded,
             )  # fmt: skip
             total += rounded.astype(np.int64)
@@ -99,20 +106,45 @@ class SumOfGradients:
                 "or use frank-wolfe over an l₁ ball or a simplex"
             )
 
-    def _called(self, here: Floats, before: Floats, weight: float):  # type: ignore[no-untyped-def]
+    def _called(self, here: Floats, before: Floats, weight: float, x: Floats, y: float) -> Floats:
         """The gradient of one sample by the user's own function."""
         setting, loss = self.setting, self.setting.loss
         assert isinstance(loss, CallableLoss)
+        largest = float(np.max(np.abs(x), initial=0.0))
+        if not (largest <= LARGEST and np.isfinite(y)):
+            return np.zeros_like(here)
+        length = float(np.linalg.norm(x / max(largest, 1e-300), setting.domain.dual)) * largest
+        x = x if length <= setting.feature_bound else x * (setting.feature_bound / length)
+        x = np.append(x, setting.constant) if setting.constant else x
+        y = float(np.clip(y, *setting.targets))
+        newest = loss.of(here, x, y)
+        return newest + weight * (newest - loss.of(before, x, y)) if weight else newest
 
-        def gradient(x: Floats, y: float) -> Floats:
-            if not (np.isfinite(x).all() and np.isfinite(y)):
-                return np.zeros_like(here)
-            largest = max(float(np.max(np.abs(x))), 1e-300)  # divided out, so that no power overflows
-            length = float(np.linalg.norm(x / largest, setting.domain.dual))
-            x = x if length <= setting.feature_bound / largest else x / largest * (setting.feature_bound / length)
-            x = np.append(x, setting.constant) if setting.constant else x
-            y = float(np.clip(y, *setting.targets))
-            newest = loss.of(here, x, y)
-            return newest + weight * (newest - loss.of(before, x, y)) if weight else newest
 
-        return gradient
+@dataclass(frozen=True)
+class NoisySum:
+    """A method that stands on one noisy running sum of gradients, clipped to l₂ length (pure: l₁)."""
+
+    setting: Setting
+
+    @cached_property
+    def sums(self) -> PrefixSum:
+        setting, schedule = self.setting, self.setting.schedule
+        stream = Stream(schedule.releases, setting.domain.dimension, self.norm, nonnegative=False, people=schedule.block)
+        return calibrate("auto", setting.budget, stream)
+
+    @property
+    def norm(self) -> int:
+        return 2 if self.setting.budget.measure == "zcdp" else 1
+
+    @cached_property
+    def gradients(self) -> SumOfGradients:
+        return SumOfGradients(self.setting, Entrance(self.setting.domain.dimension, self.setting.clip, self.norm, self.sums.levels))
+
+    def planned(self, **facts: Any) -> Plan:
+        """The plan, with these facts and the usual ones."""
+        schedule, setting = self.setting.schedule, self.setting
+        noise = self.sums.variance(schedule.releases) ** 0.5 / self.sums.levels
+        facts |= {"block": schedule.block, "releases": schedule.releases, "clip": setting.clip, "noise_in_samples": noise}
+        spent = self.sums.spent(schedule.releases)
+        return Plan(schedule, self.sums.charge, spent, facts=facts, constants=repr((setting.clip, self.sums)))
