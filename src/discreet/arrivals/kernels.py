@@ -91,20 +91,20 @@ def product(first: Any, second: Any) -> Any:
 
 
 @compiled_sums
-def squares(vector: Any, scale: Any) -> Any:
-    """Σ (scale·v)²."""
-    total = 0.0
+def squares_and_product(vector: Any, other: Any) -> Any:
+    """‖vector‖² and ⟨vector, other⟩ in one pass."""
+    squares, product = 0.0, 0.0
     for place in range(vector.size):
-        value = scale * vector[place]
-        total += value * value
-    return total
+        squares += vector[place] * vector[place]
+        product += vector[place] * other[place]
+    return squares, product
 
 
 @compiled
-def length_of(vector: Any, scale: Any, more: Any, order: Any) -> Any:
-    """The l_order length of the scaled vector with one more number; order 0 stands for l_∞. Not finite if it overflows."""
+def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
+    """The l_order length of scale · vector and one more number; `root` is the vector's l₂ length, order 0 stands for l_∞."""
     if order == 2.0:
-        return np.sqrt(squares(vector, scale) + more * more)
+        return np.sqrt((scale * root) ** 2 + more * more)
     largest, total = abs(more), abs(more)
     for place in range(vector.size):
         value = abs(scale * vector[place])
@@ -136,18 +136,20 @@ def add_gradients(
     size = features.shape[1]
     for row in range(features.shape[0]):
         sample = features[row]
-        length = length_of(sample, 1.0, 0.0, dual)
-        if not (np.isfinite(length) and np.isfinite(targets[row])):
+        squares, margin = squares_and_product(sample, here)
+        root = np.sqrt(squares)
+        length = length_of(sample, root, 1.0, 0.0, dual)
+        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
             continue
         shrink = 1.0 if length <= feature_bound else feature_bound / length
         more = constant * here[size] if constant != 0.0 else 0.0
         target = min(high, max(low, targets[row]))
-        factor = slope(code, parameter, product(sample, here) * shrink + more, target)
+        factor = slope(code, parameter, margin * shrink + more, target)
         if weight != 0.0:
             more = constant * before[size] if constant != 0.0 else 0.0
             factor += weight * (factor - slope(code, parameter, product(sample, before) * shrink + more, target))
         scale, more = unit * factor * shrink, unit * factor * constant
-        length = length_of(sample, scale, more, norm)
+        length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):
             continue
         if length > limit:
