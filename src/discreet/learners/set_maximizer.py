@@ -14,11 +14,11 @@ import numpy as np
 
 from discreet.arrivals.families import describe, family
 from discreet.arrivals.feedback import as_callables, as_numbers, as_people
-from discreet.arrivals.interrupts import raise_interrupts
 from discreet.arrivals.set_functions import ClickModel
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
 from discreet.learners.labels import labelled
+from discreet.learners.set_learner import SetLearner
 from discreet.learners.sets.bandit_experts import BanditExperts
 from discreet.learners.sets.exploration import Exploration
 from discreet.learners.sets.fresh import FreshGreedy
@@ -29,9 +29,7 @@ from discreet.learners.sets.sum_expert import SumExpert
 from discreet.release.arrays import Integers
 from discreet.release.coins import Coin
 from discreet.release.config import Config
-from discreet.release.door import Door
 from discreet.release.journal import Journal
-from discreet.release.learner import Learner
 from discreet.release.privacy import Privacy
 from discreet.release.turn import Asked, Batch, Plan, State
 
@@ -58,7 +56,7 @@ class SetMaximizerConfig(Config):
     block: int | str = "auto"
 
 
-class SetMaximizer(Learner):
+class SetMaximizer(SetLearner):
     """Choose the best `slots` of `items`, round after round, without giving any visitor away.
 
     Each slot learns what complements the slots before it, from as much as a site gets to see: which shown item a visitor clicked
@@ -151,11 +149,6 @@ class SetMaximizer(Learner):
         super().__init__(config, journal)
 
     @property
-    def labels(self) -> Any:
-        """The items' names, to be indexed with a slate."""
-        return np.arange(self.config.items) if self.config.labels is None else np.array(self.config.labels)
-
-    @property
     def assumes(self) -> str:  # type: ignore[override]
         """What the value assumes."""
         return "visitors that are alike over time (i.i.d.)" if self.config.stream == "iid" else ""
@@ -174,15 +167,6 @@ class SetMaximizer(Learner):
         self._setting = self._make_setting()
         self._mode: Mode = self._make_mode()
         return self._mode.plan()
-
-    def start(self) -> tuple[State, State]:
-        return self._mode.start()
-
-    def digest(self, public: State, secret: State, batch: Batch) -> State:
-        return self._mode.digest(public, secret, self._people(batch), batch)
-
-    def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
-        return self._mode.release(public, secret, door)
 
     def decide(self, public: State, round: int, asked: Asked, coin: Coin) -> Integers:
         if asked.available is None:
@@ -203,10 +187,6 @@ class SetMaximizer(Learner):
         return (lambda chosen: 0.0) if self._setting.functions is None else np.zeros(self._setting.width)
 
     # --- people -----------------------------------------------------------------------------------------------------------------
-
-    def _digest(self, batch: Batch) -> None:
-        super()._digest(batch)
-        raise_interrupts()
 
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""

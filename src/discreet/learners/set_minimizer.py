@@ -14,7 +14,6 @@ import numpy as np
 
 from discreet.arrivals.families import describe, family
 from discreet.arrivals.feedback import as_callables, as_numbers, as_people
-from discreet.arrivals.interrupts import raise_interrupts
 from discreet.decide.extensions import padded_sets
 from discreet.errors import ConfigError, StateError
 from discreet.learners.costs.gradients import Gradients
@@ -22,12 +21,11 @@ from discreet.learners.costs.mode import Mode, Setting
 from discreet.learners.costs.trials import Trials
 from discreet.learners.hedge import MOST_ACTIONS, MOST_ROUNDS
 from discreet.learners.labels import labelled
+from discreet.learners.set_learner import SetLearner
 from discreet.release.arrays import Floats, Integers
 from discreet.release.coins import Coin
 from discreet.release.config import Config
-from discreet.release.door import Door
 from discreet.release.journal import Journal
-from discreet.release.learner import Learner
 from discreet.release.privacy import Privacy
 from discreet.release.turn import Asked, Batch, Plan, State
 
@@ -55,7 +53,7 @@ class SetMinimizerConfig(Config):
     block: int | str = "auto"
 
 
-class SetMinimizer(Learner):
+class SetMinimizer(SetLearner):
     """Choose the set of least cost, round after round, without giving any visitor away.
 
     Which optional checks to switch off, which complements to bundle, which pixels belong together: every visitor has a submodular cost of
@@ -148,11 +146,6 @@ class SetMinimizer(Learner):
         super().__init__(config, journal)
 
     @property
-    def labels(self) -> Any:
-        """The items' names, to be indexed with a set."""
-        return np.arange(self.config.items) if self.config.labels is None else np.array(self.config.labels)
-
-    @property
     def point(self) -> Floats:
         """How likely each item is to be chosen: the newest released point of the cube."""
         point: Floats = self._turn.public["point"]
@@ -178,15 +171,6 @@ class SetMinimizer(Learner):
         self._mode: Mode = self._make_mode()
         return self._mode.plan()
 
-    def start(self) -> tuple[State, State]:
-        return self._mode.start()
-
-    def digest(self, public: State, secret: State, batch: Batch) -> State:
-        return self._mode.digest(public, secret, self._people(batch), batch)
-
-    def release(self, public: State, secret: State, door: Door) -> tuple[State, State]:
-        return self._mode.release(public, secret, door)
-
     def decide(self, public: State, round: int, asked: Asked, coin: Coin) -> Integers:
         order, sizes = self._mode.sizes(public, [round], coin.key)
         chosen = np.sort(order[: sizes[0]])
@@ -207,10 +191,6 @@ class SetMinimizer(Learner):
         return (lambda chosen: 0.0) if functions is None else np.zeros(functions.width(self.config.items))
 
     # --- people and configuration -------------------------------------------------------------------------------------------------
-
-    def _digest(self, batch: Batch) -> None:
-        super()._digest(batch)
-        raise_interrupts()
 
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""
