@@ -40,6 +40,28 @@ class Regression:
             parts += [features, features @ truth + generator.normal(0, noise, size=count)]
         return cls(domain, parts[0], parts[1], truth, parts[2], parts[3])
 
+    @classmethod
+    def varied(cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0) -> "Regression":
+        """Other regressions than the papers' one: random coefficients of length 0.9, rows of differing lengths, most of them at most 1.
+
+        `kind`: plain, anisotropic (coordinates vary 30 : 1), correlated, sparse (a fifth of the features), noisy, inner (coefficients
+        of length 0.3), short (rows a tenth as long as the bound allows).
+        """
+        generator, domain, count = np.random.default_rng([seed, 1]), LpBall(dimension, p), samples + 10_000
+        features = generator.normal(size=(count, dimension)) * (np.geomspace(1, 0.03, dimension) if kind == "anisotropic" else 1.0)
+        if kind == "correlated":
+            features = features @ (0.3 * np.eye(dimension) + 0.7 / np.sqrt(dimension))
+        if kind == "sparse":
+            features *= generator.random((count, dimension)) < 0.2
+        lengths = np.linalg.norm(features, domain.dual, axis=1)
+        features /= np.quantile(lengths, 0.95) * (10.0 if kind == "short" else 1.0)
+        features *= np.minimum(1.0, 1 / np.maximum(np.linalg.norm(features, domain.dual, axis=1), 1e-12))[:, None]
+        truth = generator.normal(size=dimension)
+        truth *= (0.3 if kind == "inner" else 0.9) / np.linalg.norm(truth, p)
+        noise = generator.normal(0, {"noisy": 0.3, "short": 0.02}.get(kind, 0.1), size=count)
+        targets = features @ truth + noise
+        return cls(domain, features[:samples], targets[:samples], truth, features[samples:], targets[samples:])
+
     def suboptimality(self, coefficients: Floats) -> float:
         """SubOpt."""
         here, best, nothing = (self._loss(point) for point in (coefficients, self.truth, np.zeros_like(self.truth)))

@@ -95,7 +95,7 @@ class StreamingLearner(Learner):
         "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁ balls and simplices drawn
         by the exponential mechanism), or "auto": leader, but for pure guarantees over l₁ balls and simplices frank-wolfe.
     curvature
-        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a quarter of what features
+        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a sixteenth of what features
         that are spread evenly over the coordinates would give; 0 for l₁ balls, simplices and callables.
     pace
         A factor for the step length.
@@ -282,14 +282,17 @@ class StreamingLearner(Learner):
         return setting, FrankWolfeCorners(setting, config.allocation) if domain.corners else FrankWolfe(setting)
 
     def _curvature(self, domain: Domain, loss: Loss | CallableLoss) -> float:
-        """A quarter of the curvature that features of the largest length, spread evenly over the coordinates, would give."""
+        """A sixteenth of the curvature that features of the largest length, spread evenly over the coordinates, would give.
+
+        Too large a guess stops learning where features vary little; too small a one only leaves the work to the regulariser.
+        """
         config = self.config
         if config.curvature != "auto":
             return float(config.curvature)
         if isinstance(loss, CallableLoss) or domain.dual == inf:
             return 0.0
         squared_length = config.feature_bound**2 * config.dimension ** (1 - 2 / domain.dual)
-        return float(0.25 * loss.curvature * squared_length / config.dimension)
+        return float(loss.curvature / 16 * squared_length / config.dimension)
 
     def _loss(self) -> Loss | CallableLoss:
         config = self.config

@@ -1,10 +1,12 @@
 """Follow the regularised leader: one running sum of clipped gradients, and the point that it calls for.
 
-    convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)                        (dual averaging in the domain's own geometry)
-    strongly convex    θ_{r+1} = Proj_C(mean(θ_1 … θ_r) − v_r / (curvature · samples))     (each gradient keeps the point it was taken at)
+    convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)                     (dual averaging in the domain's own geometry)
+    strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h)),    c = curvature · samples
 
-v_r is the noisy total of all gradients. What is published is the average of the points with weights ∝ r: later ones count more, and
-averaging takes out most of the noise.
+v_r is the noisy total of all gradients, h the stiffness of discreet/decide/leader.py. The second line minimises ⟨v_r, θ⟩ +
+(h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖², the sum over samples: each gradient keeps the point it was taken at.
+
+What is published is the average of the points with weights ∝ r: later ones count more, and averaging takes out most of the noise.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block
@@ -53,11 +55,11 @@ class GradientLeader(NoisySum):
         setting, count, grid = self.setting, door.index + 1, self.gradients.entrance.grid
         steps, public_sum, secret_sum = next_total(self.sums, public, secret, secret["gradient"], door)
         total, mean = steps * grid, public["mean"] + (public["point"] - public["mean"]) / count
+        variances = {"variance": self.sums.variance(count) * grid**2, "step_variance": self.sums.step_variance(count) * grid**2}
+        memory = self.leader.follow(public, total, **variances)
         if self.curvature > 0:
-            stiffness = self.curvature * setting.schedule.end(door.index) / setting.pace
-            memory = {"point": setting.domain.project(mean - total / stiffness)}
-        else:
-            variances = {"variance": self.sums.variance(count) * grid**2, "step_variance": self.sums.step_variance(count) * grid**2}
-            memory = self.leader.follow(public, total, **variances)
+            stiffness, bent = float(memory["steps"][3]), self.curvature * setting.schedule.end(door.index)
+            pulled = bent * mean + stiffness * setting.domain.start() - setting.pace * total
+            memory["point"] = setting.domain.project(pulled / (bent + stiffness))
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
         return memory | public_sum | {"mean": mean, "coefficients": average}, secret_sum | {"gradient": np.zeros_like(secret["gradient"])}
