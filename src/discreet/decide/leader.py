@@ -50,6 +50,15 @@ class Leader:
 
     def follow(self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float) -> dict[str, Any]:
         """The memory after one more released total; `step_variance` is that of its difference from the one before."""
+        memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
+        return memory | {"point": self.domain.lead(total, self.stiffness(memory) / self.pace)}
+
+    def stiffness(self, memory: dict[str, Any]) -> float:
+        """h, as of the newest total."""
+        return float(memory["steps"][3])
+
+    def stiffened(self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float) -> dict[str, Any]:
+        """The memory after one more released total, but for the point."""
         size = self.domain.noise_square
         swings, shown, noise, stiffness = (float(value) for value in memory["steps"])
         swings += 2 * size * step_variance**2  # the variance of `shown`, if steps are independent
@@ -57,5 +66,4 @@ class Leader:
         noise += size * step_variance
         beyond = max(0.0, shown - noise - 3 * sqrt(swings)) if self.most is None else self.most
         stiffness = max(stiffness, sqrt((beyond + size * variance) / (2 * self.domain.spread)))
-        point = self.domain.lead(total, stiffness / self.pace)
-        return {"point": point, "total": total, "steps": np.array([swings, shown, noise, stiffness])}
+        return {"total": total, "steps": np.array([swings, shown, noise, stiffness])}

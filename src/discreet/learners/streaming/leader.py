@@ -56,9 +56,11 @@ class GradientLeader(NoisySum):
         steps, public_sum, secret_sum = next_total(self.sums, public, secret, secret["gradient"], door)
         total, mean = steps * grid, public["mean"] + (public["point"] - public["mean"]) / count
         variances = {"variance": self.sums.variance(count) * grid**2, "step_variance": self.sums.step_variance(count) * grid**2}
-        memory = self.leader.follow(public, total, **variances)
-        if self.curvature > 0:
-            stiffness, bent = float(memory["steps"][3]), self.curvature * setting.schedule.end(door.index)
+        if self.curvature == 0:
+            memory = self.leader.follow(public, total, **variances)
+        else:
+            memory = self.leader.stiffened(public, total, **variances)
+            stiffness, bent = self.leader.stiffness(memory), self.curvature * setting.schedule.end(door.index)
             pulled = bent * mean + stiffness * setting.domain.start() - setting.pace * total
             memory["point"] = setting.domain.project(pulled / (bent + stiffness))
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
