@@ -41,8 +41,14 @@ class Exponentials:
         return float(1 + np.sum(pairs * _geometric(self.decay[:, None], self.decay[None, :], length - 1)))
 
     @cached_property
-    def _poles(self) -> tuple[Floats, Floats]:
-        return _zeros(self.decay, self.weight)
+    def _inverse(self) -> tuple[Floats, Floats, float, Floats, Floats, Floats]:
+        """1/c as a sum of exponentials: logarithms of its rates, its fading and settled parts, and all products of pairs."""
+        zeros, slopes = _zeros(self.decay, self.weight)
+        residues = -1 / slopes
+        fading, logs = -residues / zeros, np.log1p(-zeros)
+        apart = zeros[:, None] + zeros[None, :] - zeros[:, None] * zeros[None, :]
+        pairs = np.multiply.outer(fading, fading) / apart, np.multiply.outer(residues, residues) / apart
+        return logs, fading / zeros, 1 + float(np.sum(residues / zeros)), np.add.outer(logs, logs), *pairs
 
     def row_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of A·C⁻¹: the variance of that prefix per unit variance of noise.
@@ -51,21 +57,16 @@ class Exponentials:
         """
         if self.decay.size == 0:
             return float(length)
-        zeros, slopes = self._poles
-        residues = -1 / slopes
-        settled = 1 + float(np.sum(residues / zeros))
-        fading = -residues / zeros
-        cross = fading * -np.expm1(length * np.log1p(-zeros)) / zeros
-        pairs = np.multiply.outer(fading, fading) * _geometric(zeros[:, None], zeros[None, :], length)
-        return float(settled**2 * length + 2 * settled * np.sum(cross) + np.sum(pairs))
+        logs, fading, settled, both, fading_pairs, _ = self._inverse
+        cross, pairs = -np.expm1(length * logs) @ fading, -np.sum(fading_pairs * np.expm1(length * both))
+        return float(settled**2 * length + 2 * settled * cross + pairs)
 
     def inverse_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of C⁻¹: the variance of what that prefix adds, per unit variance of noise."""
         if self.decay.size == 0 or length <= 1:
             return 1.0
-        zeros, slopes = self._poles
-        pairs = np.multiply.outer(1 / slopes, 1 / slopes) * _geometric(zeros[:, None], zeros[None, :], length - 1)
-        return float(1 + np.sum(pairs))
+        *_, both, _, residue_pairs = self._inverse
+        return float(1 - np.sum(residue_pairs * np.expm1((length - 1) * both)))
 
 
 def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
