@@ -93,11 +93,24 @@ def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
 
 def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> None:
     features, targets = crowd_of(100)
-    broken = features.astype(object)
-    broken[3, 1] = "Jane Doe"
-    with pytest.raises(ValueError, match="must be numbers") as caught:
-        PrivateStreamingRegressor().fit(broken, targets)
-    assert "Jane" not in str(caught.value)
+    named = features.astype(object)
+    named[3, 1] = "77.75"
+    named[4, 1] = "Jane 77.75"
+
+    class Table:  # not an array, as a data frame is not
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.array(named, dtype=dtype)
+
+        shape, __len__ = named.shape, lambda self: len(named)
+
+    model = PrivateStreamingRegressor(random_state=np.random.RandomState(0)).fit(features, targets)
+    wrong = [Table(), named, named.tolist(), np.full(100, 77.75), features + 77.75j, np.full((100, 3), {"77.75": 1})]
+    for rows in wrong:
+        for call in (lambda rows=rows: PrivateStreamingRegressor().fit(rows, targets), lambda rows=rows: model.predict(rows)):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                call()
+            assert "77.75" not in str(caught.value)
+            assert caught.value.__cause__ is None is caught.value.__context__
     model = PrivateStreamingRegressor(horizon=200).partial_fit(features, targets)
     with pytest.raises(ConfigError, match="changed"):
         model.set_params(epsilon=0.01).partial_fit(features, targets)

@@ -11,10 +11,12 @@ there are is public.
 Guarantee   docs/guarantees/streaming.md
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.arrivals.losses import HuberLoss, LogisticLoss, SquaredLoss
@@ -26,12 +28,32 @@ from discreet.release.privacy import Privacy
 
 __all__ = ["PrivateStreamingClassifier", "PrivateStreamingRegressor"]
 
+QUOTING = {
+    "Reshape your data": "Expected a 2D array of features. Reshape your data: one row a sample.",
+    "Complex data": "Complex data not supported: features and targets must be real numbers.",
+    "argument must be": "argument must be a string or a number: features and targets must be numbers.",
+}
+"""Errors of scikit-learn that quote the data, by a part of their text, and what is said instead."""
+HARMLESS = (
+    "minimum of",
+    "inconsistent numbers",
+    "contains NaN",
+    "contains infinity",
+    "is expecting",
+    "1d array",
+    "y to be passed",
+    "feature names",
+    "dense data",
+)
+"""Parts of those that tell shapes, counts and names of columns only; of all others nothing is repeated."""
 
-class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
+
+class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     """What regressor and classifier share: scaling by public ranges, feeding, and reading coefficients back."""
 
+    @abstractmethod
     def _loss(self) -> Any:
-        raise NotImplementedError
+        """The loss of a sample."""
 
     def _begin(self, features: int, horizon: int) -> StreamingLearner:
         """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
@@ -39,7 +61,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.radius, int | float):
             raise ConfigError(f"radius must be a number, got {self.radius!r}")
         domain = LpBall(size, float(self.p), float(self.radius) * length)
-        seed = None if self.random_state is None else int(np.random.RandomState(self.random_state).randint(2**31))
+        seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
         return StreamingLearner(
             domain, self._loss(), horizon, Privacy(self.epsilon, self.delta), feature_bound=1.0, target_bound=1.0, method=self.method,
             bound=self.bound, pace=self.pace, curvature=self.curvature, block=self.block, seed=seed,
@@ -77,18 +99,16 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
         self._constant = float(weights[-1] - weights[:-1] @ ((high + low) / (high - low)))
         self.guarantee_ = str(learner.guarantee) + " This is the guarantee of this fit: every other fit of the same people adds to it."
 
-    def _numbers(self, X: Any, y: Any, *, first: bool, **checks: Any) -> tuple[Any, Any]:
-        """scikit-learn's checks, with errors that do not quote the data."""
-        for values in (X, y if checks.get("y_numeric") else None):
-            kind = getattr(getattr(values, "dtype", None), "kind", "O" if isinstance(values, list) else "f")
-            if values is not None and kind in "OUS" and not hasattr(values, "tocsr"):
-                try:
-                    np.asarray(values, dtype=np.float64)
-                except TypeError:
-                    raise TypeError("argument must be a string or a number: features and targets must be numbers") from None
-                except ValueError:
-                    raise ValueError("features and targets must be numbers, as many in each row") from None
-        return tuple(validate_data(self, X, y, reset=first, accept_sparse="csr", dtype=np.float64, **checks))
+    def _checked(self, *data: Any, **checks: Any) -> Any:
+        """scikit-learn's checks, with errors that do not quote the data as scikit-learn's own do."""
+        try:
+            return validate_data(self, *data, accept_sparse="csr", **checks)
+        except (TypeError, ValueError) as error:
+            kind, text = type(error), str(error)
+        for part, instead in QUOTING.items():
+            if part in text:
+                raise kind(instead)
+        raise kind(text.splitlines()[0] if any(part in text for part in HARMLESS) else "features and targets must be numbers")
 
     def _fed(self, X: Any, y: Floats, *, partial: bool) -> None:
         features = X.shape[1]
@@ -111,7 +131,7 @@ class _PrivateLinear(BaseEstimator):  # type: ignore[misc]
 
     def _margins(self, X: Any) -> Floats:
         check_is_fitted(self, "guarantee_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        X = self._checked(X, reset=False)
         return np.asarray(X @ self._weights + self._constant, dtype=np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -189,7 +209,7 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
 
     def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
         first = not (partial and hasattr(self, "_learner"))
-        X, y = self._numbers(X, y, first=first, y_numeric=True)
+        X, y = self._checked(X, y, reset=first, y_numeric=True, dtype=np.float64)
         low, high = self._targets()
         with np.errstate(all="ignore"):
             targets = np.clip((2 * y - low - high) / (high - low), -1.0, 1.0)
@@ -278,7 +298,7 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         if not isinstance(self.classes, tuple | list | np.ndarray) or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
             raise ConfigError(f"classes must be two different ones, got {self.classes!r}")
         first = not (partial and hasattr(self, "_learner"))
-        X, y = self._numbers(X, y, first=first)
+        X, y = self._checked(X, y, reset=first, dtype=np.float64)
         self.classes_ = np.array(self.classes)
         # A label that is neither class counts as a sample that says nothing.
         targets = np.where(y == self.classes_[1], 1.0, np.where(y == self.classes_[0], 0.0, np.nan))

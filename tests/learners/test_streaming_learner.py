@@ -110,6 +110,16 @@ def test_a_gradient_that_reuses_its_array_or_wants_to_stop_counts_for_its_own_sa
     assert np.array_equal(sums[2], sums[3])
 
 
+def test_a_round_that_was_asked_for_gets_the_first_sample_of_a_stream() -> None:
+    features, targets = np.random.default_rng(0).uniform(-0.5, 0.5, size=(10, 3)), np.linspace(-1, 1, 10)
+    asked, plain = made(horizon=10, block=5, seed=1), made(horizon=10, block=5, seed=1)
+    plain.observe_stream(features, targets)
+    asked.observe_stream(features[:4], targets[:4])
+    asked.act()  # the last round of a block
+    asked.observe_stream(features[4:], targets[4:])
+    assert np.array_equal(asked.coefficients, plain.coefficients)
+
+
 def test_more_samples_than_planned_are_refused_before_the_first() -> None:
     learner = made(horizon=10, block=5)
     with pytest.raises(HorizonReached, match="nothing was learned"):

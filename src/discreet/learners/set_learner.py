@@ -1,5 +1,6 @@
 """What learners of sets share: labels, and hooks that a mode fills."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ class SetLearner(Learner):
         released: tuple[State, State] = self._mode.release(public, secret, door)
         return released
 
+    @abstractmethod
     def _people(self, batch: Batch) -> Any:
         """Feedback as the mode wants it, every number in its range; `OutOfBounds` if it is of the wrong kind."""
-        raise NotImplementedError
 
     def _digest(self, batch: Batch) -> None:
         super()._digest(batch)

@@ -177,7 +177,6 @@ class StreamingLearner(Learner):
             raise HorizonReached(f"{len(samples)} samples, but {left} of the planned rounds are left: nothing was learned from them")
         position = 0
         while position < len(samples):
-            self.turn()
             count = max(1, self.rounds_until_release)
             self.observe_many(samples[position : position + count])
             position += count
