@@ -8,23 +8,23 @@ Differential privacy for one round: ...
 """
 
 from importlib import import_module
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReached, OutOfBounds, StateError
 
 if TYPE_CHECKING:
+    from discreet.budget.guarantee import Guarantee
+    from discreet.budget.privacy import Privacy
     from discreet.learners.hedge import Hedge
+    from discreet.learners.registry import load
+    from discreet.learners.running_sum import RunningSum
     from discreet.learners.set_maximizer import SetMaximizer
     from discreet.learners.set_minimizer import SetMinimizer
     from discreet.learners.streaming_learner import StreamingLearner
-    from discreet.release.guarantee import Guarantee
-    from discreet.release.journal import FileJournal, MemoryJournal
-    from discreet.release.learner import Learner
-    from discreet.release.privacy import Privacy
-    from discreet.release.running_sum import RunningSum
+    from discreet.learners.warm_up import warm_up
+    from discreet.turn.journal import FileJournal, MemoryJournal
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BudgetError",
@@ -46,18 +46,18 @@ __all__ = [
     "warm_up",
 ]
 
-_LEARNERS = {
+_HOMES = {
+    "FileJournal": "discreet.turn.journal",
+    "Guarantee": "discreet.budget.guarantee",
     "Hedge": "discreet.learners.hedge",
-    "RunningSum": "discreet.release.running_sum",
+    "MemoryJournal": "discreet.turn.journal",
+    "Privacy": "discreet.budget.privacy",
+    "RunningSum": "discreet.learners.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",
     "SetMinimizer": "discreet.learners.set_minimizer",
     "StreamingLearner": "discreet.learners.streaming_learner",
-}
-_HOMES = _LEARNERS | {
-    "FileJournal": "discreet.release.journal",
-    "Guarantee": "discreet.release.guarantee",
-    "MemoryJournal": "discreet.release.journal",
-    "Privacy": "discreet.release.privacy",
+    "load": "discreet.learners.registry",
+    "warm_up": "discreet.learners.warm_up",
 }
 
 
@@ -68,26 +68,5 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOMES[name]), name)
 
 
-def load(path: str | PathLike[str]) -> "Learner":
-    """Go on from a file that `save` or a file journal wrote.
-
-    The file is locked and its epoch raised: a second load is refused while this learner lives, and the learner that saved
-    it can release nothing more. Every later release is committed to the same file.
-    """
-    from discreet.release.journal import FileJournal
-
-    journal = FileJournal(path)
-    kept = journal.latest()
-    if kept is None:
-        raise StateError(f"{journal.path.name} does not exist: save a learner there first")
-    if kept.kind not in _LEARNERS:
-        raise StateError(f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not know")
-    learner: type[Learner] = __getattr__(kept.kind)
-    return learner.from_config(learner.configuration.from_plain(kept.config), journal)
-
-
-def warm_up() -> None:
-    """Compile the kernels now (some seconds, once), so that no round has to wait for it."""
-    from discreet.release.warm_up import warm_up
-
-    warm_up()
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "arrivals", "domains"]

@@ -17,7 +17,11 @@ from discreet.errors import DiscreetError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Decisions from a stream of people, without giving any of them away.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Decisions from a stream of people, without giving any of them away.",
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -48,25 +52,39 @@ class Stream(StrEnum):
 @app.command()
 def demo(
     story: Annotated[
-        Story, typer.Option(help="display: what to show a million visitors; bundle: what to bundle; totals: running sums.")
+        Story,
+        typer.Option(
+            help="display: what to show a million visitors; bundle: what to bundle; totals: running sums."
+        ),
     ] = Story.display,
     people: Annotated[int | None, typer.Option(help="How many visitors or shoppers.")] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
-    seed: Annotated[int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """A shop learns what to show without giving any visitor away; a table and a picture show how little that costs."""
+    """A shop learns what to show without giving any visitor away.
+
+    A table and a picture show how little that costs.
+    """
     from discreet.lab.bundle_story import tell_bundle
     from discreet.lab.display_story import tell_display
     from discreet.lab.totals_story import tell_totals
     from discreet.release.privacy import Privacy
 
     console = Console(quiet=as_json)
-    stories = {Story.display: (tell_display, 1_000_000), Story.bundle: (tell_bundle, 300_000), Story.totals: (tell_totals, 50_000)}
+    stories = {
+        Story.display: (tell_display, 1_000_000),
+        Story.bundle: (tell_bundle, 300_000),
+        Story.totals: (tell_totals, 50_000),
+    }
     tell, usual = stories[story]
-    report = tell(usual if people is None else people, Privacy(epsilon, delta), out, seed=seed, console=console)
+    report = tell(
+        usual if people is None else people, Privacy(epsilon, delta), out, seed=seed, console=console
+    )
     if as_json:
         typer.echo(json.dumps(report))
 
@@ -75,14 +93,19 @@ def demo(
 def plan(
     items: Annotated[int, typer.Option(help="How many items there are.")],
     rounds: Annotated[int, typer.Option(help="How many visitors are expected.")],
-    slots: Annotated[int | None, typer.Option(help="How many are shown. Without it: plan for the set of least cost.")] = None,
+    slots: Annotated[
+        int | None, typer.Option(help="How many are shown. Without it: plan for the set of least cost.")
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     feedback: Annotated[Feedback, typer.Option(help="What the site gets to see.")] = Feedback.full,
     stream: Annotated[Stream, typer.Option(help="iid: visitors are alike over time.")] = Stream.any,
     as_json: Json = False,
 ) -> None:
-    """What a budget buys before it is spent: schedule, noise, the share of value kept, and what 90 % would take."""
+    """What a budget buys before it is spent.
+
+    Schedule, noise, the share of value kept, and what 90 % would take.
+    """
     from discreet.lab.planning import make_plan, print_plan
     from discreet.release.privacy import Privacy
 
@@ -98,7 +121,9 @@ def plan(
 def run(
     config: Annotated[Path, typer.Argument(help="Settings of the learner, TOML; `learner` names it.")],
     data: Annotated[Path, typer.Option(help="The event log, CSV or Parquet.")],
-    out: Annotated[Path, typer.Option(help="Where decisions, report and state go. Run again to go on after a kill.")] = Path("run"),
+    out: Annotated[
+        Path, typer.Option(help="Where decisions, report and state go. Run again to go on after a kill.")
+    ] = Path("run"),
     as_json: Json = False,
 ) -> None:
     """Run a learner over an event log: decisions and a report, resumable at any point."""
@@ -118,14 +143,18 @@ class Experiment(StrEnum):
 @app.command()
 def reproduce(
     name: Annotated[Experiment, typer.Argument(help="sco-tables: streaming regression in l_p geometry.")],
-    out: Annotated[Path, typer.Option(help="Where to write the table (Markdown and JSON) and the picture.")] = Path("reproduced"),
+    out: Annotated[
+        Path, typer.Option(help="Where to write the table (Markdown and JSON) and the picture.")
+    ] = Path("reproduced"),
     seeds: Annotated[int, typer.Option(help="Runs of each setting.", min=1)] = 10,
     as_json: Json = False,
 ) -> None:
     """Run a paper's experiments again: what was printed, what comes out, and what discreet gets."""
     from discreet.lab.sco_tables import reproduce_sco_tables
 
-    report = {Experiment.sco_tables: reproduce_sco_tables}[name](out, seeds=seeds, console=Console(quiet=as_json))
+    report = {Experiment.sco_tables: reproduce_sco_tables}[name](
+        out, seeds=seeds, console=Console(quiet=as_json)
+    )
     if as_json:
         typer.echo(json.dumps(report))
 

@@ -1,7 +1,8 @@
 """Everything discreet raises on purpose.
 
-A message is one line: what is wrong, the value if it is configuration, the remedy. A message about a person's data names the
-field and the rule, never the value: an error text is seen by people who may not see the data. What was refused changed nothing.
+A message is one line: what is wrong, the value if it is configuration, the remedy. A message about a person's
+data names the field and the rule, never the value: an error text is seen by people who may not see the data.
+What was refused changed nothing.
 """
 
 __all__ = ["BudgetError", "ConfigError", "DiscreetError", "HorizonReached", "OutOfBounds", "StateError"]

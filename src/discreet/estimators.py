@@ -1,12 +1,14 @@
-"""Private linear models with scikit-learn's interface: put them where you have SGDRegressor or SGDClassifier today.
+"""Private linear models with scikit-learn's interface.
 
-Everything that scaling needs is a public parameter: ranges of features and targets, and the classes. Nothing is read off the data but what
-the guarantee covers. A fitted estimator holds released values only, so it may be pickled and shown; the learner behind `partial_fit` holds
-raw sums and is left out of pickles.
+Put them where you have SGDRegressor or SGDClassifier today.
 
-Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. As scikit-learn asks for, features or
-targets that are not finite are refused with an error, which depends on the data: clean them before, one sample at a time. How many samples
-there are is public.
+Everything that scaling needs is a public parameter: ranges of features and targets, and the classes. Nothing
+is read off the data but what the guarantee covers. A fitted estimator holds released values only, so it may
+be pickled and shown; the learner behind `partial_fit` holds raw sums and is left out of pickles.
+
+Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. As scikit-learn asks
+for, features or targets that are not finite are refused with an error, which depends on the data: clean them
+before, one sample at a time. How many samples there are is public.
 
 Guarantee   docs/guarantees/streaming.md
 """
@@ -19,11 +21,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discreet.arrays import Floats
 from discreet.arrivals.losses import HuberLoss, LogisticLoss, SquaredLoss
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.learners.streaming_learner import StreamingLearner
-from discreet.release.arrays import Floats
 from discreet.release.privacy import Privacy
 
 __all__ = ["PrivateStreamingClassifier", "PrivateStreamingRegressor"]
@@ -49,7 +51,10 @@ HARMLESS = (
 
 
 class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
-    """What regressor and classifier share: scaling by public ranges, feeding, and reading coefficients back."""
+    """What regressor and classifier share.
+
+    Scaling by public ranges, feeding, and reading coefficients back.
+    """
 
     @abstractmethod
     def _loss(self) -> Any:
@@ -61,7 +66,9 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         if not isinstance(self.radius, int | float):
             raise ConfigError(f"radius must be a number, got {self.radius!r}")
         domain = LpBall(size, float(self.p), float(self.radius) * length)
-        seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        seed = (
+            None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
+        )
         return StreamingLearner(
             domain, self._loss(), horizon, Privacy(self.epsilon, self.delta), feature_bound=1.0, target_bound=1.0, method=self.method,
             bound=self.bound, pace=self.pace, curvature=self.curvature, block=self.block, seed=seed,
@@ -86,9 +93,13 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             ranges = np.broadcast_to(np.asarray(self.feature_range, dtype=np.float64), (features, 2))
         except (TypeError, ValueError):
-            raise ConfigError(f"feature_range must be a pair (low, high) or one pair for each of {features} features") from None
+            raise ConfigError(
+                f"feature_range must be a pair (low, high) or one pair for each of {features} features"
+            ) from None
         if not (np.isfinite(ranges).all() and (ranges[:, 0] < ranges[:, 1]).all()):
-            raise ConfigError("feature_range must be finite, with low < high: public numbers, not read off the data")
+            raise ConfigError(
+                "feature_range must be finite, with low < high: public numbers, not read off the data"
+            )
         return ranges[:, 0], ranges[:, 1]
 
     def _take(self, learner: StreamingLearner, features: int) -> None:
@@ -97,7 +108,10 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         weights = learner.coefficients / self._length(features + 1)
         self._weights = weights[:-1] * 2 / (high - low)
         self._constant = float(weights[-1] - weights[:-1] @ ((high + low) / (high - low)))
-        self.guarantee_ = str(learner.guarantee) + " This is the guarantee of this fit: every other fit of the same people adds to it."
+        self.guarantee_ = (
+            str(learner.guarantee)
+            + " This is the guarantee of this fit: every other fit of the same people adds to it."
+        )
 
     def _checked(self, *data: Any, **checks: Any) -> Any:
         """scikit-learn's checks, with errors that do not quote the data as scikit-learn's own do."""
@@ -108,7 +122,11 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         for part, instead in QUOTING.items():
             if part in text:
                 raise kind(instead)
-        raise kind(text.splitlines()[0] if any(part in text for part in HARMLESS) else "features and targets must be numbers")
+        raise kind(
+            text.splitlines()[0]
+            if any(part in text for part in HARMLESS)
+            else "features and targets must be numbers"
+        )
 
     def _fed(self, X: Any, y: Floats, *, partial: bool) -> None:
         features = X.shape[1]
@@ -117,8 +135,13 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
                 raise ConfigError("partial_fit needs horizon: how many samples will come in all")
             if not hasattr(self, "_learner"):
                 if getattr(self, "_was_pickled", False):
-                    raise StateError("this estimator came from a pickle, which leaves out raw sums: it predicts, but cannot go on learning")
-                self._learner, self._begun_with = self._begin(features, int(self.horizon)), repr(self.get_params())
+                    raise StateError(
+                        "this estimator came from a pickle, which leaves out raw sums: it predicts, but cannot go on learning"
+                    )
+                self._learner, self._begun_with = (
+                    self._begin(features, int(self.horizon)),
+                    repr(self.get_params()),
+                )
             if repr(self.get_params()) != self._begun_with:
                 raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
             learner = self._learner
@@ -148,7 +171,9 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
-    """Private linear regression from a stream; `fit` and `partial_fit` publish coefficients, every sample stays private.
+    """Private linear regression from a stream.
+
+    `fit` and `partial_fit` publish coefficients, every sample stays private.
 
     Parameters
     ----------
@@ -195,8 +220,21 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
         block: int | str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.epsilon, self.delta, self.feature_range, self.target_range, self.loss = epsilon, delta, feature_range, target_range, loss
-        self.p, self.radius, self.horizon, self.method, self.bound, self.pace = p, radius, horizon, method, bound, pace
+        self.epsilon, self.delta, self.feature_range, self.target_range, self.loss = (
+            epsilon,
+            delta,
+            feature_range,
+            target_range,
+            loss,
+        )
+        self.p, self.radius, self.horizon, self.method, self.bound, self.pace = (
+            p,
+            radius,
+            horizon,
+            method,
+            bound,
+            pace,
+        )
         self.curvature, self.block, self.random_state = curvature, block, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -239,7 +277,9 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # on the tiny data sets of scikit-learn's checks, privacy leaves little
+        tags.regressor_tags.poor_score = (
+            True  # on the tiny data sets of scikit-learn's checks, privacy leaves little
+        )
         return tags
 
 
@@ -280,8 +320,21 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         block: int | str = "auto",
         random_state: Any = None,
     ) -> None:
-        self.epsilon, self.delta, self.classes, self.feature_range, self.p, self.radius = epsilon, delta, classes, feature_range, p, radius
-        self.horizon, self.method, self.bound, self.pace, self.curvature = horizon, method, bound, pace, curvature
+        self.epsilon, self.delta, self.classes, self.feature_range, self.p, self.radius = (
+            epsilon,
+            delta,
+            classes,
+            feature_range,
+            p,
+            radius,
+        )
+        self.horizon, self.method, self.bound, self.pace, self.curvature = (
+            horizon,
+            method,
+            bound,
+            pace,
+            curvature,
+        )
         self.block, self.random_state = block, random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -289,13 +342,22 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         return self._learn(X, y, partial=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from some more samples; `classes` is accepted as scikit-learn passes it, and must agree with the parameter."""
-        if classes is not None and set(np.asarray(classes).tolist()) != set(np.asarray(self.classes).tolist()):
+        """Learn from some more samples.
+
+        `classes` is accepted as scikit-learn passes it, and must agree with the parameter.
+        """
+        if classes is not None and set(np.asarray(classes).tolist()) != set(
+            np.asarray(self.classes).tolist()
+        ):
             raise ConfigError("classes must be those of the parameter `classes`")
         return self._learn(X, y, partial=True)
 
     def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
-        if not isinstance(self.classes, tuple | list | np.ndarray) or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
+        if (
+            not isinstance(self.classes, tuple | list | np.ndarray)
+            or len(self.classes) != 2
+            or self.classes[0] == self.classes[1]
+        ):
             raise ConfigError(f"classes must be two different ones, got {self.classes!r}")
         first = not (partial and hasattr(self, "_learner"))
         X, y = self._checked(X, y, reset=first, dtype=np.float64)

@@ -1,8 +1,17 @@
 """What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
 
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
-from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, Loss, Samples, SquaredLoss
+from discreet.arrivals.losses import (
+    CallableLoss,
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    Loss,
+    Samples,
+    SquaredLoss,
+)
 from discreet.arrivals.set_functions import (
+    AnyFunction,
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
@@ -13,6 +22,7 @@ from discreet.arrivals.set_functions import (
 )
 
 __all__ = [
+    "AnyFunction",
     "CallableLoss",
     "ClickModel",
     "ConcaveOverModular",

@@ -1,7 +1,7 @@
 """Set functions that may fall as well as rise: what a set of items costs a person.
 
-A family turns many people, one row each, into what every item adds along an order (`along`), in one pass over the rows. All
-families of discreet/arrivals/set_functions.py are cost functions too.
+A family turns many people, one row each, into what every item adds along an order (`along`), in one pass over
+the rows. All families of discreet/arrivals/set_functions.py are cost functions too.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, WeightedCoverage
 from discreet.errors import ConfigError
-from discreet.release.arrays import Floats, Integers, Mask
 
 __all__ = ["CostFunctions", "GraphCut", "MinusModular"]
 
@@ -34,10 +35,12 @@ class CostFunctions(Protocol):
 
 @dataclass(frozen=True)
 class GraphCut:
-    """Pairs of items that belong together: f(S) = Σ of the weights of edges with one end in S and one outside.
+    """Pairs of items that belong together.
 
-    `edges` are public pairs of items. A row holds a person's weight for each edge, not negative. `directed`: an edge (a, b) costs
-    only if a is in S and b is not.
+    F(S) = Σ of the weights of edges with one end in S and one outside.
+
+    `edges` are public pairs of items. A row holds a person's weight for each edge, not negative. `directed`:
+    an edge (a, b) costs only if a is in S and b is not.
 
     Runtime: O(edges) a person, compiled.
 
@@ -72,7 +75,8 @@ class GraphCut:
         rank[order] = np.arange(len(order))
         tails, heads = self._ends
         forward = rank[tails] < rank[heads]
-        # Along the order an edge costs its weight when the first end joins, and gives it back when the second does.
+        # Along the order an edge costs its weight when the first end joins, and gives it back when the second
+        # does.
         first, second = np.where(forward, tails, heads), np.where(forward, heads, tails)
         counts = forward if self.directed else np.ones_like(forward)
         steps = np.zeros((len(rows), len(order)))
@@ -82,25 +86,38 @@ class GraphCut:
 
 @dataclass(frozen=True)
 class MinusModular:
-    """Any family, less what single items bring: f(S) − Σ p_a over a in S. With prices or benefits p of either sign.
+    """Any family, less what single items bring: f(S) − Σ p_a over a in S.
 
-    A row holds the family's numbers, then n more: p. `MinusModular(GraphCut(edges))` are cuts plus a modular term,
-    `MinusModular(WeightedCoverage(covers))` coverage minus price, `MinusModular(ConcaveOverModular("cap"))` diminishing returns minus
-    benefits.
+    With prices or benefits p of either sign.
+
+    A row holds the family's numbers, then n more: p. `MinusModular(GraphCut(edges))` are cuts plus a modular
+    term, `MinusModular(WeightedCoverage(covers))` coverage minus price,
+    `MinusModular(ConcaveOverModular("cap"))` diminishing returns minus benefits.
 
     >>> bundle = MinusModular(GraphCut(((0, 1),)))
     >>> bundle.along(np.array([[0.5, 0.1, 0.9]]), np.array([1, 0])).round(2)
     array([[-0.6, -0.4]])
     """
 
-    family: CostFunctions
+    family: "GraphCut | ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage"
+
+    def __post_init__(self) -> None:
+        if (
+            isinstance(self.family, type)
+            or not hasattr(self.family, "along")
+            or isinstance(self.family, MinusModular)
+        ):
+            raise ConfigError(f"MinusModular takes one family with rows, got {self.family!r}")
 
     def width(self, items: int) -> int:
         return self.family.width(items) + items
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         parts = rows[:, :-items], rows[:, -items:]
-        (family, family_fine), (modular, modular_fine) = self.family.admit(parts[0], items), _within(parts[1], -LARGEST)
+        (family, family_fine), (modular, modular_fine) = (
+            self.family.admit(parts[0], items),
+            _within(parts[1], -LARGEST),
+        )
         fine = family_fine & modular_fine
         if family is parts[0] and modular is parts[1]:  # nobody's numbers were touched: no need to copy them
             return rows, fine

@@ -1,44 +1,107 @@
-"""Feedback as it comes in, made into what a learner can read; or `OutOfBounds` if it is of the wrong kind.
+"""Feedback as it comes in, made into numbers that a gathering can take.
 
-One person's feedback (`batch.single`) is refused if it is wrong. Among many, whoever is wrong counts as nothing.
+Or `OutOfBounds` if one person's is of the wrong kind.
+
+One person's feedback (`batch.single`) is refused if it is wrong, and the round stays open. Among many,
+whoever is malformed adds nothing: one person's row must not decide whether others are counted.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.arrivals.cost_functions import CostFunctions
+from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.errors import OutOfBounds
-from discreet.release.arrays import Floats
-from discreet.release.entrance import as_row, as_rows
-from discreet.release.turn import Batch
+from discreet.turn.problem import Batch
 
-__all__ = ["as_callables", "as_numbers", "as_people"]
+__all__ = ["as_callables", "as_floats", "as_numbers", "as_people", "as_rows"]
 
 
-def as_numbers(batch: Batch, low: float, high: float) -> Floats:
-    """One number a person, clipped; what is not finite counts as 0 if it comes with many."""
-    rows = as_row(batch.feedback, 1) if batch.single else as_rows(batch.feedback, 1, len(batch.rounds))
-    return np.asarray(np.clip(np.nan_to_num(rows[:, 0], nan=0.0, posinf=0.0, neginf=0.0), low, high), dtype=np.float64)
+def as_floats(values: Any) -> Floats | None:
+    """Numbers as an array of floats; None if they are no numbers. Quiet.
+
+    A warning would tell about a person.
+    """
+    if not _is_plain(values):
+        with reading():
+            values = asked_of(lambda: np.array(values), None)
+    elif not isinstance(values, np.ndarray):
+        try:
+            values = np.asarray(values)
+        except Exception:
+            return None
+    if values is None or values.dtype.kind not in "biuf":
+        return None
+    if values.dtype == np.float64:
+        return np.asarray(values)
+    with np.errstate(all="ignore"):
+        return np.asarray(values.astype(np.float64))
 
 
-def as_callables(batch: Batch, blank: Callable[..., float]) -> list[SetFunction]:
-    """One callable a person."""
+def _is_plain(values: Any) -> bool:
+    """Whether turning these values into an array runs nobody's code."""
+    kind = type(values)
+    if kind is np.ndarray:
+        return bool(values.dtype.kind != "O")
+    if kind is list or kind is tuple:
+        return all(type(value) in (float, int, np.float64) for value in values)
+    return kind in (float, int, bool) or isinstance(values, np.generic)
+
+
+def as_rows(batch: Batch, width: int) -> Floats:
+    """So many numbers a person, one row each; rows that are malformed among many are NaN."""
+    feedback, people = batch.feedback, len(batch)
+    if batch.single:
+        row = as_floats(feedback)
+        if row is None or (row.shape != (width,) and not (width == 1 and row.shape == ())):
+            raise OutOfBounds(f"feedback must be {width} numbers")
+        if not np.isfinite(row).all():
+            raise OutOfBounds(
+                "feedback must be finite: replace NaN and infinite entries before you pass them on"
+            )
+        return np.ascontiguousarray(row.reshape(1, width))
+    if isinstance(feedback, np.ndarray) and feedback.dtype.kind != "O":
+        rows = as_floats(feedback)
+        if rows is not None and width == 1 and rows.ndim == 1:
+            rows = rows.reshape(-1, 1)
+        if rows is None or rows.shape != (people, width):
+            raise OutOfBounds(f"feedback must be a matrix with {width} numbers a row, one row a round")
+        return np.ascontiguousarray(rows)
+    return _row_by_row(list(feedback), width)
+
+
+def _row_by_row(people: list[Any], width: int) -> Floats:
+    """A list with one entry a person, of whom some may be anything."""
+    rows = np.full((len(people), width), np.nan)
+    for place, person in enumerate(people):
+        row = as_floats(person)
+        if row is not None and (row.shape == (width,) or (width == 1 and row.shape == ())):
+            rows[place] = row
+    return rows
+
+
+def as_numbers(batch: Batch) -> Floats:
+    """One number a person; NaN for whoever is malformed among many."""
+    return as_rows(batch, 1)[:, 0]
+
+
+def as_callables(batch: Batch) -> list[SetFunction | None]:
+    """One callable a person; None for whoever brought something else among many."""
     if batch.single:
         return [SetFunction(batch.feedback)]
-    people = list(batch.feedback)
-    if len(people) != len(batch.rounds):
-        raise OutOfBounds("feedback must be one callable a round")
-    return [SetFunction(person if callable(person) else blank) for person in people]
+    return [SetFunction(person) if callable(person) else None for person in batch.feedback]
 
 
 def as_people(batch: Batch, functions: SetFunctions | CostFunctions, items: int) -> Floats:
     """One row a person for a family of set functions, every number in its range."""
     width = functions.width(items)
-    rows: Any = as_row(batch.feedback, width) if batch.single else as_rows(batch.feedback, width, len(batch.rounds))
-    rows, fine = functions.admit(rows, items)
+    with np.errstate(all="ignore"):
+        rows, fine = functions.admit(as_rows(batch, width), items)
     if batch.single and not fine.all():
-        raise OutOfBounds(f"feedback must be {width} numbers in the range of {type(functions).__name__}: see its docstring")
+        raise OutOfBounds(
+            f"feedback must be {width} numbers in the range of {type(functions).__name__}: see its docstring"
+        )
     return np.asarray(rows, dtype=np.float64)

@@ -1,6 +1,7 @@
 """What a sample says about coefficients: losses of a linear predictor, and samples themselves.
 
-A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y; its gradient is ℓ′(m, y)·x, so all a learner needs is the slope ℓ′.
+A loss is ℓ(m, y) for a margin m = ⟨x, θ⟩ and a target y; its gradient is ℓ′(m, y)·x, so all a learner needs
+is the slope ℓ′.
 
 >>> SquaredLoss().slopes(np.array([0.5]), np.array([1.0]))
 array([-1.])
@@ -14,11 +15,19 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from discreet.arrivals.interrupts import note
+from discreet.arrays import Floats
+from discreet.arrivals.person import asked_of
 from discreet.errors import ConfigError, OutOfBounds
-from discreet.release.arrays import Floats
 
-__all__ = ["CallableLoss", "GeneralisedLinearLoss", "HuberLoss", "LogisticLoss", "Loss", "Samples", "SquaredLoss"]
+__all__ = [
+    "CallableLoss",
+    "GeneralisedLinearLoss",
+    "HuberLoss",
+    "LogisticLoss",
+    "Loss",
+    "Samples",
+    "SquaredLoss",
+]
 
 
 class Loss(Protocol):
@@ -110,7 +119,10 @@ class HuberLoss:
 
 @dataclass(frozen=True)
 class GeneralisedLinearLoss:
-    """The negative log-likelihood of a generalised linear model with its canonical link: "identity", "logistic" or "log" (counts)."""
+    """The negative log-likelihood of a generalised linear model with its canonical link.
+
+    "identity", "logistic" or "log" (counts).
+    """
 
     link: Literal["identity", "logistic", "log"] = "identity"
 
@@ -138,35 +150,44 @@ class GeneralisedLinearLoss:
         return self.predict(margins) - targets
 
     def values(self, margins: Floats, targets: Floats) -> Floats:
-        whole = {"identity": margins**2 / 2, "logistic": np.logaddexp(0.0, margins), "log": np.exp(np.minimum(margins, 30.0))}[self.link]
+        whole = {
+            "identity": margins**2 / 2,
+            "logistic": np.logaddexp(0.0, margins),
+            "log": np.exp(np.minimum(margins, 30.0)),
+        }[self.link]
         return np.asarray(whole - targets * margins, dtype=np.float64)
 
     def predict(self, margins: Floats) -> Floats:
         if self.link == "identity":
             return margins
-        return LogisticLoss().predict(margins) if self.link == "logistic" else np.exp(np.minimum(margins, 30.0))
+        return (
+            LogisticLoss().predict(margins) if self.link == "logistic" else np.exp(np.minimum(margins, 30.0))
+        )
 
 
 @dataclass(frozen=True)
 class CallableLoss:
-    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients. Slower: one call a sample.
+    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients. Slower.
 
-    A sample for which it raises, or gives something that is not finite, counts as zero. It must not remember anything from one sample to
-    the next.
+    One call a sample.
+
+    A sample for which it raises, or gives something that is not finite, counts as zero. It must not remember
+    anything from one sample to the next.
     """
 
-    gradient: Callable[[Floats, Floats, float], Any]
+    gradient: Callable[..., Any] | None = None
 
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
         """The gradient of one sample, zeros if it fails."""
-        try:
-            # Copied: a function may give the same array again and again.
-            found = np.array(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
-        except BaseException as error:
-            note(error)
-            return np.zeros_like(coefficients)
-        fine = found.shape == coefficients.shape and bool(np.isfinite(found).all())
-        return found if fine else np.zeros_like(coefficients)
+        found = asked_of(lambda: self._asked(coefficients, x, y), None)
+        fine = found is not None and found.shape == coefficients.shape and bool(np.isfinite(found).all())
+        return found if fine and found is not None else np.zeros_like(coefficients)
+
+    def _asked(self, coefficients: Floats, x: Floats, y: float) -> Floats | None:
+        if self.gradient is None:
+            return None
+        # Copied: a function may give the same array again and again.
+        return np.array(self.gradient(coefficients.copy(), x.copy(), float(y)), dtype=np.float64)
 
 
 class Samples:
@@ -189,7 +210,9 @@ class Samples:
         except Exception:  # whatever a person's own type raises may tell about them
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
-            raise OutOfBounds("feedback must be a pair (features, targets): one row of features and one target a round")
+            raise OutOfBounds(
+                "feedback must be a pair (features, targets): one row of features and one target a round"
+            )
 
     def __len__(self) -> int:
         return len(self.targets)

@@ -1,8 +1,9 @@
 """Set functions: what a set of items is worth to a person.
 
-A family of set functions turns many people, one row each, into marginal gains at once. Each family keeps, for the items
-chosen so far, what it needs to tell the next gains (`covered`), so that a chain of k choices costs k passes over the rows.
-All are monotone, submodular and zero for the empty set; with rows as documented they lie in [0, 1].
+A family of set functions turns many people, one row each, into marginal gains at once. Each family keeps, for
+the items chosen so far, what it needs to tell the next gains (`covered`), so that a chain of k choices costs
+k passes over the rows. All are monotone, submodular and zero for the empty set; with rows as documented they
+lie in [0, 1].
 """
 
 from collections.abc import Callable, Sequence
@@ -11,12 +12,13 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from discreet.arrivals.interrupts import note
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.person import asked_of
 from discreet.decide.extensions import chain_values
 from discreet.errors import ConfigError, OutOfBounds
-from discreet.release.arrays import Floats, Integers, Mask
 
 __all__ = [
+    "AnyFunction",
     "ClickModel",
     "ConcaveOverModular",
     "FacilityLocation",
@@ -67,7 +69,9 @@ def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
 
 @dataclass(frozen=True)
 class ClickModel:
-    """A person clicks item a with probability p_a, independently: f(S) = 1 − ∏(1 − p_a), the chance of any click.
+    """A person clicks item a with probability p_a, independently.
+
+    F(S) = 1 − ∏(1 − p_a), the chance of any click.
 
     A row holds the n probabilities.
 
@@ -141,7 +145,9 @@ class ConcaveOverModular:
         return np.zeros(len(rows))
 
     def gains(self, rows: Floats, covered: Floats) -> Floats:
-        return self._worth(covered[:, None] + rows, rows.shape[1]) - self._worth(covered, rows.shape[1])[:, None]
+        return (
+            self._worth(covered[:, None] + rows, rows.shape[1]) - self._worth(covered, rows.shape[1])[:, None]
+        )
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered + rows[:, item], dtype=np.float64)
@@ -155,10 +161,12 @@ class ConcaveOverModular:
 
 @dataclass(frozen=True)
 class WeightedCoverage:
-    """Items cover topics; a person has a weight for each topic: f(S) = Σ of the weights of the topics that S covers.
+    """Items cover topics; a person has a weight for each topic.
 
-    `covers[a][t]` says publicly whether item a covers topic t. A row holds the weights, non-negative; if they add up to more
-    than 1 they are scaled down.
+    F(S) = Σ of the weights of the topics that S covers.
+
+    `covers[a][t]` says publicly whether item a covers topic t. A row holds the weights, non-negative; if they
+    add up to more than 1 they are scaled down.
 
     >>> coverage = WeightedCoverage(((1, 1, 0), (0, 1, 1)))
     >>> person = np.array([[0.5, 0.3, 0.2]])
@@ -170,7 +178,9 @@ class WeightedCoverage:
 
     def width(self, items: int) -> int:
         if len(self.covers) != items or len({len(row) for row in self.covers}) != 1:
-            raise ConfigError(f"covers must have one row of equal length for each of the {items} items, got {len(self.covers)} rows")
+            raise ConfigError(
+                f"covers must have one row of equal length for each of the {items} items, got {len(self.covers)} rows"
+            )
         return len(self.covers[0])
 
     @property
@@ -195,18 +205,29 @@ class WeightedCoverage:
         from discreet.arrivals import kernels
 
         covers = self._matrix[order] > 0
-        first = np.where(covers.any(axis=0), order[covers.argmax(axis=0)], -1)  # the item that covers a topic first
+        first = np.where(
+            covers.any(axis=0), order[covers.argmax(axis=0)], -1
+        )  # the item that covers a topic first
         steps = np.zeros((len(rows), len(order)))
         kernels.add_topics(rows, first, steps)
         return steps
 
 
+@dataclass(frozen=True)
+class AnyFunction:
+    """Visitors bring callables of their own.
+
+    `function=SetFunction` in Python, `function = "AnyFunction"` in TOML.
+    """
+
+
 class SetFunction:
     """Any callable on integer arrays, as one person's set function; values are remembered.
 
-    Marginal gains are differences of values: n calls for each item chosen. A callable that raises anything, or gives something
-    that is not a finite number, gains nothing on top of that set; it never stops anything, or one person could delete others.
-    One person's callable must not depend on another's (shared state would carry one person's influence to the next).
+    Marginal gains are differences of values: n calls for each item chosen. A callable that raises anything,
+    or gives something that is not a finite number, gains nothing on top of that set; it never stops anything,
+    or one person could delete others. One person's callable must not depend on another's (shared state would
+    carry one person's influence to the next).
 
     >>> person = SetFunction(lambda chosen: min(1.0, 0.4 * len(chosen)))
     >>> person.gains([], 3), person.gains([0, 1], 3).round(2)
@@ -228,35 +249,42 @@ class SetFunction:
 
     def gains(self, chosen: Sequence[int], items: int) -> Floats:
         """f(S + a) − f(S) for every item a, or zeros if the callable fails."""
-        try:
-            here = self.value(chosen)
-            gains = np.array([self.value([*chosen, item]) - here for item in range(items)])
-        except BaseException as error:
-            note(error)
-            return np.zeros(items)
-        return gains if np.isfinite(gains).all() else np.zeros(items)
+        gains = asked_of(lambda: self._gains(chosen, items), None)
+        return gains if gains is not None and np.isfinite(gains).all() else np.zeros(items)
+
+    def _gains(self, chosen: Sequence[int], items: int) -> Floats | None:
+        here = self.value(chosen)
+        return np.array([self.value([*chosen, item]) - here for item in range(items)])
 
     def along(self, order: Integers, bound: float) -> Floats:
-        """What each item adds when items are added in this order, with values clipped to [−bound, bound]; zeros if the callable fails."""
-        try:
-            values = chain_values(self._function, order)
-        except BaseException as error:
-            note(error)
-            return np.zeros(len(order))
-        if not np.isfinite(values).all():
+        """What each item adds along an order, with values clipped to [−bound, bound].
+
+        Zeros if the callable fails.
+        """
+        values = asked_of(lambda: self._values(order), None)
+        if values is None or not np.isfinite(values).all():
             return np.zeros(len(order))
         steps = np.empty(len(order))
         steps[order] = np.diff(np.clip(values, -bound, bound))
         return steps
 
+    def _values(self, order: Integers) -> Floats | None:
+        return chain_values(self._function, order)
+
 
 def check_set_function(
-    function: Callable[[Integers], float], items: int, *, bound: float = 1.0, monotone: bool = True, trials: int = 200, seed: int = 0
+    function: Callable[[Integers], float],
+    items: int,
+    *,
+    bound: float = 1.0,
+    monotone: bool = True,
+    trials: int = 200,
+    seed: int = 0,
 ) -> list[str]:
     """Try a callable on random sets; a list of what is wrong with it, empty if nothing was found.
 
-    For values that are to be large (`SetMaximizer`) it must be monotone and 0 for the empty set; for costs (`SetMinimizer`) ask with
-    `monotone=False`: submodular and between −bound and bound is enough.
+    For values that are to be large (`SetMaximizer`) it must be monotone and 0 for the empty set; for costs
+    (`SetMinimizer`) ask with `monotone=False`: submodular and between −bound and bound is enough.
 
     >>> check_set_function(lambda chosen: len(chosen) / 5, items=5)
     []
@@ -274,11 +302,17 @@ def check_set_function(
         inner, outer, item = order[:small].tolist(), order[:large].tolist(), int(order[-1])
         here, there = (person.value([*chosen, item]) - person.value(chosen) for chosen in (inner, outer))
         if monotone and min(here, there) < -1e-9:
-            problems.setdefault("monotone", f"not monotone: adding item {item} to {sorted(outer)} or {sorted(inner)} loses value")
+            problems.setdefault(
+                "monotone",
+                f"not monotone: adding item {item} to {sorted(outer)} or {sorted(inner)} loses value",
+            )
         if there > here + 1e-9:
             problems.setdefault(
-                "submodular", f"not submodular: item {item} gains more on top of {sorted(outer)} than on top of {sorted(inner)}"
+                "submodular",
+                f"not submodular: item {item} gains more on top of {sorted(outer)} than on top of {sorted(inner)}",
             )
         if max(abs(person.value(chosen)) for chosen in (inner, outer, [*outer, item])) > bound + 1e-9:
-            problems.setdefault("bounded", f"not bounded: a set is worth more than {bound:g} or less than {-bound:g}")
+            problems.setdefault(
+                "bounded", f"not bounded: a set is worth more than {bound:g} or less than {-bound:g}"
+            )
     return list(problems.values())

@@ -10,7 +10,8 @@ dual                      q with 1/p + 1/q = 1: the norm in which features are b
 
 Everything here is public: a domain never sees a person.
 
-References  Hazan (2016), "Introduction to Online Convex Optimization"; Duchi et al. (2008), projection onto the l₁ ball
+References  Hazan (2016), "Introduction to Online Convex Optimization"; Duchi et al. (2008), projection onto
+            the l₁ ball
 """
 
 from dataclasses import dataclass
@@ -19,8 +20,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.release.arrays import Floats
 
 __all__ = ["Box", "Domain", "LpBall", "Simplex"]
 
@@ -67,7 +68,9 @@ def _check(dimension: int, **positive: float) -> None:
         raise ConfigError(f"dimension must be a whole number, at least 1, got {dimension!r}")
     for name, value in positive.items():
         if not (np.isfinite(value) and value > 0):
-            raise ConfigError(f"{name} must be finite and greater than 0, got {value}: the domain would be empty or endless")
+            raise ConfigError(
+                f"{name} must be finite and greater than 0, got {value}: the domain would be empty or endless"
+            )
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,9 @@ class Box:
 class LpBall:
     """All points with ‖x‖_p ≤ radius, for any p from 1 to infinity.
 
-    ψ is ‖x‖_p²/(2(p − 1)) for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p = 1 the entropy of x as a mixture of
-    the 2d corners: each fits the geometry, so that what is lost grows with log d at p = 1.
+    ψ is ‖x‖_p²/(2(p − 1)) for 1 < p ≤ 2 (its leader is a closed form), ½·‖x‖₂² for p > 2, and for p = 1 the
+    entropy of x as a mixture of the 2d corners: each fits the geometry, so that what is lost grows with log d
+    at p = 1.
 
     >>> LpBall(3, p=1).corner(np.array([0.5, -2.0, 1.0]))
     array([0., 1., 0.])
@@ -203,10 +207,13 @@ class LpBall:
             scores = np.concatenate([-total, total]) / (stiffness * self.radius)
             shares = np.exp(scores - scores.max())
             shares /= shares.sum()
-            return np.asarray(self.radius * (shares[: self.dimension] - shares[self.dimension :]), dtype=np.float64)
+            return np.asarray(
+                self.radius * (shares[: self.dimension] - shares[self.dimension :]), dtype=np.float64
+            )
         if self.p > 2:
             return self.project(-total / stiffness)
-        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that is less.
+        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that
+        # is less.
         length = _norm(total, self.dual) * (self.p - 1) / stiffness
         return -min(self.radius, length) * _dual_map(total, self.dual)
 
@@ -305,13 +312,16 @@ def _onto_simplex(point: Floats, total: float) -> Floats:
     point = point - np.max(point)  # the same projection, and digits where they matter
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(point) + 1)
-    return np.asarray(np.maximum(point - float(excess[np.flatnonzero(falling > excess)[-1]]), 0.0), dtype=np.float64)
+    return np.asarray(
+        np.maximum(point - float(excess[np.flatnonzero(falling > excess)[-1]]), 0.0), dtype=np.float64
+    )
 
 
 def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:
     """The nearest point of the l_p sphere, for sizes ≥ 0 outside of it and 1 < p < ∞, p ≠ 2.
 
-    x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius: bisection in log λ around bisection in x.
+    x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius: bisection in log λ around
+    bisection in x.
     """
 
     def shrunk(weight: float) -> Floats:

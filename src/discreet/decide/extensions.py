@@ -7,16 +7,25 @@ Sort x in descending order by π; B_i is the set of the first i items, and
     g_π(i) = f(B_i) − f(B_{i−1})                                       a subgradient of f̂ at x if f is submodular
 
 Runtime     O(n log n) and n + 1 values of f
-References  Lovász (1983), "Submodular Functions and Convexity"; Hazan, Kale (2012), "Online Submodular Minimization"
+References  Lovász (1983), "Submodular Functions and Convexity"; Hazan, Kale (2012), "Online Submodular
+            Minimization"
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from discreet.release.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers
 
-__all__ = ["chain", "chain_values", "combination", "lovasz_extension", "padded_sets", "subgradient", "threshold_sizes"]
+__all__ = [
+    "chain",
+    "chain_values",
+    "combination",
+    "lovasz_extension",
+    "padded_sets",
+    "subgradient",
+    "threshold_sizes",
+]
 
 Function = Callable[[Integers], float]
 """A set function: takes the items of a set as an integer array in ascending order."""

@@ -2,17 +2,20 @@
 
     x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)          for the cube: clip(½ − v/h, 0, 1), coordinate by coordinate
 
-v is the noisy total of all gradients so far. Its regret is at most (linear costs fixed in advance; others: see the proof)
+v is the noisy total of all gradients so far. Its regret is at most (linear costs fixed in advance; others:
+see the proof)
 
     h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),                   least at             h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
 
-with `spread` the range of ψ on the domain, in which ψ is strongly convex in the norm dual to ‖·‖; G_r the gradient of block r, σ² the
-variance of a coordinate of the newest total, and κ = E‖z‖² for standard normal z (n for the Euclidean norm). `most`
-replaces Σ‖G_r‖² by a bound known in advance. Without it the sum is estimated: what the steps of the released totals show beyond their
-known noise, about three standard deviations deducted. That reads released numbers only.
+with `spread` the range of ψ on the domain, in which ψ is strongly convex in the norm dual to ‖·‖; G_r the
+gradient of block r, σ² the variance of a coordinate of the newest total, and κ = E‖z‖² for standard normal z
+(n for the Euclidean norm). `most` replaces Σ‖G_r‖² by a bound known in advance. Without it the sum is
+estimated: what the steps of the released totals show beyond their known noise, about three standard
+deviations deducted. That reads released numbers only.
 
 Guarantee   docs/guarantees/costs.md, Theorem 3 (regret on the cube); post-processing as far as privacy goes
-References  Hazan, Kale (2012); Agarwal, Singh (2017); Duchi, Hazan, Singer (2011), "Adaptive Subgradient Methods"
+References  Hazan, Kale (2012); Agarwal, Singh (2017); Duchi, Hazan, Singer (2011), "Adaptive Subgradient
+            Methods"
 """
 
 from dataclasses import dataclass
@@ -21,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.decide.domains import Domain
-from discreet.release.arrays import Floats
 
 __all__ = ["Leader"]
 
@@ -48,8 +51,13 @@ class Leader:
         """In the middle, before anything was released."""
         return {"point": self.domain.start(), "total": np.zeros(self.domain.dimension), "steps": np.zeros(4)}
 
-    def follow(self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float) -> dict[str, Any]:
-        """The memory after one more released total; `step_variance` is that of its difference from the one before."""
+    def follow(
+        self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float
+    ) -> dict[str, Any]:
+        """The memory after one more released total.
+
+        `step_variance` is that of its difference from the one before.
+        """
         memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
         return memory | {"point": self.domain.lead(total, self.stiffness(memory) / self.pace)}
 
@@ -57,7 +65,9 @@ class Leader:
         """h, as of the newest total."""
         return float(memory["steps"][3])
 
-    def stiffened(self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float) -> dict[str, Any]:
+    def stiffened(
+        self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float
+    ) -> dict[str, Any]:
         """The memory after one more released total, but for the point."""
         size = self.domain.noise_square
         swings, shown, noise, stiffness = (float(value) for value in memory["steps"])

@@ -1,1 +1,1 @@
-"""One file a problem."""
+"""What learns from people: one folder a learner, named after it; inside, one file a way of learning."""

@@ -5,20 +5,45 @@ from typing import Any
 
 import numpy as np
 
+from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["labelled"]
+__all__ = ["Label", "item_numbers", "labelled", "labels_of"]
+
+Label = str | int
 
 
-def labelled(items: Any) -> tuple[int, list[str] | None]:
+def labelled(items: Any) -> tuple[int, tuple[Label, ...] | None]:
     """How many items there are, and their labels if they have any.
 
-    >>> labelled(3), labelled(["tea", "milk"])
-    ((3, None), (2, ['tea', 'milk']))
+    Texts or whole numbers, which keep their type.
+
+    >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
+    ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
     """
-    if isinstance(items, int | np.integer):
-        return int(items), None
-    if isinstance(items, str) or not isinstance(items, Iterable):
+    if isinstance(items, int | np.integer) and not isinstance(items, bool):
+        return require.whole("items", items), None
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ConfigError(f"items must be a whole number or a list of labels, got {items!r}")
-    labels = [str(label) for label in items]
+    labels = tuple(require.plain(label) for label in items)
+    if not labels or not all(
+        isinstance(label, str | int) and not isinstance(label, bool) for label in labels
+    ):
+        raise ConfigError("labels must be texts or whole numbers, at least one")
+    if len({str(label) for label in labels}) != len(labels):
+        raise ConfigError("labels must be different from each other")
     return len(labels), labels
+
+
+def labels_of(items: int, labels: tuple[Label, ...] | None) -> Any:
+    """The items' names, to be indexed with a set; their numbers if they have no names."""
+    return np.arange(items) if labels is None else np.array(labels, dtype=object if _mixed(labels) else None)
+
+
+def _mixed(labels: tuple[Label, ...]) -> bool:
+    return len({type(label) for label in labels}) > 1
+
+
+def item_numbers(items: int, labels: tuple[Label, ...] | None) -> dict[Any, int]:
+    """The number of each item, by its name: with labels a name is always a label, never a position."""
+    return {label: number for number, label in enumerate(range(items) if labels is None else labels)}

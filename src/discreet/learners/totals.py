@@ -1,20 +1,106 @@
-"""A running sum inside a learner's state."""
+"""A running total inside a learner's state.
 
-from discreet.release.arrays import Floats, Integers
+What is gathered each block, and the noisy sum of all blocks after it.
+
+Schedule, gathering, sum and facts in one object, named, so that several fit in one state.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from discreet.arrays import Floats
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import Privacy
 from discreet.release.door import Door
-from discreet.release.sums import PrefixSum
-from discreet.release.turn import State
+from discreet.release.gathering import Gathering
+from discreet.release.sums import PrefixSum, Stream, calibrate
+from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.problem import Block
+from discreet.turn.schedule import Schedule
 
-__all__ = ["next_total"]
+__all__ = ["RunningTotal", "Total"]
 
 
-def next_total(sums: PrefixSum, public: State, secret: State, addend: Integers, door: Door) -> tuple[Floats, State, State]:
-    """The next prefix of a running sum that lives in a learner's state under names that begin with "sum."."""
-    if door.index == 0:
-        before = sums.start()
-    else:
-        kept = [{name[4:]: value for name, value in state.items() if name.startswith("sum.")} for state in (public, secret)]
-        before = kept[0], kept[1]
-    after = door.prefix(sums, *before, addend.reshape(-1))
-    named = [{f"sum.{name}": value for name, value in state.items()} for state in after]
-    return after[0]["prefix"].reshape(addend.shape), named[0], named[1]
+@dataclass(frozen=True)
+class Total:
+    """A released total, in the units that people's numbers have, and the state to go on from."""
+
+    values: Floats
+    variance: float
+    """Of each number."""
+    step_variance: float
+    """Of what it adds to the total before it, or a bound on that."""
+    public: State
+    kept: State
+
+
+@dataclass(frozen=True)
+class RunningTotal:
+    """The private running total of one gathering.
+
+    `people` is the most people that one block adds up.
+    """
+
+    name: str
+    wanted: Gathering
+    schedule: Schedule
+    privacy: Privacy
+    people: int
+    method: str = "auto"
+
+    @property
+    def releases(self) -> int:
+        """How many there are, for which the sum is calibrated."""
+        assert self.schedule.releases is not None
+        return self.schedule.releases
+
+    @cached_property
+    def sum(self) -> PrefixSum:
+        """The mechanism with the least noise."""
+        stream = Stream(self.wanted, max(1, self.releases), self.people)
+        return calibrate(self.privacy, stream, self.method)
+
+    @property
+    def gathering(self) -> Gathering:
+        """What a block is gathered with: on the sum's grid."""
+        return self.sum.gathering
+
+    @cached_property
+    def noise(self) -> float:
+        """The standard deviation of the last total, in units of the most that one person may contribute."""
+        return float(self.sum.variance(max(1, self.releases)) ** 0.5 / self.gathering.levels)
+
+    def plan(self, facts: dict[str, Any]) -> Plan:
+        """A release of this total after every block, and nothing else."""
+        spent = self.sum.spent(self.releases)
+        total = paid_by_cohorts(self.privacy, [spent]) if self.sum.has_cohorts else Spending(spent)
+        return Plan.scheduled(
+            self.schedule, self.sum.charge, total,
+            cohort=lambda index: index if self.sum.has_cohorts else None,
+            facts=facts, constants=(self.name, self.sum),
+        )  # fmt: skip
+
+    def start(self) -> tuple[State, State]:
+        """Public and kept state before the first release."""
+        public, kept = self.sum.start()
+        return self._named(public), self._named(kept)
+
+    def next(self, public: State, kept: State, block: Block, door: Door) -> Total:
+        """The next total, through the door."""
+        public, kept = door.prefix(self.sum, self._own(public), self._own(kept), block[self.name])
+        count, grid = kept["steps"], self.gathering.grid
+        return Total(
+            public["prefix"].reshape(self.gathering.shape) * grid,
+            self.sum.variance(count) * grid**2,
+            self.sum.step_variance(count) * grid**2,
+            self._named(public),
+            self._named(kept),
+        )
+
+    def _named(self, state: State) -> State:
+        return {f"{self.name}.{name}": value for name, value in state.items()}
+
+    def _own(self, state: State) -> State:
+        begin = f"{self.name}."
+        return {name[len(begin) :]: value for name, value in state.items() if name.startswith(begin)}

@@ -1,5 +1,6 @@
 """The only door: everything that turns personal data into something public.
 
-Budgets and the ledger, schedules, exact noise, selection, running sums, turns and journals. A reader who wants to know where
-privacy is spent reads this package and nothing else.
+Read in this order: `gathering/` (what people bring becomes bounded integers that know how far one person can
+move them), `noise`, `selection` and the sums (`sums`, `tree`, `toeplitz`, `fresh`), and `door`, which takes
+only what was gathered and its fee first.
 """

@@ -1,7 +1,10 @@
-"""The door: the only object that turns secret into public, and it takes its fee first.
+"""The door: the only object that turns secret into public.
 
-A door is made for one turn, with the charge that was reserved for it. Each passage pays before a random word is drawn; what
-was not reserved cannot be spent. Mechanisms know their own prices, so nobody who uses a door states one.
+It takes only what was gathered, and its fee first.
+
+A door is made for one turn, with the charge that was reserved for it. Each passage pays before a random word
+is drawn; what was not reserved cannot be spent. What was gathered says how far a person can move it, and
+mechanisms know their own prices, so nobody who uses a door states either.
 
 Guarantee   docs/guarantees/turn.md, Theorem 1
 """
@@ -9,16 +12,15 @@ Guarantee   docs/guarantees/turn.md, Theorem 1
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from discreet.arrays import Integers, Mask
+from discreet.budget.ledger import units_of
+from discreet.budget.privacy import Charge
 from discreet.errors import BudgetError, ConfigError
-from discreet.release.arrays import Integers, Mask
-from discreet.release.ledger import units_of
+from discreet.release.gathering.base import Gathered
 from discreet.release.noise import Noise
-from discreet.release.privacy import Charge
 from discreet.release.randomness import Words
-from discreet.release.selection import Selection, SelectionTree, checked_candidates
-from discreet.release.sums import PrefixSum
+from discreet.release.selection import Selection, checked_candidates
+from discreet.release.sums import PrefixSum, State
 
 __all__ = ["Door"]
 
@@ -26,15 +28,19 @@ __all__ = ["Door"]
 class Door:
     """Noise and selections for one turn, up to the reserved charge.
 
+    >>> from discreet.budget.privacy import pure
+    >>> from discreet.release.gathering import OneChoice
     >>> from discreet.release.noise import DiscreteLaplace
-    >>> from discreet.release.privacy import pure
     >>> from discreet.release.randomness import seeded_words
     >>> import numpy as np
+    >>> choices = OneChoice(1)
+    >>> visits = choices.empty()
+    >>> choices.add(visits, np.zeros(500, dtype=np.int64))
     >>> door = Door(seeded_words(1, 0), pure(0.1), index=0)
-    >>> door.add_noise(DiscreteLaplace(10), np.array([500]), sensitivity=1)
+    >>> door.add_noise(DiscreteLaplace(10), visits)
     Traceback (most recent call last):
     discreet.errors.BudgetError: this turn has 0.1 (pure) left and the next draw costs 0.1 (pure): plan it
-    >>> door.add_noise(DiscreteLaplace(11), np.array([500]), sensitivity=1)
+    >>> door.add_noise(DiscreteLaplace(11), visits)
     array([483])
     """
 
@@ -48,56 +54,81 @@ class Door:
         self._left = units_of(reserved)
         self._stepped: set[int] = set()
 
-    def add_noise(self, noise: Noise, values: Integers, *, sensitivity: float) -> Integers:
-        """The values with exact noise; one person can move them by at most `sensitivity` in the noise's norm."""
-        if values.dtype != np.int64:
-            raise ConfigError(f"noise is added to int64 arrays only, got {values.dtype}: quantise at the entrance")
-        self._pay(noise.charge(sensitivity))
-        return values + noise.draw(values.size, self._words).reshape(values.shape)
+    def add_noise(self, noise: Noise, gathered: Gathered) -> Integers:
+        """What was gathered, with exact noise."""
+        gathering, values = _genuine(gathered).gathering, gathered.values
+        self._pay(noise.charge(gathering.sensitivity(noise.norm)))
+        return self.noised(noise, values.reshape(-1)).reshape(values.shape)
 
-    def select(self, selection: Selection, scores: Integers, available: Mask | None = None) -> int:
-        """One candidate, by the exponential mechanism."""
+    def select(self, selection: Selection, gathered: Gathered, available: Mask | None = None) -> int:
+        """One candidate, by the exponential mechanism, with what was gathered as scores."""
+        scores = self._scores(selection, gathered)
         available = checked_candidates(scores, available)
         self._pay(selection.charge(self._measure))
-        return selection.draw(scores, self._words, available)
+        return self.draw(selection, scores, available)
 
-    def select_side_by_side(self, selection: Selection, tables: list[Integers]) -> list[int]:
-        """One candidate from each table, where a person can move the scores of one table only, and it is public which.
+    def select_basis(
+        self, selection: Selection, gathered: Gathered, extensions: Callable[[list[int]], Mask], rank: int
+    ) -> list[int]:
+        """Up to `rank` successive draws, until no candidate is left.
 
-        Then nobody pays for more than one of the draws: one charge for all.
+        A basis of a matroid, all paid before the first.
+
+        `extensions(chosen)` says which candidates stay independent of those chosen; it must not read anyone's
+        data. Always a full basis: stopping at a noisy threshold would not have a bounded range.
         """
-        for scores in tables:
-            checked_candidates(scores, None)
-        self._pay(selection.charge(self._measure))
-        return [selection.draw(scores, self._words) for scores in tables]
-
-    def select_from(self, tree: SelectionTree) -> int:
-        """One candidate of a large set, with the same law and price."""
-        self._pay(tree.selection.charge(self._measure))
-        return tree.draw(self._words)
-
-    def select_basis(self, selection: Selection, scores: Integers, extensions: Callable[[list[int]], Mask], rank: int) -> list[int]:
-        """A basis of a matroid of this rank, by successive draws, all paid before the first."""
+        scores = self._scores(selection, gathered)
         checked_candidates(scores, None)
         self._pay(selection.charge(self._measure) * rank)
-        return selection.draw_basis(scores, self._words, extensions, rank)
+        chosen: list[int] = []
+        while len(chosen) < rank and (mask := extensions(chosen)).any():
+            chosen.append(self.draw(selection, scores, mask))
+        return chosen
 
-    def prefix(
-        self, sums: PrefixSum, public: dict[str, Any], secret: dict[str, Any], addend: Integers
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The next prefix of a running sum, as new public and secret state. One step a turn: later steps lean on earlier fees."""
+    def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:
+        """The next prefix of a running sum, as new public and kept state. One step a turn.
+
+        Later ones lean on earlier fees.
+        """
+        if _genuine(gathered).gathering != sums.gathering:
+            raise ConfigError("a running sum takes what its own gathering added up")
         if id(sums) in self._stepped:
             raise BudgetError("a running sum takes one step a turn: plan another release for the next")
-        self._pay(sums.charge(secret["steps"]))
+        self._pay(sums.charge(kept["steps"]))
         self._stepped.add(id(sums))
-        return sums.step(public, secret, addend, self._words)
+        return sums.step(public, kept, gathered.values.reshape(-1), self.noised)
+
+    # --- the draws themselves, paid for by now; an audit stands in for them
+    # -----------------------------------------------
+
+    def noised(self, noise: Noise, exact: Integers) -> Integers:
+        """Integers and noise of a passage that was paid."""
+        return exact + noise.draw(exact.size, self._words)
+
+    def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
+        """A selection that was paid."""
+        return selection.draw(scores, self._words, available)
+
+    def _scores(self, selection: Selection, gathered: Gathered) -> Integers:
+        if _genuine(gathered).gathering.span != selection.span:
+            raise ConfigError(
+                "a selection takes what it was calibrated for: the span of the gathering differs"
+            )
+        return gathered.values
 
     def _pay(self, charge: Charge) -> None:
         due = units_of(charge)
         if charge.measure != self._measure or due > self._left:
             left = self._left / units_of(Charge(self._measure, 1.0))
             raise BudgetError(
-                f"this turn has {left:.3g} ({self._measure}) left and the next draw costs {charge.amount:.3g} ({charge.measure}): plan it"
+                f"this turn has {left:.3g} ({self._measure}) left and the next draw costs "
+                f"{charge.amount:.3g} ({charge.measure}): plan it"
             )
         self._left -= due
         self.opened = True
+
+
+def _genuine(gathered: Any) -> Gathered:
+    if not isinstance(gathered, Gathered):
+        raise ConfigError(f"the door takes what was gathered, not {type(gathered).__name__}: use a gathering")
+    return gathered

@@ -1,14 +1,16 @@
 """Toeplitz factors of the prefix-sum matrix that need only a few buffers.
 
-Adding up is multiplication by the lower triangular matrix A of ones. Releasing y = Cx + noise and publishing A·C⁻¹y gives all
-prefixes; the square root C = √A (coefficients c_j = C(2j, j)/4^j) is nearly the best choice of C. It needs the whole history,
-but c_j are the moments of a positive measure on [0, 1], so a short sum of exponentials comes as close as one likes:
+Adding up is multiplication by the lower triangular matrix A of ones. Releasing y = Cx + noise and publishing
+A·C⁻¹y gives all prefixes; the square root C = √A (coefficients c_j = C(2j, j)/4^j) is nearly the best choice
+of C. It needs the whole history, but c_j are the moments of a positive measure on [0, 1], so a short sum of
+exponentials comes as close as one likes:
 
     c_0 = 1,   c_j = Σ_b ω_b · λ_b^(j−1)        (a "buffered linear Toeplitz" matrix, BLT)
 
-With B buffers a Gauss quadrature has c_1 … c_2B exactly (horizons up to 2B + 1); beyond, rates λ_b spaced evenly in the
-logarithm and weights by least squares are within 0.3 % of the square root's error up to 10⁷ rounds (benchmarks/sums.py).
-Any positive weights are *valid*; these are only good. Everything is computed in a millisecond, without SciPy.
+With B buffers a Gauss quadrature has c_1 … c_2B exactly (horizons up to 2B + 1); beyond, rates λ_b spaced
+evenly in the logarithm and weights by least squares are within 0.3 % of the square root's error up to 10⁷
+rounds (benchmarks/sums.py). Any positive weights are *valid*; these are only good. Everything is computed in
+a millisecond, without SciPy.
 
 References  Fichtenberger, Henzinger, Upadhyay (2023); Dvijotham, McMahan, Pillutla, Steinke, Thakurta (2024)
 """
@@ -19,7 +21,7 @@ from math import lgamma, pi
 
 import numpy as np
 
-from discreet.release.arrays import Floats
+from discreet.arrays import Floats
 
 __all__ = ["BUFFERS", "Exponentials", "factor", "square_root_norm"]
 
@@ -28,7 +30,10 @@ BUFFERS = 8
 
 @dataclass(frozen=True)
 class Exponentials:
-    """c_0 = 1, c_j = Σ_b weight_b · (1 − decay_b)^(j−1); `decay` is 1 − λ, in which small numbers keep their digits."""
+    """c_0 = 1, c_j = Σ_b weight_b · (1 − decay_b)^(j−1).
+
+    `decay` is 1 − λ, in which small numbers keep their digits.
+    """
 
     decay: Floats
     weight: Floats
@@ -42,7 +47,10 @@ class Exponentials:
 
     @cached_property
     def _inverse(self) -> tuple[Floats, Floats, float, Floats, Floats, Floats]:
-        """1/c as a sum of exponentials: logarithms of its rates, its fading and settled parts, and all products of pairs."""
+        """1/c as a sum of exponentials.
+
+        Logarithms of its rates, its fading and settled parts, and all products of pairs.
+        """
         zeros, slopes = _zeros(self.decay, self.weight)
         residues = -1 / slopes
         fading, logs = -residues / zeros, np.log1p(-zeros)
@@ -53,7 +61,8 @@ class Exponentials:
     def row_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of A·C⁻¹: the variance of that prefix per unit variance of noise.
 
-        1/c is again a sum of exponentials: its poles are the zeros of c, one between any two neighbouring rates.
+        1/c is again a sum of exponentials: its poles are the zeros of c, one between any two neighbouring
+        rates.
         """
         if self.decay.size == 0:
             return float(length)
@@ -62,7 +71,10 @@ class Exponentials:
         return float(settled**2 * length + 2 * settled * cross + pairs)
 
     def inverse_norm_squared(self, length: int) -> float:
-        """The squared norm of row `length` of C⁻¹: the variance of what that prefix adds, per unit variance of noise."""
+        """The squared norm of row `length` of C⁻¹.
+
+        The variance of what that prefix adds, per unit variance of noise.
+        """
         if self.decay.size == 0 or length <= 1:
             return 1.0
         *_, both, _, residue_pairs = self._inverse
@@ -88,7 +100,10 @@ def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
 
 
 def square_root_norm(horizon: int) -> float:
-    """‖c‖² of the exact square root; its square is the square root's largest squared error for unit sensitivity."""
+    """‖c‖² of the exact square root.
+
+    Its square is the square root's largest squared error for unit sensitivity.
+    """
     ages = np.arange(1, min(horizon, 10**6))
     total = 1 + float(np.sum(np.exp(2 * np.cumsum(np.log1p(-1 / (2 * ages))))))
     if horizon > 10**6:  # c_j² = 1/(πj) · (1 − 1/(4j) + …): the tail is an integral to ten digits

@@ -1,46 +1,30 @@
 """The compiled part: exact samplers, integer weights, the entrance, and one step of the Toeplitz sum.
 
-Integers only, except where the entrance turns a person's floats into integers. All kernels live in this one file, because
-Numba's cache does not notice when a callee in another file changes. Each has a plain Python reference in the tests.
+Integers only, except where the entrance turns a person's floats into integers. All kernels live in this one
+file, because Numba's cache does not notice when a callee in another file changes. Each has a plain Python
+reference in the tests.
 
-Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair (address, state):
-the C function that makes the next 64-bit word, and its argument.
+Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair
+(address, state): the C function that makes the next 64-bit word, and its argument.
 
-Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights), docs/guarantees/sums.md (step)
-References  Canonne, Kamath, Steinke (2020), Algorithms 1–3; Lemire (2019), "Fast Random Integer Generation in an Interval"
+Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights),
+            docs/guarantees/sums.md (step)
+References  Canonne, Kamath, Steinke (2020), Algorithms 1–3; Lemire (2019), "Fast Random Integer Generation in
+            an Interval"
 """
 
-import warnings
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
-_warned = False
+from discreet.compiled import compiled
 
-
-def compiled(function: Callable[..., Any], **options: Any) -> Any:
-    """Compile with a cache on disk; where no directory is writable, without one."""
-    global _warned
-    try:
-        return njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:
-        if not _warned:
-            warnings.warn("no writable cache directory: discreet compiles its kernels in every process", stacklevel=2)
-            _warned = True
-        return njit(nogil=True, **options)(function)
-
-
-def compiled_sums(function: Callable[..., Any]) -> Any:
-    """The same, for long sums of floats whose order does not matter: they may be added several at a time."""
-    return compiled(function, fastmath={"reassoc"})
-
-
-# --- what Numba does not offer: a call by address, and the high half of a product ---------------------------------------------------
+# --- what Numba does not offer: a call by address, and the high half of a product
+# ---------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -67,7 +51,8 @@ def multiply_high(typing: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-# --- exact samplers ----------------------------------------------------------------------------------------------------
+# --- exact samplers
+# ----------------------------------------------------------------------------------------------------
 
 
 @compiled
@@ -87,8 +72,8 @@ def below(number: Any, address: Any, state: Any) -> Any:
 def succeeds_below_one(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
     """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's series).
 
-    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at k = 2048, which is
-    reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
+    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at k = 2048,
+    which is reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
     """
     trial = np.uint64(1)
     while below(denominator * trial, address, state) < numerator:
@@ -129,8 +114,8 @@ def laplace(scale: Any, address: Any, state: Any) -> Any:
 def gaussian(sigma: Any, address: Any, state: Any) -> Any:
     """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ ≤ 2²⁶.
 
-    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has an acceptance probability
-    under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the ideal law.
+    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has an
+    acceptance probability under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the ideal law.
     """
     limit = np.uint64(1) << np.uint64(31)
     while True:
@@ -165,7 +150,8 @@ def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
         out[place] = gaussian(sigma, address, state)
 
 
-# --- selection: integer weights and draws ---------------------------------------------------------------------------------
+# --- selection: integer weights and draws
+# ---------------------------------------------------------------------------------
 
 TOP = 100
 """The best candidate weighs 2^TOP."""
@@ -272,59 +258,19 @@ def draw_weighted(high: Any, low: Any, address: Any, state: Any) -> Any:
     return -1  # not reached: the draw is below the total
 
 
-@compiled
-def join(high: Any, low: Any, node: Any) -> None:
-    """A node of the sum tree becomes the sum of its two children."""
-    left, right = 2 * node, 2 * node + 1
-    low[node] = low[left] + low[right]
-    high[node] = high[left] + high[right] + np.uint64(low[node] < low[left])
+# --- the entrance: a person's floats become bounded integers
+# --------------------------------------------------------
 
 
 @compiled
-def build_tree(scores: Any, available: Any, rate: Any, high: Any, low: Any) -> None:
-    """Fill a whole sum tree: leaves from `high.size // 2` on, the root at 1."""
-    leaves = high.size // 2
-    fill_weights(scores, available, rate, high[leaves : leaves + scores.size], low[leaves : leaves + scores.size])
-    for node in range(leaves - 1, 0, -1):
-        join(high, low, node)
-
-
-@compiled
-def change_leaf(candidate: Any, gap: Any, rate: Any, high: Any, low: Any) -> None:
-    """Set one leaf to the weight of this gap and mend the sums above it."""
-    node = high.size // 2 + candidate
-    high[node], low[node] = weight_of(gap, rate)
-    node //= 2
-    while node >= 1:
-        join(high, low, node)
-        node //= 2
-
-
-@compiled
-def draw_from_tree(high: Any, low: Any, address: Any, state: Any) -> Any:
-    """One leaf of the sum tree, with probability proportional to its weight."""
-    leaves = high.size // 2
-    rest_high, rest_low = below_wide(high[1], low[1], address, state)
-    node = 1
-    while node < leaves:
-        node *= 2
-        if not (rest_high < high[node] or (rest_high == high[node] and rest_low < low[node])):
-            borrow = np.uint64(rest_low < low[node])
-            rest_low -= low[node]
-            rest_high -= high[node] + borrow
-            node += 1
-    return node - leaves
-
-
-# --- the entrance: a person's floats become bounded integers ----------------------------------------------------------------
-
-
-@compiled
-def admit_rows(rows: Any, norm: Any, levels: Any, scale: Any, nonnegative: Any, whole: Any, total: Any) -> None:
+def admit_rows(
+    rows: Any, norm: Any, levels: Any, scale: Any, nonnegative: Any, whole: Any, total: Any
+) -> None:
     """Clip, quantise and add each row to `total`; a row that is not finite adds nothing.
 
-    `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if rounding pushed it over,
-    the row is shrunk towards zero, which ends because every non-zero entry loses at least one. `whole` is scratch.
+    `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if rounding pushed
+    it over, the row is shrunk towards zero, which ends because every non-zero entry loses at least one.
+    `whole` is scratch.
     """
     for row in range(rows.shape[0]):
         largest = 0.0
@@ -377,7 +323,8 @@ def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
             whole[place] = np.int64(whole[place] * ratio)  # towards zero
 
 
-# --- one step of the Toeplitz sum ----------------------------------------------------------------------------------------
+# --- one step of the Toeplitz sum
+# ----------------------------------------------------------------------------------------
 
 
 @compiled
@@ -392,8 +339,9 @@ def toeplitz_step(buffers: Any, addend: Any, decay: Any, decay_shift: Any, weigh
                   fraction: Any, output_fraction: Any, out: Any) -> None:  # fmt: skip
     """out = addend + round(Σ ω_b · buffer_b); then buffer_b ← λ_b · buffer_b + addend, in place.
 
-    Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b · 2^output_fraction =
-    weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an exact product.
+    Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b ·
+    2^output_fraction = weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an exact
+    product.
     """
     half = np.int64(1) << (output_fraction - np.int64(1))
     out[:] = half
@@ -403,7 +351,9 @@ def toeplitz_step(buffers: Any, addend: Any, decay: Any, decay_shift: Any, weigh
         for place in range(addend.size):
             value = buffers[buffer, place]
             out[place] += multiply_shift(value, factor, shift)
-            buffers[buffer, place] = value - multiply_shift(value, loss, loss_shift) + (addend[place] << fraction[buffer])
+            buffers[buffer, place] = (
+                value - multiply_shift(value, loss, loss_shift) + (addend[place] << fraction[buffer])
+            )
     for place in range(addend.size):
         out[place] = addend[place] + (out[place] >> output_fraction)
 

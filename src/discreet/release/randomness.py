@@ -1,10 +1,11 @@
 """Where random words come from: AES in counter mode, keyed by the operating system.
 
-Each thread of each process has a generator of its own, and a forked child throws its parent's away: two that shared one would
-repeat each other's noise, and differences of their outputs would be free of it. A generator is never saved, pickled or copied.
+Each thread of each process has a generator of its own, and a forked child throws its parent's away: two that
+shared one would repeat each other's noise, and differences of their outputs would be free of it. A generator
+is never saved, pickled or copied.
 
-`seeded_words` is for simulation: the words of release `index` are a function of (seed, index), so that a reloaded run goes on
-as it would have. Whoever knows the seed knows the noise.
+`seeded_words` is for simulation: the words of release `index` are a function of (seed, index), so that a
+reloaded run goes on as it would have. Whoever knows the seed knows the noise.
 
 References  randomgen's AESCounter; NIST SP 800-38A (counter mode)
 """
@@ -16,7 +17,7 @@ from typing import Any, NoReturn
 
 from discreet.errors import StateError
 
-__all__ = ["Words", "forks", "seeded_words", "system_words"]
+__all__ = ["Words", "seeded_words", "system_words", "this_process"]
 
 
 class Words:
@@ -39,7 +40,7 @@ class Words:
         self.state = np.uint64(interface.state_address)
 
     def floats(self) -> Any:
-        """A NumPy generator over these words, for the research samplers in floating point."""
+        """A NumPy generator over these words, for the lab's samplers in floating point."""
         import numpy as np
 
         return np.random.Generator(self._generator)
@@ -49,16 +50,19 @@ class Words:
 
 
 _own = threading.local()
-_process = [0]  # counts the forks between the first process and this one
+_forks = [0]  # between the first process and this one
 
 
-def forks() -> int:
-    """How many forks lie between the first process and this one; a pid may be used again, this is not."""
-    return _process[0]
+def this_process() -> tuple[int, int]:
+    """Tells a process from its forks: an id may be used again, and a fork from C is not counted.
+
+    Both together tell.
+    """
+    return os.getpid(), _forks[0]
 
 
 def _count_fork() -> None:
-    _process[0] += 1
+    _forks[0] += 1
 
 
 if hasattr(os, "register_at_fork"):
@@ -67,8 +71,9 @@ if hasattr(os, "register_at_fork"):
 
 def system_words() -> Words:
     """This thread's and process's generator, keyed with 128 bits from the operating system."""
-    if getattr(_own, "process", None) != _process[0]:
-        _own.words, _own.process = Words(os.urandom(16)), _process[0]
+    process = this_process()
+    if getattr(_own, "process", None) != process:
+        _own.words, _own.process = Words(os.urandom(16)), process
     words: Words = _own.words
     return words
 

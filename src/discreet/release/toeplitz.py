@@ -1,14 +1,16 @@
 """Running sums by a Toeplitz factorisation with a few buffers.
 
-Release the INTEGER vectors y = round(Cx) + z, with C a lower triangular Toeplitz matrix (discreet/release/factorisation.py) and
-z discrete Gaussian; the prefixes A·C⁻¹y are post-processing. C is applied in fixed-point integers with B buffers:
+Release the INTEGER vectors y = round(Cx) + z, with C a lower triangular Toeplitz matrix
+(discreet/release/factorisation.py) and z discrete Gaussian; the prefixes A·C⁻¹y are post-processing. C is
+applied in fixed-point integers with B buffers:
 
     y_t = x_t + round(Σ_b ω_b · S_b),   S_b ← λ_b · S_b + x_t        (encode: secret, integers)
     x̂_t = y_t − Σ_b ω_b · Ŝ_b,          Ŝ_b ← λ_b · Ŝ_b + x̂_t        (decode: public, floats)
 
-Rounding makes the first line not quite linear. Each coordinate of y may differ by at most 1 + e from what exact arithmetic
-says, where e bounds what the buffers' roundings add up to; so the sensitivity is at most ‖c‖·s₂ + √(N·d)·(1 + e). The grid
-is chosen fine enough that this second term hardly matters; `calibrate` counts it.
+Rounding makes the first line not quite linear. Each coordinate of y may differ by at most 1 + e from what
+exact arithmetic says, where e bounds what the buffers' roundings add up to; so the sensitivity is at most
+‖c‖·s₂ + √(N·d)·(1 + e). The grid is chosen fine enough that this second term hardly matters; `calibrate`
+counts it.
 
 Guarantee   docs/guarantees/sums.md, Theorem 3 (factorisation) and Lemma 4 (rounding)
 Runtime     one noise vector and O(B · d) a step; state O(B · d), B ≤ 8, for every horizon
@@ -18,17 +20,16 @@ References  Fichtenberger, Henzinger, Upadhyay (2023); Denisov et al. (2022); Dv
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor, log2, sqrt
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Integers
+from discreet.budget.privacy import Charge, zcdp
 from discreet.errors import ConfigError
-from discreet.release.arrays import Integers
 from discreet.release.factorisation import Exponentials, factor
+from discreet.release.gathering.base import Gathering
 from discreet.release.noise import LARGEST_SIGMA, DiscreteGaussian
-from discreet.release.privacy import Charge, zcdp
-from discreet.release.randomness import Words
-from discreet.release.sums import Stream
+from discreet.release.sums import Noised, State, Stream
 
 __all__ = ["FixedPoint", "ToeplitzSum"]
 
@@ -53,7 +54,9 @@ class FixedPoint:
         mixed = largest * float(np.sum(ideal.weight * reach)) + 1
         output_fraction = int(min(20, 60 - ceil(log2(mixed)), fraction.min(initial=20)))
         if output_fraction < 1:
-            raise ConfigError(f"{stream.releases} releases of {stream.people} people are too many for method='toeplitz'")
+            raise ConfigError(
+                f"{stream.releases} releases of {stream.people} people are too many for method='toeplitz'"
+            )
         fraction = np.minimum(fraction, 40)
         decay, decay_shift = _mantissas(ideal.decay)
         weight, weight_shift = _mantissas(ideal.weight * 2.0 ** (output_fraction - fraction))
@@ -68,11 +71,17 @@ class FixedPoint:
     def drift(self, releases: int) -> float:
         """The bound e: roundings of each buffer, faded and weighted, and of the mixing."""
         reach = np.minimum(releases, 1 / self.used.decay)
-        return float(np.sum(self.used.weight * reach * 2.0**-self.fraction)) + self.weight.size * 2.0**-self.output_fraction
+        return (
+            float(np.sum(self.used.weight * reach * 2.0**-self.fraction))
+            + self.weight.size * 2.0**-self.output_fraction
+        )
 
 
 def _mantissas(values: np.ndarray) -> tuple[Integers, Integers]:
-    """Each value as mantissa / 2^shift with a mantissa below 2³² and a shift of at least 32; values lie in (0, 1)."""
+    """Each value as mantissa / 2^shift with a mantissa below 2³² and a shift of at least 32.
+
+    Values lie in (0, 1).
+    """
     shift = 31 - np.floor(np.log2(values)).astype(np.int64)
     return np.minimum(np.floor(values * 2.0**shift), 2**32 - 1).astype(np.int64), shift
 
@@ -81,42 +90,53 @@ def _mantissas(values: np.ndarray) -> tuple[Integers, Integers]:
 class ToeplitzSum:
     """A calibrated Toeplitz sum; see the module's docstring."""
 
-    stream: Stream
-    levels: int
+    gathering: Gathering
+    releases: int
     noise: DiscreteGaussian
     fixed: FixedPoint
     rounding: float
     """1 + e: how far one coordinate of one release can be from linear; 0 without buffers."""
 
+    has_cohorts = False
+
     @classmethod
     def calibrate(cls, budget: Charge, stream: Stream) -> "ToeplitzSum":
         """σ = (‖c‖·s₂ + √(N·d)·(1 + e)) / √(2ρ), on the finest grid for which σ is at most 2²⁶."""
         if budget.measure != "zcdp":
-            raise ConfigError("method='toeplitz' needs Gaussian noise: ask for delta > 0, or use method='honaker'")
+            raise ConfigError(
+                "method='toeplitz' needs Gaussian noise: ask for delta > 0, or use method='honaker'"
+            )
         ideal = factor(stream.releases)
         shrink = sqrt(2 * budget.amount) * (1 - 2**-40)
-        norm = sqrt(ideal.norm_squared(stream.releases)) * (1 + 2**-24)  # fixed-point coefficients differ by less
-        cells = sqrt(stream.releases * stream.cells)
-        unit = stream.unit_sensitivity(2)
+        norm = sqrt(ideal.norm_squared(stream.releases)) * (
+            1 + 2**-24
+        )  # fixed-point coefficients differ by less
+        cells = sqrt(stream.releases * stream.gathering.cells)
+        unit = stream.gathering.unit_sensitivity(2)
         levels = min(stream.room, floor(((LARGEST_SIGMA - 1) * shrink - 2 * cells) / (norm * unit)))
         if levels < 1:
             raise ConfigError(
-                f"method='toeplitz' cannot round {stream.releases} releases of {stream.dimension} numbers finely enough "
+                f"method='toeplitz' cannot round {stream.releases} releases of {stream.gathering.size} numbers finely enough "
                 "for this budget: use method='honaker', or fewer releases"
             )
         fixed = FixedPoint.of(ideal, stream, levels)
         rounding = 1 + fixed.drift(stream.releases) if ideal.decay.size else 0.0
         exact_norm = sqrt(fixed.used.norm_squared(stream.releases)) * (1 + 2**-40)
         sigma = ceil((exact_norm * levels * unit + rounding * cells) / shrink)
-        return cls(stream, levels, DiscreteGaussian(sigma), fixed, rounding)
+        return cls(
+            stream.gathering.on_grid(levels), stream.releases, DiscreteGaussian(sigma), fixed, rounding
+        )
 
     def spent(self, releases: int) -> Charge:
-        # The first person is in every release with the largest coefficients; people who came later paid less. Paid ahead:
+        # The first person is in every release with the largest coefficients; people who came later paid less.
+        # Paid ahead:
         # at release 1, 2, 4, … for all before the next of these, so that a step need not add up coefficients.
-        covered = min(2 ** releases.bit_length() - 1, self.stream.releases)
+        covered = min(2 ** releases.bit_length() - 1, self.releases)
         norm = sqrt(self.fixed.used.norm_squared(covered)) * (1 + 2**-40)
-        moved = norm * self.levels * self.stream.unit_sensitivity(2)
-        return self.noise.charge(moved + self.rounding * sqrt(covered * self.stream.cells)) * (releases > 0)
+        moved = norm * self.gathering.sensitivity(2)
+        return self.noise.charge(moved + self.rounding * sqrt(covered * self.gathering.cells)) * (
+            releases > 0
+        )
 
     def charge(self, index: int) -> Charge:
         if index & (index + 1):
@@ -129,24 +149,27 @@ class ToeplitzSum:
     def step_variance(self, releases: int) -> float:
         return self.noise.variance * self.fixed.used.inverse_norm_squared(releases)
 
-    def start(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        shape = (self.fixed.decay.size, self.stream.dimension)
-        return {"prefix": np.zeros(shape[1]), "buffers": np.zeros(shape)}, {
-            "buffers": np.zeros(shape, dtype=np.int64),
-            "steps": 0,
-        }
+    def start(self) -> tuple[State, State]:
+        shape = (self.fixed.decay.size, self.gathering.size)
+        public = {"prefix": np.zeros(shape[1]), "buffers": np.zeros(shape)}
+        return public, {"buffers": np.zeros(shape, dtype=np.int64), "steps": 0}
 
-    def step(self, public: dict[str, Any], secret: dict[str, Any], addend: Integers, words: Words) -> tuple[dict[str, Any], dict[str, Any]]:
+    def step(self, public: State, kept: State, addend: Integers, noised: Noised) -> tuple[State, State]:
         from discreet.release import kernels
 
         encoded = np.empty_like(addend)
-        buffers = secret["buffers"].copy()
+        buffers = kept["buffers"].copy()
         fixed = self.fixed
         kernels.toeplitz_step(
             buffers, addend, fixed.decay, fixed.decay_shift, fixed.weight, fixed.weight_shift, fixed.fraction,
             np.int64(fixed.output_fraction), encoded,
         )  # fmt: skip
-        released = encoded + self.noise.draw(encoded.size, words)
+        released = noised(self.noise, encoded)
         newest, faded = np.empty(encoded.size), np.empty(buffers.shape)
-        kernels.toeplitz_undo(public["buffers"], released, 1 - fixed.used.decay, fixed.used.weight, newest, faded)
-        return {"prefix": public["prefix"] + newest, "buffers": faded}, {"buffers": buffers, "steps": secret["steps"] + 1}
+        kernels.toeplitz_undo(
+            public["buffers"], released, 1 - fixed.used.decay, fixed.used.weight, newest, faded
+        )
+        return {"prefix": public["prefix"] + newest, "buffers": faded}, {
+            "buffers": buffers,
+            "steps": kept["steps"] + 1,
+        }

@@ -1,0 +1,75 @@
+"""From zero-concentrated differential privacy (ρ) to (ε, δ) and back, by the tightest known formula.
+
+    log δ(ε) = min over α > 1 of  (α − 1)(αρ − ε + log(1 − 1/α)) − log α
+
+Every α gives a valid bound, so the search for the best one cannot err on the unsafe side; the inverse
+functions return the safe end of their last bisection interval.
+
+Guarantee   docs/guarantees/ledger.md, Theorem 1
+References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy", Proposition 12
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import exp, inf, log, log1p, sqrt
+
+__all__ = ["delta_of", "epsilon_of", "rho_of"]
+
+_HALVINGS = 200
+
+
+def _boundary(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Bisect until `low` (where `below` holds) and `high` (where it does not) cannot be told apart."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return low, high
+
+
+def delta_of(rho: float, epsilon: float) -> float:
+    """The smallest δ that ρ-zCDP is known to give at this ε.
+
+    >>> f"{delta_of(0.024356, 1.0):.4g}"
+    '1e-06'
+    """
+    if rho <= 0:
+        return 0.0
+
+    def slope_is_negative(alpha: float) -> bool:
+        return (2 * alpha - 1) * rho - epsilon + log1p(-1 / alpha) < 0
+
+    _, alpha = _boundary(slope_is_negative, 1.0 + 1e-12, (epsilon + 1) / (2 * rho) + 2)
+    exponent = (alpha - 1) * (alpha * rho - epsilon + log1p(-1 / alpha)) - log(alpha)
+    return min(1.0, exp(min(exponent, 0.0)))
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """The smallest ε that ρ-zCDP is known to give at this δ.
+
+    >>> f"{epsilon_of(0.024356, 1e-6):.4f}"
+    '1.0000'
+    """
+    if rho <= 0:
+        return 0.0
+    if delta <= 0:
+        return inf
+    _, high = _boundary(
+        lambda epsilon: delta_of(rho, epsilon) > delta, 0.0, rho + 2 * sqrt(rho * log(1 / delta))
+    )
+    return high
+
+
+@lru_cache(maxsize=256)
+def rho_of(epsilon: float, delta: float) -> float:
+    """The largest ρ whose guarantee is at least (ε, δ).
+
+    >>> f"{rho_of(1.0, 1e-6):.6f}"
+    '0.024356'
+    """
+    high = 1.0
+    while delta_of(high, epsilon) <= delta:
+        high *= 2
+    low, _ = _boundary(lambda rho: delta_of(rho, epsilon) <= delta, 0.0, high)
+    return low

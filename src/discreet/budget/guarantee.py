@@ -1,0 +1,128 @@
+"""What is given: the promise a learner keeps, in words for everyone and in numbers for the expert."""
+
+from dataclasses import dataclass
+from html import escape
+from math import exp
+from textwrap import fill
+from typing import Any
+
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import Privacy
+
+__all__ = ["Guarantee"]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The privacy that everything published so far has, and will have at the end.
+
+    Parameters
+    ----------
+    privacy
+        What was asked for.
+    spent, total
+        What one round costs so far and at the end of the plan. All rounds of one person together cost `contributions` times
+        (pure) or `contributions`² times (zCDP) that.
+    releases, planned
+        How often data has been turned into something public, and how often it will be (None: without end).
+    notion
+        "DP": anyone may see every decision. "joint DP": each person may see their own decision and everyone else's effect.
+    assumes
+        What the *value* of the decisions assumes about the stream, if anything. Privacy assumes nothing.
+    simulated
+        Made with `seed=`: reproducible, therefore not private.
+    proof
+        The page with theorem and proof.
+
+    Examples
+    --------
+    >>> from discreet.budget.privacy import zcdp
+    >>> spent, total = Spending(zcdp(0.0061)), Spending(zcdp(0.02435))
+    >>> print(Guarantee(Privacy(1.0, 1e-6), spent, total, releases=10, planned=40, proof="turn.md"))
+    Differential privacy for one round: whatever a person did in their round, anything published here is
+    at most e^1 = 2.72 times as likely as if they had been somebody else, except with probability 1e-06.
+    It holds against anyone who sees every decision and knows everybody else's data, and whatever the
+    stream is. 10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061
+    of 0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by
+    the operating system. Proof: docs/guarantees/turn.md
+    """
+
+    privacy: Privacy
+    spent: Spending
+    total: Spending
+    releases: int
+    planned: int | None
+    notion: str = "DP"
+    assumes: str = ""
+    simulated: bool = False
+    neighbours: str = "replace one round"
+    proof: str = ""
+
+    @property
+    def epsilon(self) -> float:
+        """The ε that was asked for, and holds at the end of the plan."""
+        return self.privacy.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ that was asked for."""
+        return self.privacy.delta
+
+    @property
+    def rho(self) -> float:
+        """The zCDP spent so far by all rounds of the person who paid most."""
+        return self.spent.rho(self.privacy)
+
+    @property
+    def epsilon_spent(self) -> float:
+        """The ε that what is published so far amounts to, at the δ that was asked for."""
+        return self.spent.epsilon(self.privacy)
+
+    def event(self) -> Any:
+        """The spending so far as a dp-accounting event, to compose with other systems (needs the extra `accounting`)."""
+        return self.spent.event(self.privacy)
+
+    def _repr_html_(self) -> str:
+        """The same text, for notebooks."""
+        colour = "#b3261e" if self.simulated else "#1b6ca8"
+        return f'<p style="border-left:4px solid {colour};padding-left:0.8em;max-width:48em">{escape(str(self))}</p>'
+
+    def __str__(self) -> str:
+        return fill(
+            self._warning() + " ".join([self._promise(), self._account(), self._fine_print()]), width=100
+        )
+
+    def _warning(self) -> str:
+        if not self.simulated:
+            return ""
+        return "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; what follows holds without one. "
+
+    def _promise(self) -> str:
+        rounds = self.privacy.contributions
+        where = "their round" if rounds == 1 else f"up to {rounds} rounds"
+        heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
+        person = "one round" if rounds == 1 else f"{rounds} rounds of one person"
+        failing = f", except with probability {self.delta:.3g}" if self.delta else ""
+        seen = "every decision" if self.notion == "DP" else "every decision but the person's own"
+        return (
+            f"{heading} for {person}: whatever a person did in {where}, anything published here is at most "
+            f"e^{self.epsilon:.3g} = {exp(min(self.epsilon, 700.0)):.3g} times as likely as if they had been somebody else{failing}. "
+            f"It holds against anyone who sees {seen} and knows everybody else's data, and whatever the stream is."
+        )
+
+    def _account(self) -> str:
+        planned = "" if self.planned is None else f" of {self.planned}"
+        spent = f"epsilon = {self.epsilon_spent:.3g} of {self.epsilon:.3g}"
+        if self.delta:
+            spent += f" at delta = {self.delta:.3g}"
+            if not self.spent.pure:
+                spent += f" (rho = {self.rho:.4g} of {self.privacy.whole.rho:.4g})"
+        return f"{self.releases}{planned} releases made; spent so far: {spent}."
+
+    def _fine_print(self) -> str:
+        value = (
+            f" The value of the decisions assumes {self.assumes}; privacy does not." if self.assumes else ""
+        )
+        source = "from a seed" if self.simulated else "keyed by the operating system"
+        proof = f" Proof: docs/guarantees/{self.proof}" if self.proof else ""
+        return f"Neighbours: {self.neighbours}.{value} Noise and selections: exact integer samplers {source}.{proof}"

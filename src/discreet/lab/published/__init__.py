@@ -1,0 +1,1 @@
+"""What the papers print, as plain loops in floating point: for comparison only, it protects nobody."""

@@ -1,0 +1,65 @@
+"""Private experts: follow the actions that gained most.
+
+How they are drawn is in discreet/learners/hedge/draws.py.
+
+Guarantee   docs/guarantees/hedge.md
+"""
+
+from typing import Literal
+
+from discreet.budget.privacy import Privacy
+from discreet.learners.hedge.draws import Draws, HedgeSettings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+
+__all__ = ["Hedge"]
+
+
+class Hedge(Learner):
+    """Choose one of several actions each round, nearly as well as the best of them in hindsight.
+
+    Guarantee: docs/guarantees/hedge.md. Any stream: nothing is assumed, not even for the value.
+    Runtime: O(actions) a round and a release.
+
+    Parameters
+    ----------
+    actions
+        How many there are to choose from.
+    horizon
+        How many rounds; None if nobody knows.
+    privacy
+        What is asked for.
+    bound
+        Gains lie between 0 and `bound`; anything else is clipped.
+    block
+        How many rounds an action is kept; "auto" minimises the bound on the regret, with at most 1000 draws.
+    seed, journal, checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> from discreet import Hedge, Privacy
+    >>> experts = Hedge(actions=3, horizon=2000, privacy=Privacy(1.0, 1e-6), seed=1)
+    >>> chosen = experts.replay(np.tile([0.2, 0.9, 0.4], (2000, 1)))
+    >>> int((chosen == 1).sum()) > 1500
+    True
+    """
+
+    settings_type = HedgeSettings
+    modes = (Draws,)
+
+    def __init__(
+        self,
+        actions: int,
+        horizon: int | None,
+        privacy: Privacy,
+        *,
+        bound: float = 1.0,
+        block: int | Literal["auto"] = "auto",
+        seed: int | None = None,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+    ) -> None:
+        settings = HedgeSettings(
+            **privacy_settings(privacy), horizon=horizon, seed=seed, actions=actions, bound=bound, block=block
+        )
+        super().__init__(settings, journal, checkpoint)

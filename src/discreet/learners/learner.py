@@ -1,0 +1,382 @@
+"""The face of every learner: questions, answers, and what may be read.
+
+`open` asks for a decision and ticks the clock, `close` hands in the feedback, many may be in flight;
+`open_many` and `close_many` do so for many rounds at once; `act` and `observe` are the same for one at a
+time. The hooks are in a `Problem`, the way to what is public in an `Engine`, the clock in `Rounds`; a learner
+only names them, and lets one call in at a time.
+
+Guarantee   docs/guarantees/turn.md
+"""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+from threading import Lock, get_ident
+from time import monotonic
+from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, Self, TypeVar
+
+import numpy as np
+
+from discreet import require
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.privacy import Privacy
+from discreet.errors import ConfigError, HorizonReached, StateError
+from discreet.release.door import Door
+from discreet.turn.engine import DoorMaker, Engine
+from discreet.turn.journal import Journal
+from discreet.turn.problem import Problem, Scores
+from discreet.turn.rounds import Rounds
+from discreet.turn.settings import Settings
+from discreet.turn.tickets import Ticket, Tickets
+
+__all__ = ["Checkpoint", "JournalLike", "Learner", "guarded", "privacy_settings"]
+
+JournalLike = Journal | str | os.PathLike[str] | None
+Checkpoint = int | timedelta | None
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Face = TypeVar("Face", bound="Learner")
+
+
+def guarded(
+    method: Callable[Concatenate[Face, Arguments], Result],
+) -> Callable[Concatenate[Face, Arguments], Result]:
+    """One call at a time, from its first line to its last. Other threads wait; a call from inside is refused.
+
+    A call from inside comes from a signal handler, a finaliser or a person's own code, in the middle of
+    another call.
+    """
+
+    @wraps(method)
+    def call(self: Face, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        inside, thread = self._inside, get_ident()
+        if thread in inside:
+            raise StateError(
+                "this learner is busy with another call: feedback and signal handlers must not call it back"
+            )
+        try:
+            inside.add(thread)
+            with self._lock:
+                self._engine.check()
+                return method(self, *arguments, **named)
+        finally:
+            inside.discard(thread)
+
+    return call
+
+
+class Learner:
+    """The base of everything that learns from people. A learner has settings, and modes.
+
+    Ways of learning that may serve them.
+    """
+
+    settings_type: ClassVar[type[Settings]]
+    modes: ClassVar[tuple[type[Problem], ...]]
+
+    def __init__(
+        self,
+        settings: Settings,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+        *,
+        door: DoorMaker = Door,
+    ) -> None:
+        self._inside: set[int] = set()
+        self._lock = Lock()
+        self._pending: tuple[Ticket, Any] | None = None
+        self._checkpoint = _Checkpoint(checkpoint)
+        self._engine = Engine(self.problem_for(settings), type(self).__name__, journal, door=door)
+        if checkpoint is not None and not self._engine.keeps_files:
+            self._engine.detach()
+            raise ConfigError("a checkpoint needs a file to be kept in: give a path as journal")
+        self._rounds = Rounds(self._engine)
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+        *,
+        door: DoorMaker = Door,
+    ) -> Self:
+        """The learner with these settings."""
+        learner = cls.__new__(cls)
+        Learner.__init__(learner, settings, journal, checkpoint, door=door)
+        return learner
+
+    @classmethod
+    def problem_for(cls, settings: Settings) -> Problem:
+        """The way of learning that these settings ask for."""
+        if type(settings) is not cls.settings_type:
+            raise ConfigError(
+                f"{cls.__name__} takes {cls.settings_type.__name__}, got {type(settings).__name__}"
+            )
+        return next(mode for mode in cls.modes if mode.serves(settings))(settings)
+
+    # --- one round at a time
+    # ----------------------------------------------------------------------------------------------
+
+    @guarded
+    def open(self, context: Any = None, available: Any = None) -> Ticket:
+        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
+        return self._rounds.open(self._engine.problem.asked(context, available, 1, one=True))
+
+    @guarded
+    def close(self, ticket: Ticket, feedback: Any) -> bool:
+        """End a round with its feedback.
+
+        False if its block was over and the round had already counted without.
+        """
+        return self._closed(ticket, feedback)
+
+    @guarded
+    def act(self, context: Any = None, available: Any = None) -> Any:
+        """This round's decision. Asking the same again before `observe` gives the same."""
+        asked = self._engine.problem.asked(context, available, 1, one=True)
+        if self._pending is not None:
+            ticket, before = self._pending
+            still_open = ticket.index == self._engine.turn.index and self._rounds.waits(ticket.round)
+            if still_open and not before.same(asked):
+                raise StateError("a round is open with another context or mask: observe() or skip() it first")
+            if still_open:
+                return ticket.decision
+        ticket = self._rounds.open(asked)
+        self._pending = (ticket, asked)
+        return ticket.decision
+
+    @guarded
+    def observe(self, feedback: Any) -> None:
+        """End the round that `act` began."""
+        if self._pending is None:
+            if self._rounds.is_over:
+                raise HorizonReached(
+                    f"all {self._rounds.clock} planned rounds are over: nothing more can be learned"
+                )
+            raise StateError("no round is open: call act() first, then observe() once")
+        self._closed(self._pending[0], feedback)
+        self._pending = None
+
+    @guarded
+    def skip(self) -> None:
+        """Let the round that `act` began go without feedback: it adds nothing."""
+        self._pending = None
+
+    def _closed(self, ticket: Ticket, feedback: Any) -> bool:
+        counted = self._rounds.close(ticket, feedback)
+        self._keep(int(counted))
+        return counted
+
+    # --- many rounds at once
+    # ----------------------------------------------------------------------------------------------
+
+    @guarded
+    def open_many(self, what: Any, available: Any = None) -> Tickets:
+        """Ask for many decisions of this block at once: so many rounds, or one context a row.
+
+        More than `rounds_until_release` are refused, and nothing is opened; past the horizon any number is
+        answered, for free.
+        """
+        problem = self._engine.problem
+        if isinstance(what, int | np.integer) and not isinstance(what, bool):
+            if problem.takes_context:
+                raise ConfigError("this learner needs a context for every round: hand in one a row")
+            count, contexts = require.whole("the number of rounds", what, 0), None
+        elif problem.takes_context:
+            contexts = problem.rows(what)
+            count = len(contexts)
+        else:
+            raise ConfigError("this learner does not use contexts: say how many rounds, a whole number")
+        return self._rounds.open_many(count, problem.asked(contexts, available, count))
+
+    @guarded
+    def close_many(self, tickets: Tickets, feedback: Any) -> Any:
+        """End many rounds: True where the feedback counted, False where the block was over.
+
+        One entry or row a ticket.
+
+        None, NaN or a malformed row adds nothing and closes its round.
+        """
+        counted = self._rounds.close_many(tickets, feedback)
+        self._keep(int(counted.sum()))
+        return counted
+
+    @guarded
+    def observe_many(self, rows: Any) -> None:
+        """Open and close up to `rounds_until_release` rounds at once.
+
+        Malformed rows add nothing and use up their rounds.
+        """
+        self._observe_many(self._engine.problem.rows(rows))
+
+    def _observe_many(self, rows: Any) -> None:
+        if self._engine.problem.takes_context:
+            raise ConfigError("this learner needs a context for every round: use open_many and close_many")
+        self._rounds.observe_many(rows)
+        self._keep(len(rows))
+
+    @guarded
+    def replay(self, rows: Any) -> Any:
+        """Feed many rounds and give the decision of each, crossing releases."""
+        rows = self._engine.problem.rows(rows)
+        self._refuse_beyond(len(rows))
+        decisions: list[Any] = []
+        position = 0
+        while position < len(rows):
+            self._rounds.release_if_due()
+            part = rows[position : position + self._rounds.until_release]
+            decisions.append(self._rounds.preview(len(part)))
+            self._observe_many(part)
+            position += len(part)
+        return np.concatenate(decisions) if decisions else np.array([])
+
+    def _refuse_beyond(self, count: int) -> None:
+        """Refuse rows that the horizon has no rounds for, before anything is spent on the others."""
+        left = self._rounds.until_horizon
+        if count > left:
+            raise HorizonReached(
+                f"{count} rows, but {left} of the planned rounds are left: nothing was learned from them"
+            )
+
+    @guarded
+    def preview(self, count: int) -> Any:
+        """The decisions of the next rounds of this block, without asking for them.
+
+        For batch systems and simulations.
+        """
+        return self._rounds.preview(require.whole("count", count, 0))
+
+    @guarded
+    def turn(self) -> bool:
+        """Make the release that is due, if one is. Asking for a decision does so too.
+
+        This is for whoever does not ask.
+        """
+        return self._rounds.release_if_due()
+
+    # --- what may be read
+    # -------------------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Any:
+        """What this learner was made with."""
+        return self._engine.problem.settings
+
+    @property
+    def clock(self) -> int:
+        """Rounds opened so far."""
+        return self._rounds.clock
+
+    @property
+    def releases(self) -> int:
+        """Releases made so far."""
+        return self._engine.turn.index
+
+    @property
+    def rounds_before_release(self) -> int:
+        """Rounds before the current block: the newest release read people up to there."""
+        return self._engine.turn.begin
+
+    @property
+    def rounds_until_release(self) -> int:
+        """How many more rounds can be opened before the next release.
+
+        If one is due, before the one after it.
+        """
+        return self._rounds.until_release
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Public numbers of the plan: schedule, noise, warnings."""
+        return dict(self._engine.problem.plan.facts)
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        """What is decided now, as plain data."""
+        return self._engine.problem.plain(self._engine.public)
+
+    def scores(self, context: Any = None) -> Scores:
+        """How good each candidate is, with standard deviations, from released values only."""
+        return self._engine.problem.scores(self._engine.public, self._engine.turn.index, context)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What everything published so far promises."""
+        return self._engine.guarantee
+
+    @property
+    def state_bytes(self) -> int:
+        """How large the state is, in bytes, as a file."""
+        from discreet.turn.statefile import encode
+
+        return len(encode(self._engine.snapshot(self._rounds.state())))
+
+    # --- keeping --------------------------------------------------------------------------------------------
+    # ----------------
+
+    @guarded
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole state to a file, which becomes the journal.
+
+        From now on every release is committed there.
+
+        The file is not private: it holds raw sums. `discreet.load(path)` goes on from it, and fences off this
+        copy.
+        """
+        self._engine.save(path, self._rounds.state())
+
+    def detach(self) -> None:
+        """Give up the journal's lock, so that others can load the file."""
+        self._engine.detach()
+
+    def _keep(self, closed: int) -> None:
+        """Save the open block if a checkpoint is due."""
+        if self._checkpoint.is_due(closed):
+            self._engine.checkpoint(self._rounds.state())
+
+    def __reduce__(self) -> NoReturn:
+        raise StateError(
+            "a learner cannot be copied or pickled: two copies would spend one budget twice; use save and load"
+        )
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.as_plain().items())
+        return f"{type(self).__name__}({settings})"
+
+
+class _Checkpoint:
+    """When the open block is saved.
+
+    After so many answers, or after so much time, looked at when an answer comes.
+    """
+
+    def __init__(self, every: Checkpoint) -> None:
+        if every is not None and not isinstance(every, timedelta):
+            every = require.whole("checkpoint", every)
+        if isinstance(every, timedelta) and every <= timedelta(0):
+            raise ConfigError(f"checkpoint must be longer than no time at all, got {every}")
+        self._every = every
+        self._answers = 0
+        self._since = monotonic()
+
+    def is_due(self, closed: int) -> bool:
+        if self._every is None:
+            return False
+        self._answers += closed
+        if isinstance(self._every, timedelta):
+            due = monotonic() - self._since >= self._every.total_seconds()
+        else:
+            due = self._answers >= self._every
+        if due:
+            self._answers, self._since = 0, monotonic()
+        return due
+
+
+def privacy_settings(privacy: Any) -> dict[str, Any]:
+    """What a learner's settings keep of `Privacy`."""
+    if not isinstance(privacy, Privacy):
+        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {privacy!r}")
+    return {"epsilon": privacy.epsilon, "delta": privacy.delta, "contributions": privacy.contributions}

@@ -1,0 +1,51 @@
+"""Every learner by its name, imported on first use.
+
+What `discreet.load`, `discreet run`, plans and checks look learners up in.
+"""
+
+import os
+from importlib import import_module
+
+from discreet import require
+from discreet.errors import ConfigError, StateError
+from discreet.learners.learner import Checkpoint, Learner
+
+__all__ = ["HOMES", "learner_named", "load"]
+
+HOMES = {
+    "Hedge": "discreet.learners.hedge",
+    "RunningSum": "discreet.learners.running_sum",
+    "SetMaximizer": "discreet.learners.set_maximizer",
+    "SetMinimizer": "discreet.learners.set_minimizer",
+    "StreamingLearner": "discreet.learners.streaming_learner",
+}
+
+
+def learner_named(name: str) -> type[Learner]:
+    """The class of this name."""
+    require.one_of("learner", name, tuple(HOMES))
+    found: type[Learner] = getattr(import_module(HOMES[name]), name)
+    return found
+
+
+def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Learner:
+    """Go on from a file that `save` or a file journal wrote.
+
+    The file is locked and its epoch raised: a second load is refused while this learner lives, and the
+    learner that saved it can release nothing more. Every later release is committed to the same file. Tickets
+    from before are refused.
+    """
+    from discreet.turn.journal import FileJournal
+
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"load takes the path of a state file, got {path!r}")
+    journal = FileJournal(path)
+    kept = journal.latest()
+    if kept is None:
+        raise StateError(f"{journal.path.name} does not exist: save a learner there first")
+    if kept.kind not in HOMES:
+        raise StateError(
+            f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not know"
+        )
+    learner = learner_named(kept.kind)
+    return learner.from_settings(learner.settings_type.from_plain(kept.settings), journal, checkpoint)

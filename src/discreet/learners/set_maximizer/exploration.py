@@ -1,0 +1,280 @@
+"""Bandit and clicks, any stream: explore in shuffled cycles, and one running total of what was found.
+
+Some rounds, evenly spread and fixed in advance, explore: the first slots of the current slate, then an item
+to be tried (bandit), or as many items as there are free slots (clicks). What comes back (the reward; the
+first click) is added to the table at (slot, item). A block ends when every (slot, item) pair was tried
+equally often; then the running total of the table is released and the slate read off it. All other rounds
+show the slate and are not read.
+
+Which cell a visitor of an exploring round touches is public (bandit): the sum has sensitivity 1. A click
+moves one cell down and one up: √2, l₁ 2. Whether feedback came plays no role: a missing answer adds nothing,
+and tries are counted when rounds are opened.
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
+Runtime     O(slots) a round, O(slots · items) a release
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 3
+"""
+
+from functools import cached_property
+from math import ceil, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet.arrays import Integers, Mask
+from discreet.errors import ConfigError
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
+from discreet.learners.totals import RunningTotal
+from discreet.learners.trial_schedule import TrialSchedule
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, OneChoice, PublicCells
+from discreet.turn.coins import Coin, Coins
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Asked, Batch, Block, Scores
+from discreet.turn.schedule import EqualBlocks
+
+__all__ = ["Exploration"]
+
+RELEASES = 20
+"""Enough to follow a stream, and few are less noisy."""
+
+
+class Explored(NamedTuple):
+    """The exploring ones among some rounds.
+
+    Their places in the list, the slot of each, and the items it tries (−1 for none).
+    """
+
+    places: Integers
+    slots: Integers
+    tried: Integers
+
+
+class Exploration(SetMode):
+    """Slates from a running total of scheduled tries; for rewards and clicks on any stream."""
+
+    _newest: tuple[int, TrialSchedule, Integers] | None = None
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.feedback != "full" and settings.stream == "any")
+
+    def check(self) -> None:
+        if self.settings.expert not in ("auto", "sum") or self.settings.block != "auto":
+            raise ConfigError(
+                "rewards and clicks have one way to learn from any stream: leave expert and block"
+            )
+
+    @property
+    def by_clicks(self) -> bool:
+        return self.settings.feedback == "clicks"
+
+    # --- the schedule
+    # -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> Integers:
+        """One cycle of exploring rounds: the slot that each of them tries items for."""
+        slots, items = self.settings.slots, self.settings.items
+        rounds = [ceil(items / (slots - slot)) if self.by_clicks else items for slot in range(slots)]
+        return np.repeat(np.arange(slots), rounds)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of exploring rounds.
+
+        As given, or the one with the least bound on what exploring and erring lose.
+        """
+        if self.settings.explore != "auto":
+            return self.settings.explore
+        shares: list[float] = np.linspace(0.02, 0.5, 25).tolist()
+        return min(shares, key=self._loss)
+
+    def _loss(self, share: float) -> float:
+        """A bound on the share of value that is lost, for rewards of variance at most 1/4."""
+        settings = self.settings
+        tries = max(share * settings.rounds / len(self.kinds), 1e-9)
+        error = sqrt(0.25 / tries + (self._noise / tries) ** 2)
+        return share + settings.slots * sqrt(2 * log(settings.items)) * error
+
+    @cached_property
+    def _noise(self) -> float:
+        """The standard deviation of a total after the usual number of releases, in visitors."""
+        usual = EqualBlocks(RELEASES)
+        return RunningTotal("found", self.wanted, usual, self.settings.privacy, people=1).noise
+
+    @property
+    def wanted(self) -> OneChoice | PublicCells:
+        """What an exploring round adds.
+
+        A click in a cell of the visitor's choice, or a reward in a public one.
+        """
+        shape = (self.settings.slots, self.settings.items)
+        return OneChoice(shape) if self.by_clicks else PublicCells(shape)
+
+    @cached_property
+    def cycles(self) -> int:
+        """How often a block tries each pair."""
+        return max(1, round(self.share * self.settings.rounds / len(self.kinds) / RELEASES))
+
+    @cached_property
+    def schedule(self) -> EqualBlocks:
+        block = min(self.settings.rounds, ceil(self.cycles * len(self.kinds) / self.share))
+        return EqualBlocks(self.settings.rounds, block, last=False)
+
+    @cached_property
+    def found(self) -> RunningTotal:
+        return RunningTotal(
+            "found", self.wanted, self.schedule, self.settings.privacy, people=self.schedule.block
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        releases = self.schedule.releases
+        facts: dict[str, Any] = {"expert": "exploration", "block": self.schedule.block, "releases": releases}
+        facts |= {
+            "explore": self.share,
+            "noise_in_visitors": self.found.noise,
+            "tries_of_an_item": releases * self.cycles,
+        }
+        if self._loss(self.share) >= 1:
+            facts["warning"] = (
+                "the horizon is too short: exploring and erring may cost as much as there is to gain"
+            )
+        return self.found.plan(facts)
+
+    # --- the hooks
+    # --------------------------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[State, State]:
+        public, kept = self.found.start()
+        shape = (self.settings.slots, self.settings.items)
+        public |= {
+            "table": np.zeros(shape),
+            "slate": self.first_slate(),
+            "tries": np.zeros(shape, dtype=np.int64),
+        }
+        return public | {"begin": 0, "index": 0, "variance": 0.0}, kept
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        return {"found": self.found.gathering}
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        explored = self._explored(public, batch.rounds, batch.asked)
+        found, items = self.found.gathering, self.settings.items
+        if isinstance(found, OneChoice):
+            clicks = self.clicks(batch)[explored.places]
+            hit = (explored.tried == clicks[:, None]).any(axis=1) & (clicks >= 0)
+            found.add(block["found"], np.where(hit, explored.slots * items + clicks, -1))
+        elif isinstance(found, PublicCells):
+            tried = explored.tried[:, :1]
+            cells = np.where(tried >= 0, explored.slots[:, None] * items + tried, -1)
+            found.add(block["found"], cells, self.rewards(batch)[explored.places])
+
+    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
+        """How masks change the tries: an item that cannot be shown is not tried."""
+        planned = self._explored(public, rounds, Asked())
+        return {"tries": self._count(self._explored(public, rounds, asked)) - self._count(planned)}
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        tries = public["tries"] + self._planned_tries(public) + tally.get("tries", 0)
+        total = self.found.next(public, kept, block, door)
+        most = (door.index + 1) * self.cycles
+        # Found a try, times the same number of tries for all; a reward or a click has a variance of at most
+        # 1/4.
+        table = shrunk(total.values / np.maximum(tries, most / 4) * most, total.variance + most / 5)
+        newest = {
+            "table": table,
+            "slate": distinct_leaders(table),
+            "tries": tries,
+            "variance": total.variance,
+        }
+        return total.public | newest | {
+            "begin": self.schedule.end(door.index),
+            "index": door.index + 1,
+        }, total.kept
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        """One slate a round; −1 fills slates of exploring rounds that show fewer items."""
+        slates = np.tile(public["slate"], (len(rounds), 1))
+        explored = self._explored(public, rounds, asked)
+        for slot in np.unique(explored.slots):
+            tries = (explored.slots == slot) & (explored.tried >= 0).any(
+                axis=1
+            )  # what is shown anyway need not be tried
+            width = min(explored.tried.shape[1], self.settings.slots - slot)
+            slates[explored.places[tries], slot:] = -1
+            slates[explored.places[tries][:, None], slot + np.arange(width)] = explored.tried[tries, :width]
+        if asked.available is None and not self.by_clicks:
+            return slates
+        short = slice(None) if asked.available is not None else np.flatnonzero((slates < 0).any(axis=1))
+        slates[short] = filled_up(slates[short], asked.available, ranked(public["table"]))
+        return slates
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        most = max(1, index * self.cycles)
+        tries = np.maximum(public["tries"], most / 4)
+        return Scores(public["table"] / most, np.sqrt(public["variance"] + most / 5) / tries)
+
+    # --- which rounds explore, and what
+    # -----------------------------------------------------------------------------------
+
+    def _explored(self, public: State, rounds: Integers, asked: Asked) -> Explored:
+        """The exploring ones among these rounds.
+
+        What a mask forbids is not tried, and after the last release nothing is.
+        """
+        if public["index"] >= self.schedule.releases:
+            nobody = np.zeros(0, dtype=np.int64)
+            return Explored(nobody, nobody, np.zeros((0, 1), dtype=np.int64))
+        schedule, items = self._block(public["index"])
+        places, kinds = schedule.among(rounds - public["begin"])
+        tried = self._tried(kinds, items, public["slate"])
+        if asked.available is not None:
+            masks: Mask = np.broadcast_to(asked.available, (len(rounds), self.settings.items))[places]
+            shown = np.take_along_axis(masks, np.maximum(tried, 0), axis=1) & (tried >= 0)
+            tried = np.where(shown, tried, -1)
+        return Explored(places, self.kinds[kinds], tried)
+
+    def _tried(self, kinds: Integers, items: Integers, slate: Integers) -> Integers:
+        """The items that these kinds of trials try.
+
+        One a row (rewards), or as many as there are free slots (clicks).
+        """
+        slots = self.kinds[kinds]
+        which = kinds - np.searchsorted(self.kinds, slots)  # the first, second, … trial of that slot
+        width = (self.settings.slots - slots) if self.by_clicks else np.ones_like(slots)
+        across = np.arange(self.settings.slots if self.by_clicks else 1)
+        place = which[:, None] * width[:, None] + across
+        there = (across < width[:, None]) & (place < self.settings.items)
+        tried = np.where(there, items[np.minimum(place, self.settings.items - 1)], -1)
+        for slot in range(1, self.settings.slots):  # what stands before the slot is shown already
+            tried[(slots == slot)[:, None] & np.isin(tried, slate[:slot])] = -1
+        return tried
+
+    def _block(self, index: int) -> tuple[TrialSchedule, Integers]:
+        """The trials of a block and the shuffled items in them: the same for any data."""
+        if self._newest is None or self._newest[0] != index:
+            key = Coin(self.name, 1 + index).generator().bytes(16)
+            schedule = TrialSchedule(len(self.kinds), self.cycles, self.schedule.block, key)
+            self._newest = index, schedule, Coin(key, 0).generator().permutation(self.settings.items)
+        return self._newest[1:]
+
+    def _planned_tries(self, public: State) -> Integers:
+        """How often a whole block tries each (slot, item) without masks.
+
+        Every kind of trial comes once a cycle.
+        """
+        _, items = self._block(public["index"])
+        kinds = np.arange(len(self.kinds))
+        once = Explored(kinds, self.kinds, self._tried(kinds, items, public["slate"]))
+        return self.cycles * self._count(once)
+
+    def _count(self, explored: Explored) -> Integers:
+        shown = explored.tried >= 0
+        cells = (explored.slots[:, None] * self.settings.items + explored.tried)[shown]
+        counts = np.bincount(cells, minlength=self.settings.slots * self.settings.items)
+        return counts.reshape(self.settings.slots, self.settings.items)

@@ -1,0 +1,182 @@
+"""What the modes of `SetMaximizer` share: who comes in, and the gains of items on top of a slate."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people
+from discreet.arrivals.person import reading
+from discreet.arrivals.set_functions import SetFunction
+from discreet.errors import OutOfBounds
+from discreet.learners.labels import item_numbers, labels_of
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.slates import filled_up
+from discreet.turn.coins import Coin, Coins
+from discreet.turn.plan import State
+from discreet.turn.problem import Asked, Batch, Problem
+
+__all__ = ["ConstantSlate", "SetMode"]
+
+People = Floats | list[SetFunction | None]
+"""Rows for a family of set functions, or one callable a person."""
+CHUNK = 256
+"""How many people's gains are held at once, where no fused pass exists."""
+
+
+class SetMode(Problem):
+    """A way of learning which items to show."""
+
+    proof = "sets.md"
+    settings: SetMaximizerSettings
+
+    @property
+    def assumes(self) -> str:
+        return "visitors that are alike over time (i.i.d.)" if self.settings.stream == "iid" else ""
+
+    @property
+    def candidates(self) -> int:
+        return self.settings.items
+
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """Items by their names."""
+        return item_numbers(self.settings.items, self.settings.labels)
+
+    def first_slate(self) -> Integers:
+        """A slate that was chosen before anyone came."""
+        coin, left = Coin(self.name, 0), list(range(self.settings.items))
+        return np.array([left.pop(coin.below(len(left))) for _ in range(self.settings.slots)])
+
+    def single(self, decisions: Integers) -> Integers:
+        slate: Integers = decisions[0]
+        return np.asarray(slate[slate >= 0])
+
+    def blank(self) -> Any:
+        if self.settings.feedback != "full":
+            return 0.0 if self.settings.feedback == "bandit" else None
+        functions = self.settings.functions
+        return _worthless if functions is None else np.zeros(functions.width(self.settings.items))
+
+    def plain(self, public: State) -> dict[str, Any]:
+        labels = labels_of(self.settings.items, self.settings.labels).tolist()
+        return {"slate": [labels[item] for item in self.best(public).tolist()]}
+
+    def best(self, public: State) -> Integers:
+        """The slate of a round that tries nothing."""
+        slate: Integers = public["slate"]
+        return slate
+
+    # --- who comes in
+    # -----------------------------------------------------------------------------------------------------
+
+    def rewards(self, batch: Batch) -> Floats:
+        """One reward a person, in units of the bound."""
+        with np.errstate(all="ignore"):
+            return np.asarray(as_numbers(batch) / self.settings.bound, dtype=np.float64)
+
+    def clicks(self, batch: Batch) -> Integers:
+        """The clicked items, −1 for none."""
+        clicks = [batch.feedback] if batch.single else batch.feedback
+        items = self._positions(clicks)
+        if items is None:
+            items = np.array([self._item(click) for click in clicks], dtype=np.int64)
+        if batch.single and items[0] == -2:
+            raise OutOfBounds("feedback must be an item by its label (its number if it has none), or None")
+        return np.maximum(items, -1)
+
+    def _positions(self, clicks: Any) -> Integers | None:
+        """An array of item numbers with −1 for none, if items have no labels.
+
+        None if it is something else.
+        """
+        if self.settings.labels is not None or not isinstance(clicks, np.ndarray) or clicks.dtype.kind != "i":
+            return None
+        if clicks.ndim != 1:
+            return None
+        return np.where((clicks >= -1) & (clicks < self.settings.items), clicks, -2).astype(np.int64)
+
+    def _item(self, click: Any) -> int:
+        """The number of an item, −1 for none, −2 for something else."""
+        if click is None:
+            return -1
+        if isinstance(click, np.generic):
+            click = click.item()
+        if (
+            isinstance(click, float) and click.is_integer()
+        ):  # a column with missing values holds whole numbers as floats
+            click = int(click)
+        if type(click) not in (str, int):
+            return -2
+        return self.numbers.get(click, -2)
+
+    def people(self, batch: Batch) -> People:
+        """Whole preferences: rows for the family, or callables."""
+        functions = self.settings.functions
+        return as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
+
+    # --- gains ----------------------------------------------------------------------------------------------
+    # ----------------
+
+    def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
+        """People in chunks.
+
+        Every person's gain of every item on top of each prefix of the slate (people × slots × items), in [0,
+        1].
+
+        The gain of an item that is in the prefix is that on top of the *other* items: what the slot would see
+        if it were free.
+        """
+        for first in range(0, len(people), CHUNK):
+            part = people[first : first + CHUNK]
+            yield np.stack(
+                [self._gains_on(part, slate[:slot].tolist()) for slot in range(len(slate))], axis=1
+            )
+
+    def _gains_on(self, people: People, before: list[int]) -> Floats:
+        gains = self._gains(people, before)
+        for item in before:
+            others = [other for other in before if other != item]
+            gains[:, item] = self._gains(people, others)[:, item]
+        return np.clip(gains, 0.0, self.settings.bound) / self.settings.bound
+
+    def _gains(self, people: People, chosen: list[int]) -> Floats:
+        functions, items = self.settings.functions, self.settings.items
+        if functions is None:
+            with reading():
+                return np.array([_gains_of(person, chosen, items) for person in people])
+        rows = np.asarray(people)
+        covered = functions.begin(rows)
+        for item in chosen:
+            covered = functions.add(rows, covered, item)
+        return functions.gains(rows, covered)
+
+
+class ConstantSlate(SetMode):
+    """A mode that shows one slate a block."""
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        """The slate, once a round; without what is unavailable, filled up with other available items."""
+        slate: Integers = public["slate"]
+        if asked.available is None:
+            return np.broadcast_to(slate, (len(rounds), len(slate)))
+        if asked.available.ndim == 1:
+            restricted = self.restricted(public, asked.available)
+            return np.broadcast_to(restricted, (len(rounds), len(slate)))
+        return np.stack([self.restricted(public, mask) for mask in asked.available])
+
+    def restricted(self, public: State, available: Mask) -> Integers:
+        """The slate of a round with a mask, filled up with −1 if items run out."""
+        filled = filled_up(public["slate"][None], available, np.arange(self.settings.items))
+        return np.asarray(filled[0])
+
+
+def _gains_of(person: Any, chosen: list[int], items: int) -> Floats:
+    gains: Floats = np.zeros(items) if person is None else person.gains(chosen, items)
+    return gains
+
+
+def _worthless(chosen: Integers) -> float:
+    return 0.0

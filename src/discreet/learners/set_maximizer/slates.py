@@ -1,0 +1,60 @@
+"""Slates from released tables: post-processing, no person is seen here."""
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+
+__all__ = ["distinct_leaders", "filled_up", "ranked", "shrunk"]
+
+
+def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
+    """Slot by slot the best item that is available and not shown yet.
+
+    Fewer than all slots if items run out.
+    """
+    left = np.ones(table.shape[1], dtype=np.bool_) if available is None else available.copy()
+    slate: list[int] = []
+    for scores in table:
+        if not left.any():
+            break
+        slate.append(int(np.argmax(np.where(left, scores, -np.inf))))
+        left[slate[-1]] = False
+    return np.array(slate, dtype=np.int64)
+
+
+def ranked(table: Floats) -> Integers:
+    """Items from best to worst, by their scores over all slots."""
+    return np.argsort(-table.sum(axis=0), kind="stable")
+
+
+def filled_up(slates: Integers, available: Mask | None, order: Integers) -> Integers:
+    """Slates, one a row, without what is unavailable or −1, filled up with other available items in this order.
+
+    Fewer than all slots (−1 at the end) only if there are not enough available items.
+    """
+    filled = np.full(slates.shape, -1, dtype=np.int64)
+    for place, slate in enumerate(slates):
+        mask = None if available is None else available if available.ndim == 1 else available[place]
+        shown = slate[slate >= 0] if mask is None else slate[(slate >= 0) & mask[slate]]
+        missing = slates.shape[1] - len(shown)
+        if missing:
+            left = np.ones(len(order), dtype=np.bool_) if mask is None else mask.copy()
+            left[shown] = False
+            shown = np.concatenate([shown, order[left[order]][:missing]])
+        filled[place, : len(shown)] = shown
+    return filled
+
+
+def shrunk(table: Floats, variance: float) -> Floats:
+    """A noisy table with what its slots have in common taken more seriously than how they differ.
+
+    Every row is its items' common score plus its own deviation; deviations are scaled down as far as noise of
+    this variance explains them (James and Stein's estimate). It reads released numbers only.
+    """
+    centred = table - table.mean(axis=1, keepdims=True)
+    common = centred.mean(axis=0, keepdims=True)
+    own = centred - common
+    freedom = max(1, (table.shape[0] - 1) * (table.shape[1] - 1))
+    spread = float(np.sum(own**2)) / freedom
+    kept = max(0.0, 1 - variance / spread) if spread > 0 else 1.0
+    return np.asarray(common + kept * own, dtype=np.float64)

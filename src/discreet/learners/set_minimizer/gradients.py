@@ -1,0 +1,120 @@
+"""Full information: one running total of everyone's subgradients, and the regularised leader on the cube.
+
+A visitor's cost function gives a subgradient of its Lovász extension at the current point: what each item
+adds along the chain. It is scaled to length at most `clip` (in units of the bound; l₁ for pure guarantees)
+and added up. After each block the noisy total is released, and the next point follows from it. Each round
+plays the set above a threshold that is a public coin, so the expected cost is the extension's value.
+
+A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 4·M); most are far shorter. A shorter
+clip than that only weighs long ones less, and lowers the noise in proportion.
+
+Guarantee   docs/guarantees/costs.md, Theorem 1
+Runtime     O(n + numbers in a row) a visitor; a callable is asked n + 1 times. Memory O(n)
+References  Hazan, Kale (2012); Cardoso, Cummings (2019), "Differentially Private Online Submodular
+            Minimization"
+"""
+
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.arrivals.feedback import as_callables, as_people
+from discreet.arrivals.person import reading
+from discreet.decide.extensions import chain
+from discreet.decide.leader import Leader
+from discreet.errors import ConfigError
+from discreet.learners.set_minimizer.mode import CubeMode
+from discreet.learners.totals import RunningTotal
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, Rows
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Batch, Block
+from discreet.turn.schedule import EqualBlocks
+
+__all__ = ["Gradients"]
+
+CHUNK = 1024
+"""How many people's subgradients are held at once."""
+
+
+class Gradients(CubeMode):
+    """Sets from a running total of subgradients; for whole cost functions."""
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.feedback == "full")
+
+    def check(self) -> None:
+        if self.settings.stream == "iid":
+            raise ConfigError(
+                "stream='iid' is for bandit feedback: with whole cost functions every stream is learned alike"
+            )
+        if self.settings.explore != "auto":
+            raise ConfigError("explore is for bandit feedback: leave it as it is")
+
+    @cached_property
+    def gradient(self) -> RunningTotal:
+        settings = self.settings
+        block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
+        schedule = EqualBlocks(settings.rounds, block, last=False)
+        norm, usual = (1, 2.0) if settings.privacy.pure else (2, 1.0)  # measured: benchmarks/minimize.py
+        length = settings.bound * (usual if settings.clip == "auto" else settings.clip)
+        rows = Rows((settings.items,), length, norm)
+        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
+
+    @cached_property
+    def leader(self) -> Leader:
+        most = None
+        if (
+            self.settings.regulariser == "bound"
+        ):  # T/B blocks of B visitors, each with ‖G_r‖ at most B · length
+            block = min(self.gradient.people, self.settings.rounds)
+            most = self.settings.rounds * block * self.gradient.wanted.bound**2
+        return Leader(self.cube, most)
+
+    @cached_property
+    def plan(self) -> Plan:
+        facts = {
+            "expert": "subgradients",
+            "block": self.gradient.schedule.end(0),
+            "releases": self.gradient.releases,
+        }
+        return self.gradient.plan(facts | {"noise_in_visitors": self.gradient.noise})
+
+    def start(self) -> tuple[State, State]:
+        public, kept = self.gradient.start()
+        return public | self.leader.start() | {"variance": 0.0}, kept
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        return {"gradient": self.gradient.gathering}
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        order, rows = chain(public["point"]), self.gradient.gathering
+        assert isinstance(rows, Rows)
+        functions = self.settings.functions
+        people: Any = (
+            as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
+        )
+        for first in range(0, len(people), CHUNK):
+            part = people[first : first + CHUNK]
+            steps = self._called(part, order) if functions is None else functions.along(part, order)
+            rows.add(block["gradient"], steps)
+
+    def _called(self, people: list[Any], order: Integers) -> Floats:
+        nothing = np.zeros(self.settings.items)
+        with reading():
+            return np.array(
+                [nothing if one is None else one.along(order, self.settings.bound) for one in people]
+            )
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        total = self.gradient.next(public, kept, block, door)
+        memory = self.leader.follow(
+            public, total.values, variance=total.variance, step_variance=total.step_variance
+        )
+        return total.public | memory | {"variance": total.variance}, total.kept

@@ -1,0 +1,134 @@
+"""Which set of items costs least, visitor after visitor.
+
+This file says what the learner is; how it learns is in the files beside it, one a mode.
+
+Guarantee   docs/guarantees/costs.md
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from discreet.arrays import Floats
+from discreet.arrivals.set_functions import AnyFunction, SetFunction
+from discreet.budget.privacy import Privacy
+from discreet.errors import StateError
+from discreet.learners.labels import Label, labelled, labels_of
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+from discreet.learners.set_minimizer.gradients import Gradients
+from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.set_minimizer.trials import Trials
+
+__all__ = ["SetMinimizer"]
+
+
+class SetMinimizer(Learner):
+    """Choose the set of least cost, round after round, without giving any visitor away.
+
+    Which optional checks to switch off, which complements to bundle, which pixels belong together: every
+    visitor has a submodular cost of any set, possibly negative, and the set is chosen before it is seen.
+    Nothing about the size of the set is fixed.
+
+    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set, for
+    submodular costs. Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls
+    of a callable.
+
+    Parameters
+    ----------
+    items
+        How many there are, or their labels: `learner.labels[chosen]` names a set.
+    horizon
+        How many visitors.
+    privacy
+        What is asked for; with `delta=0` the guarantee is pure and costs much more value.
+    feedback
+        What `observe` takes. "full": a row for `function`, or a callable on integer arrays. "bandit": the cost of the set that was
+        chosen, a number.
+    function
+        What a row means: a family of discreet.arrivals such as `MinusModular(GraphCut(edges))`. None: visitors bring callables
+        (`discreet.arrivals.check_set_function(f, items, monotone=False)` tries whether one is submodular).
+    bound
+        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence is limited accordingly.
+    stream
+        "any": nothing is assumed. "iid", for bandit feedback: visitors are alike over time; most trials come early.
+    clip
+        Full information: the longest that one visitor's subgradient may be, in units of the bound; longer ones are shortened. "auto" is
+        1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
+    regulariser
+        Full information: "adaptive" (as stiff as released totals call for), or "bound" (as stiff as the worst stream might).
+    explore
+        Bandit: the share of rounds that try sets; "auto" balances it.
+    block
+        Full information: how many visitors meet the same point.
+    seed, journal, checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> from discreet import Privacy, SetMinimizer
+    >>> from discreet.arrivals import GraphCut, MinusModular
+    >>> together = MinusModular(GraphCut(((0, 1), (2, 3))))      # phone – case, tripod – bag
+    >>> shop = SetMinimizer(["phone", "case", "tripod", "bag"], horizon=4000, privacy=Privacy(1.0, 1e-6), function=together, seed=1)
+    >>> visitors = np.random.default_rng(0).random((4000, 6)) * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0]    # two cuts, then four benefits
+    >>> bundles = shop.replay(visitors)
+    >>> [str(label) for label in shop.labels[shop.act()]]
+    ['phone', 'case']
+
+    When only the cost of the chosen set is known:
+
+    >>> site = SetMinimizer(items=10, horizon=100_000, privacy=Privacy(1.0, 1e-6), feedback="bandit")
+    >>> chosen = site.act()
+    >>> site.observe(-0.2)
+
+    References
+    ----------
+    Hazan, Kale (2012), "Online Submodular Minimization"; Cardoso, Cummings (2019), "Differentially Private Online Submodular
+    Minimization".
+    """
+
+    settings_type = SetMinimizerSettings
+    modes = (Gradients, Trials)
+
+    def __init__(
+        self,
+        items: int | Sequence[Label],
+        horizon: int,
+        privacy: Privacy,
+        *,
+        feedback: Literal["full", "bandit"] = "full",
+        function: Any = None,
+        bound: float = 1.0,
+        stream: Literal["any", "iid"] = "any",
+        clip: float | Literal["auto"] = "auto",
+        regulariser: Literal["adaptive", "bound"] = "adaptive",
+        explore: float | Literal["auto"] = "auto",
+        block: int | Literal["auto"] = "auto",
+        seed: int | None = None,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+    ) -> None:
+        count, labels = labelled(items)
+        function = AnyFunction() if function is None or function is SetFunction else function
+        settings = SetMinimizerSettings(
+            **privacy_settings(privacy), horizon=horizon, seed=seed, items=count, labels=labels, feedback=feedback, stream=stream,
+            function=function, bound=bound, clip=clip, regulariser=regulariser, explore=explore, block=block,
+        )  # fmt: skip
+        super().__init__(settings, journal, checkpoint)
+
+    @property
+    def labels(self) -> Any:
+        """The items' names, to be indexed with a set."""
+        return labels_of(self.settings.items, self.settings.labels)
+
+    @property
+    def point(self) -> Floats:
+        """How likely each item is to be chosen: the newest released point of the cube."""
+        point: Floats = self._engine.public["point"]
+        return point.copy()
+
+    def replay(self, rows: Any) -> Any:
+        """Feed a log of cost functions and give each visitor's set, one a row, filled up with −1."""
+        if self.settings.feedback != "full":
+            raise StateError(
+                "replay needs feedback='full': the cost depends on what was chosen; use open_many and close_many"
+            )
+        return super().replay(rows)

@@ -1,0 +1,83 @@
+"""What the modes of `SetMinimizer` share: a point of the cube, and sets drawn from it."""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.decide.domains import Box
+from discreet.decide.extensions import chain, padded_sets, threshold_sizes
+from discreet.learners.labels import labels_of
+from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.turn.coins import Coins
+from discreet.turn.plan import State
+from discreet.turn.problem import Asked, Problem, Scores
+
+__all__ = ["CubeMode"]
+
+
+class CubeMode(Problem):
+    """A way of learning which set costs least, by a point of the cube.
+
+    How likely each item is to be in the set.
+    """
+
+    proof = "costs.md"
+    settings: SetMinimizerSettings
+
+    @property
+    def assumes(self) -> str:
+        alike = ", of visitors that are alike over time (i.i.d.)" if self.settings.stream == "iid" else ""
+        return "submodular costs" + alike
+
+    @property
+    def candidates(self) -> int:
+        return self.settings.items
+
+    @property
+    def cube(self) -> Box:
+        return Box(self.settings.items, 0.0, 1.0)
+
+    def sizes(self, public: State, rounds: Integers, coins: Coins) -> Integers:
+        """How many items of the chain are chosen in each round.
+
+        Those above a threshold that is a public coin.
+        """
+        return threshold_sizes(public["point"], coins.uniform(rounds))
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        """One set a row, in ascending order, filled up with −1; without what is unavailable."""
+        sets = padded_sets(chain(public["point"]), self.sizes(public, rounds, coins))
+        if asked.available is None:
+            return sets
+        masks = np.broadcast_to(asked.available, (len(rounds), self.settings.items))
+        hidden = (sets >= 0) & ~np.take_along_axis(masks, np.maximum(sets, 0), axis=1)
+        largest = np.where(hidden | (sets < 0), self.settings.items, sets)  # to the end, in order
+        sets = np.sort(largest, axis=1)
+        return np.where(sets == self.settings.items, -1, sets)
+
+    def single(self, decisions: Integers) -> Integers:
+        chosen: Integers = decisions[0]
+        return np.asarray(chosen[chosen >= 0])
+
+    def blank(self) -> Any:
+        if self.settings.feedback == "bandit":
+            return 0.0
+        functions = self.settings.functions
+        return _free if functions is None else np.zeros(functions.width(self.settings.items))
+
+    def plain(self, public: State) -> dict[str, Any]:
+        labels = [str(label) for label in labels_of(self.settings.items, self.settings.labels).tolist()]
+        return {"chances": dict(zip(labels, public["point"].tolist(), strict=True))}
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        """What each item saves in all, on top of those before it in the chain.
+
+        Minus its total in the sum of gradients.
+        """
+        total: Floats = public["total"]
+        return Scores(-total, np.full(len(total), np.sqrt(public["variance"])))
+
+
+def _free(chosen: Integers) -> float:
+    return 0.0

@@ -1,0 +1,83 @@
+"""The public settings of a set minimiser."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from discreet import require
+from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
+from discreet.arrivals.set_functions import (
+    AnyFunction,
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    WeightedCoverage,
+)
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled
+from discreet.limits import MOST_CANDIDATES
+from discreet.turn.settings import Settings
+
+__all__ = ["SetMinimizerSettings"]
+
+Family = (
+    MinusModular
+    | GraphCut
+    | ClickModel
+    | FacilityLocation
+    | ConcaveOverModular
+    | WeightedCoverage
+    | AnyFunction
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMinimizerSettings(Settings):
+    """What `SetMinimizer` is made with; see there."""
+
+    items: int
+    labels: tuple[Label, ...] | None = None
+    feedback: Literal["full", "bandit"] = "full"
+    stream: Literal["any", "iid"] = "any"
+    function: Family = AnyFunction()
+    bound: float = 1.0
+    clip: float | Literal["auto"] = "auto"
+    regulariser: Literal["adaptive", "bound"] = "adaptive"
+    explore: float | Literal["auto"] = "auto"
+    block: int | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("horizon", self.horizon)
+        require.whole("items", self.items, 1, MOST_CANDIDATES)
+        if self.labels is not None and labelled(self.labels)[0] != self.items:
+            raise ConfigError(
+                f"there must be one label for each of the {self.items} items, got {len(self.labels)}"
+            )
+        require.number("bound", self.bound, 1e-100, 1e100)
+        if self.functions is not None:
+            self.functions.width(self.items)  # refuses edges and covers that do not fit
+        if self.explore != "auto":
+            require.number("explore", self.explore, 1e-9, 0.999)
+        if self.clip != "auto":
+            require.number("clip", self.clip, 1e-6, 4.0)
+        if self.block != "auto":
+            require.whole("block", self.block)
+
+    @property
+    def functions(self) -> CostFunctions | None:
+        """The family of cost functions; None if visitors bring callables."""
+        return None if isinstance(self.function, AnyFunction) else self.function
+
+    @property
+    def rounds(self) -> int:
+        """How many visitors."""
+        assert self.horizon is not None
+        return self.horizon
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Also with the labels in place of the number of items."""
+        if isinstance(plain.get("items"), list):
+            count, labels = labelled(plain["items"])
+            plain = plain | {"items": count, "labels": labels}
+        return super().from_plain(plain)

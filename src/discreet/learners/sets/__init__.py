@@ -1,1 +1,0 @@
-"""How `SetMaximizer` learns: one file a mode, all of the same shape."""

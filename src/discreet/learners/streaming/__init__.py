@@ -1,1 +1,0 @@
-"""The methods of StreamingLearner, one file each."""

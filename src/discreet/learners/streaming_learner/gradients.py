@@ -1,0 +1,186 @@
+"""What the methods of `StreamingLearner` share: samples that come in, and sums of their clipped gradients."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.arrivals.feedback import as_floats
+from discreet.arrivals.losses import CallableLoss, Samples
+from discreet.arrivals.person import reading
+from discreet.errors import ConfigError, OutOfBounds
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.totals import RunningTotal
+from discreet.release.gathering import Gathered, Rows
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Asked, Batch, Problem
+
+__all__ = ["GradientMode", "NoisySum"]
+
+LARGEST = 1e100
+"""Features larger than this say nothing."""
+MOST_NUMBERS, MOST_ROWS = 2**22, 4096
+"""How many numbers, and how many samples, are held as dense rows at once."""
+
+
+class GradientMode(Problem):
+    """A method that learns coefficients from sums of gradients."""
+
+    proof = "streaming.md"
+    settings: StreamingLearnerSettings
+
+    @property
+    def assumes(self) -> str:
+        return "samples that are alike over time (i.i.d.) and a convex loss"
+
+    def check_grid(self, rows: Rows) -> None:
+        """Refuse grids that are too coarse for so many coefficients."""
+        if rows.limit < rows.levels / 2:
+            raise ConfigError(
+                f"{rows.size} coefficients are too many for this budget: ask for fewer releases (a larger block), "
+                "or use frank-wolfe over an l₁ ball or a simplex"
+            )
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
+        coefficients: Floats = public["coefficients"]
+        return np.broadcast_to(coefficients, (len(rounds), len(coefficients)))
+
+    def blank(self) -> Any:
+        return np.zeros(self.settings.features), float(
+            "nan"
+        )  # without a target it adds nothing, also with an intercept
+
+    def plain(self, public: State) -> dict[str, Any]:
+        found = public["coefficients"].tolist()
+        if not self.settings.intercept:
+            return {"coefficients": found}
+        # The constant feature has the size of the bound; an intercept is in the target's own units.
+        return {"coefficients": found[:-1], "intercept": found[-1] * self.settings.constant}
+
+    # --- samples --------------------------------------------------------------------------------------------
+    # ----------------
+
+    def rows(self, feedback: Any) -> Samples:
+        """A pair (X, y), or a list with one pair a round, of which some may be anything."""
+        if isinstance(feedback, Samples):
+            return feedback
+        if isinstance(feedback, tuple) and len(feedback) == 2 and not _is_pair_of_pairs(feedback):
+            return Samples(*feedback)
+        try:
+            pairs = list(feedback)
+        except Exception:
+            raise OutOfBounds(
+                "feedback must be a pair (features, targets), or a list of pairs (features, target)"
+            ) from None
+        features, targets = np.full((len(pairs), self.settings.features), np.nan), np.full(len(pairs), np.nan)
+        for place, pair in enumerate(pairs):
+            if isinstance(pair, tuple | list) and len(pair) == 2:
+                x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
+                if x is not None and y is not None and x.shape == (self.settings.features,) and y.size == 1:
+                    features[place], targets[place] = x, y.reshape(-1)[0]
+        return Samples(features, targets)
+
+    def samples(self, batch: Batch) -> Samples:
+        """The samples of a batch, with as many features as there are coefficients for."""
+        if not batch.single:
+            if batch.feedback.features.shape != (len(batch), self.settings.features):
+                raise OutOfBounds(
+                    f"feedback must be a pair (features, targets) with {self.settings.features} features a round"
+                )
+            return batch.feedback  # type: ignore[no-any-return]
+        pair = batch.feedback
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise OutOfBounds("feedback must be a pair (features, target)")
+        x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
+        if x is None or y is None or x.shape != (self.settings.features,) or y.size != 1:
+            raise OutOfBounds(
+                f"feedback must be a pair ({self.settings.features} features, a target) of numbers"
+            )
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise OutOfBounds(
+                "feedback must be finite: replace NaN and infinite entries before you pass them on"
+            )
+        return Samples(x.reshape(1, -1), y.reshape(1))
+
+    # --- gradients ------------------------------------------------------------------------------------------
+    # ----------------
+
+    def add_gradients(
+        self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
+    ) -> None:
+        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, each clipped and quantised by `rows`."""
+        settings, loss = self.settings, self.settings.loss
+        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
+        targets_within = (-settings.target_bound, settings.target_bound)
+        for features, targets in samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size))):
+            if isinstance(loss, CallableLoss):
+                with reading(), np.errstate(all="ignore"):
+                    gradients = [
+                        self._called(here, before, weight, x, y)
+                        for x, y in zip(features, targets, strict=True)
+                    ]
+                rows.add(total, np.array(gradients))
+                continue
+            rows.add_through(
+                "add_gradients", total, len(features), features, targets, here, before, float(weight), loss.code,
+                float(loss.parameter), dual, settings.feature_bound, *targets_within, settings.constant,
+            )  # fmt: skip
+
+    def _called(self, here: Floats, before: Floats, weight: float, x: Floats, y: float) -> Floats:
+        """The gradient of one sample by the user's own function."""
+        settings, loss = self.settings, self.settings.loss
+        assert isinstance(loss, CallableLoss)
+        largest = float(np.max(np.abs(x), initial=0.0))
+        if not (largest <= LARGEST and np.isfinite(y)):
+            return np.zeros_like(here)
+        length = float(np.linalg.norm(x / max(largest, 1e-300), settings.domain.dual)) * largest
+        x = x if length <= settings.feature_bound else x * (settings.feature_bound / length)
+        x = np.append(x, settings.constant) if settings.constant else x
+        y = float(np.clip(y, -settings.target_bound, settings.target_bound))
+        newest = loss.of(here, x, y)
+        return newest + weight * (newest - loss.of(before, x, y)) if weight else newest
+
+
+class NoisySum(GradientMode):
+    """A method that stands on one noisy running total of gradients, clipped to l₂ length (pure: l₁)."""
+
+    def check(self) -> None:
+        self.check_grid(self.gradient_rows)
+
+    @cached_property
+    def gradient(self) -> RunningTotal:
+        settings = self.settings
+        norm = 1 if settings.privacy.pure else 2
+        rows = Rows((settings.domain.dimension,), settings.clip, norm)
+        return RunningTotal(
+            "gradient", rows, settings.schedule, settings.privacy, people=settings.schedule.block
+        )
+
+    @property
+    def gradient_rows(self) -> Rows:
+        rows = self.gradient.gathering
+        assert isinstance(rows, Rows)
+        return rows
+
+    def planned(self, **facts: Any) -> Plan:
+        """The plan, with these facts and the usual ones."""
+        schedule = self.settings.schedule
+        facts |= {"block": schedule.block, "releases": schedule.releases, "clip": self.settings.clip}
+        return self.gradient.plan(facts | {"noise_in_samples": self.gradient.noise})
+
+
+def _is_pair_of_pairs(feedback: tuple[Any, Any]) -> bool:
+    """Whether a pair is two samples rather than features and targets."""
+    return all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback)
+
+
+def _dense(row: Any) -> Any:
+    """One sparse row as numbers."""
+    if not hasattr(row, "toarray"):
+        return row
+    try:
+        return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)
+    except Exception:  # whatever a person's own type raises may tell about them
+        return None

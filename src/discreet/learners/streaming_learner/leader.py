@@ -1,0 +1,98 @@
+"""Follow the regularised leader: one running sum of clipped gradients, and the point that it calls for.
+
+    convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)                     (dual averaging in the domain's own geometry)
+    strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h)),    c = curvature · samples
+
+v_r is the noisy total of all gradients, h the stiffness of discreet/decide/leader.py. The second line
+minimises ⟨v_r, θ⟩ + (h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖², the sum over samples: each gradient keeps
+the point it was taken at.
+
+What is published is the average of the points with weights ∝ r: later ones count more, and averaging takes
+out most of the noise.
+
+Guarantee   docs/guarantees/streaming.md, Theorem 1
+Runtime     O(d) a sample in one compiled pass; one noise vector a block
+References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"; Guha
+            Thakurta, Smith (2013);
+            Shamir, Zhang (2013), averaging
+"""
+
+from functools import cached_property
+from math import inf
+from typing import Any
+
+from discreet.arrivals.losses import CallableLoss
+from discreet.decide.leader import Leader
+from discreet.learners.streaming_learner.gradients import NoisySum
+from discreet.learners.totals import Total
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Batch, Block
+
+__all__ = ["GradientLeader"]
+
+
+class GradientLeader(NoisySum):
+    """Coefficients of the regularised leader on a noisy total of gradients; the default."""
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.chosen_method == "leader")
+
+    @cached_property
+    def leader(self) -> Leader:
+        return Leader(self.settings.domain, pace=self.settings.pace)
+
+    @cached_property
+    def curvature(self) -> float:
+        """As given, or a sixteenth of the curvature that features of the largest length, spread evenly, would give.
+
+        Too large a guess stops learning where features vary little; too small a one only leaves the work to
+        the regulariser.
+        """
+        settings = self.settings
+        if settings.curvature != "auto":
+            return settings.curvature
+        if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
+            return 0.0
+        dimension = settings.domain.dimension
+        squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
+        return float(settings.loss.curvature / 16 * squared_length / dimension)
+
+    @cached_property
+    def plan(self) -> Plan:
+        return self.planned(method="leader", curvature=self.curvature)
+
+    def start(self) -> tuple[State, State]:
+        public, kept = self.gradient.start()
+        begin = self.settings.domain.start()
+        return public | self.leader.start() | {"coefficients": begin, "mean": begin}, kept
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        return {"gradient": self.gradient.gathering}
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        here = public["point"]
+        self.add_gradients(self.gradient_rows, block["gradient"], self.samples(batch), here, here, 0.0)
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        count = door.index + 1
+        total = self.gradient.next(public, kept, block, door)
+        mean = public["mean"] + (public["point"] - public["mean"]) / count
+        memory = self._followed(public, total, mean, samples=self.settings.schedule.end(door.index))
+        average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
+        return total.public | memory | {"mean": mean, "coefficients": average}, total.kept
+
+    def _followed(self, public: State, total: Total, mean: Any, samples: int) -> State:
+        """The leader's memory after one more total."""
+        domain, pace = self.settings.domain, self.settings.pace
+        variances = {"variance": total.variance, "step_variance": total.step_variance}
+        if self.curvature == 0:
+            return self.leader.follow(public, total.values, **variances)
+        memory = self.leader.stiffened(public, total.values, **variances)
+        stiffness, bent = self.leader.stiffness(memory), self.curvature * samples
+        pulled = bent * mean + stiffness * domain.start() - pace * total.values
+        return memory | {"point": domain.project(pulled / (bent + stiffness))}

@@ -1,0 +1,140 @@
+"""A regression or a classifier whose coefficients are published again and again, while every sample stays private.
+
+This file says what the learner is; how it learns is in the files beside it, one a method.
+
+Guarantee   docs/guarantees/streaming.md
+"""
+
+from typing import Any, Literal
+
+from discreet.arrays import Floats
+from discreet.arrivals.losses import CallableLoss, Samples
+from discreet.budget.privacy import Privacy
+from discreet.decide.domains import Box, LpBall, Simplex
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+from discreet.learners.streaming_learner.corners import FrankWolfeCorners
+from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
+from discreet.learners.streaming_learner.leader import GradientLeader
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+
+__all__ = ["StreamingLearner"]
+
+
+class StreamingLearner(Learner):
+    """Learn the coefficients of a linear predictor from one sample a round, and publish them without giving any sample away.
+
+    After every block of samples new coefficients are released: `act()` and `coefficients` give the newest.
+    Features and targets beyond their bounds are scaled and clipped, so the guarantee holds whatever comes in.
+
+    Guarantee: docs/guarantees/streaming.md. Privacy assumes nothing; value assumes samples that are alike
+    over time and a convex loss. Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise
+    vector or one draw a block.
+
+    Parameters
+    ----------
+    domain
+        Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of discreet.domains.
+    loss
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)` of discreet.arrivals, or a
+        callable `gradient(coefficients, x, y)`.
+    horizon
+        How many samples.
+    privacy
+        What is asked for; with `delta=0` the guarantee is pure and costs much more.
+    feature_bound
+        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball (1/p + 1/q = 1), l₁ for boxes, l_∞ for
+        simplices. Longer rows are scaled down. A public number: never read it off the data.
+    target_bound
+        Targets are clipped to [−target_bound, target_bound].
+    bound
+        The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe: half) of feature_bound ·
+        target_bound; for classifiers of feature_bound.
+    method
+        "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁ balls and simplices drawn
+        by the exponential mechanism), or "auto": leader, but for pure guarantees over l₁ balls and simplices frank-wolfe.
+    curvature
+        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a sixteenth of what features
+        that are spread evenly over the coordinates would give; 0 for l₁ balls, simplices and callables.
+    pace
+        A factor for the step length.
+    allocation
+        Draws of corners: "anytime" (all coefficients are good) or "final" (the last ones).
+    intercept
+        The last coefficient belongs to a constant feature.
+    block
+        How many samples between releases.
+    seed, journal, checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> from discreet import Privacy, StreamingLearner
+    >>> from discreet.arrivals import SquaredLoss
+    >>> from discreet.domains import LpBall
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(5000, 2)) / np.sqrt(2)
+    >>> y = X @ [0.6, -0.4] + generator.normal(0, 0.05, size=5000)
+    >>> model = StreamingLearner(LpBall(2), SquaredLoss(), 5000, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0, seed=1)
+    >>> path = model.replay((X, y))                       # the coefficients that each sample met
+    >>> model.coefficients.round(1)
+    array([ 0.6, -0.4])
+
+    References
+    ----------
+    Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry"; Kairouz et al. (2021), "Practical and Private (Deep)
+    Learning without Sampling or Shuffling".
+    """
+
+    settings_type = StreamingLearnerSettings
+    modes = (GradientLeader, FrankWolfe, FrankWolfeCorners)
+
+    def __init__(
+        self,
+        domain: LpBall | Box | Simplex,
+        loss: Any,
+        horizon: int,
+        privacy: Privacy,
+        *,
+        feature_bound: float,
+        target_bound: float,
+        bound: float | Literal["auto"] = "auto",
+        method: Literal["auto", "frank-wolfe", "leader"] = "auto",
+        curvature: float | Literal["auto"] = "auto",
+        pace: float = 1.0,
+        allocation: Literal["anytime", "final"] = "anytime",
+        intercept: bool = False,
+        block: int | Literal["auto"] = "auto",
+        seed: int | None = None,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+    ) -> None:
+        # A callable is a loss too; the losses of discreet.arrivals are not callable.
+        loss = CallableLoss(loss) if callable(loss) and not isinstance(loss, type) else loss
+        settings = StreamingLearnerSettings(
+            **privacy_settings(privacy), horizon=horizon, seed=seed, domain=domain, loss=loss, feature_bound=feature_bound,
+            target_bound=target_bound, bound=bound, method=method, curvature=curvature, pace=pace, allocation=allocation,
+            intercept=intercept, block=block,
+        )  # fmt: skip
+        super().__init__(settings, journal, checkpoint)
+
+    @property
+    def coefficients(self) -> Floats:
+        """The newest released coefficients; the last one is the intercept if there is one."""
+        found: Floats = self._engine.public["coefficients"]
+        return found.copy()
+
+    @guarded
+    def observe_stream(self, features: Any, targets: Any) -> None:
+        """Feed many samples, crossing releases, and make the release that is due at the end.
+
+        `coefficients` has the result.
+        """
+        samples = Samples(features, targets)
+        self._refuse_beyond(len(samples))
+        position = 0
+        while position < len(samples):
+            self._rounds.release_if_due()
+            part = samples[position : position + self._rounds.until_release]
+            self._observe_many(part)
+            position += len(part)
+        self._rounds.release_if_due()

@@ -1,0 +1,125 @@
+"""The public settings of a streaming learner."""
+
+from dataclasses import dataclass
+from math import ceil, inf, sqrt
+from typing import Any, Literal, Self
+
+from discreet import require
+from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, SquaredLoss
+from discreet.decide.domains import Box, LpBall, Simplex
+from discreet.errors import ConfigError
+from discreet.turn.schedule import EqualBlocks
+from discreet.turn.settings import Settings
+
+__all__ = ["StreamingLearnerSettings"]
+
+MOST_NUMBERS = 10**7
+LARGEST, SMALLEST = 1e8, 1e-8
+"""Of bounds: far inside what floats can hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamingLearnerSettings(Settings):
+    """What `StreamingLearner` is made with; see there."""
+
+    domain: LpBall | Box | Simplex
+    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | CallableLoss = SquaredLoss()
+    feature_bound: float
+    target_bound: float
+    bound: float | Literal["auto"] = "auto"
+    method: Literal["auto", "leader", "frank-wolfe"] = "auto"
+    curvature: float | Literal["auto"] = "auto"
+    pace: float = 1.0
+    allocation: Literal["anytime", "final"] = "anytime"
+    intercept: bool = False
+    block: int | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("horizon", self.horizon)
+        require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
+        for name in ("feature_bound", "target_bound", "pace"):
+            require.number(name, getattr(self, name), SMALLEST, LARGEST)
+        if self.bound != "auto":
+            require.number("bound", self.bound, SMALLEST, LARGEST)
+        if self.curvature != "auto" and self.curvature != 0:
+            require.number("curvature", self.curvature, SMALLEST, LARGEST)
+        if self.block != "auto":
+            require.whole("block", self.block)
+        if isinstance(self.domain, Box):
+            require.number("low", self.domain.low, -LARGEST, LARGEST)
+            require.number("high", self.domain.high, self.domain.low + SMALLEST, LARGEST)
+        else:
+            require.number("radius", self.radius, SMALLEST, LARGEST)
+        if self.intercept and self.domain.dimension < 2:
+            raise ConfigError("an intercept needs a domain with one more dimension than there are features")
+        if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
+            raise ConfigError(
+                "a loss that is a callable is not kept in files: make the learner with it and journal=path"
+            )
+
+    @property
+    def radius(self) -> float:
+        """How far from its middle the domain reaches."""
+        domain = self.domain
+        return (
+            domain.total
+            if isinstance(domain, Simplex)
+            else domain.radius
+            if isinstance(domain, LpBall)
+            else inf
+        )
+
+    @property
+    def rounds(self) -> int:
+        """How many samples."""
+        assert self.horizon is not None
+        return self.horizon
+
+    @property
+    def features(self) -> int:
+        """How many numbers a sample has besides its target."""
+        return self.domain.dimension - self.intercept
+
+    @property
+    def constant(self) -> float:
+        """The value of one more feature that is the same for everyone, or 0."""
+        return self.feature_bound if self.intercept else 0.0
+
+    @property
+    def chosen_method(self) -> str:
+        """The method.
+
+        Of its own accord, draws only for a pure guarantee over many coefficients of an l₁ ball or a simplex.
+        """
+        if self.method != "auto":
+            return self.method
+        return (
+            "frank-wolfe"
+            if self.domain.corners and self.privacy.pure and self.domain.dimension > 20
+            else "leader"
+        )
+
+    @property
+    def clip(self) -> float:
+        """The longest that a sample's gradient may be."""
+        if self.bound != "auto":
+            return self.bound
+        classifies = not isinstance(self.loss, CallableLoss) and self.loss.classifies
+        largest = self.feature_bound * (1.0 if classifies else self.target_bound)
+        return largest * (0.25 if self.chosen_method == "leader" else 0.5)
+
+    @property
+    def schedule(self) -> EqualBlocks:
+        """The last block ends with a release: the final coefficients are what people came for."""
+        block = ceil(1.5 * sqrt(self.rounds)) if self.block == "auto" else self.block
+        return EqualBlocks(self.rounds, min(block, self.rounds))
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Refuses a callable with the remedy."""
+        if isinstance(plain.get("loss"), dict) and plain["loss"].get("kind") == "CallableLoss":
+            raise ConfigError(
+                "a loss that is a callable is not kept in files: make the learner with it and journal=path"
+            )
+        return super().from_plain(plain)

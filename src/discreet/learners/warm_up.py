@@ -1,0 +1,73 @@
+"""Compile what will run, ahead of the first person.
+
+Every hook of a problem, once, on numbers that nobody contributed.
+"""
+
+import numpy as np
+
+from discreet.arrivals import AnyFunction, GraphCut, SquaredLoss
+from discreet.budget.privacy import Privacy
+from discreet.decide.domains import LpBall
+from discreet.errors import ConfigError
+from discreet.learners.hedge import Hedge
+from discreet.learners.learner import Learner
+from discreet.learners.running_sum import RunningSum
+from discreet.learners.set_maximizer import SetMaximizer
+from discreet.learners.set_minimizer import SetMinimizer
+from discreet.learners.streaming_learner import StreamingLearner
+from discreet.release.door import Door
+from discreet.release.randomness import seeded_words
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Batch, Problem
+
+__all__ = ["warm_up"]
+
+
+def warm_up(*learners: Learner) -> None:
+    """Compile what these learners need, so that no visitor has to wait for it.
+
+    Without any, everything (some seconds, once).
+    """
+    for learner in learners:
+        if not isinstance(learner, Learner):
+            raise ConfigError(f"warm_up takes learners, got {learner!r}")
+    for learner in learners or _one_of_each():
+        _exercise(type(learner).problem_for(learner.settings))
+
+
+def _exercise(problem: Problem) -> None:
+    """Two rounds of nothing, and the release after them."""
+    public, kept = problem.start()
+    step = problem.plan.next(0, public)
+    block = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
+    coins, rounds = Coins(bytes(16)), np.arange(2)
+    blank = problem.blank()
+    problem.decide(public, rounds[:1], NOTHING, coins)
+    problem.gather(public, block, Batch(0, 0, rounds, problem.rows([blank, blank]), NOTHING, coins))
+    if step is not None:
+        door = Door(seeded_words(0, 0), step.charge, 0)
+        public, kept = problem.release(public, {}, kept, block, door)
+        problem.decide(public, np.array([step.rounds]), NOTHING, coins)
+
+
+def _one_of_each() -> list[Learner]:
+    """Small learners whose hooks run every kernel."""
+    both = Privacy(1.0, 1e-6)
+    cut = GraphCut(((0, 1),))
+    learners: list[Learner] = [
+        RunningSum(2, 1000, both, bound=1.0),
+        RunningSum(2, 1000, Privacy(1.0), bound=1.0),
+        Hedge(2, 1000, both),
+        SetMinimizer(2, 1000, both, function=cut),
+        SetMinimizer(2, 1000, both, feedback="bandit"),
+        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, feature_bound=1.0, target_bound=1.0),
+        StreamingLearner(
+            LpBall(2, 1), SquaredLoss(), 1000, both, feature_bound=1.0, target_bound=1.0, method="frank-wolfe"
+        ),
+        SetMaximizer(2, 1, 1000, both, function=AnyFunction()),
+        SetMaximizer(2, 1, 1000, Privacy(1.0)),
+    ]
+    for feedback in ("full", "bandit", "clicks"):
+        for stream in ("any", "iid"):
+            learners.append(SetMaximizer(2, 1, 1000, both, feedback=feedback, stream=stream))
+    return learners

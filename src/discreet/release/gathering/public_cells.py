@@ -1,0 +1,107 @@
+"""A number in cells that the public schedule fixes: rewards of a tried item, costs of a tried set.
+
+Which cells a person's number is entered in is public before it comes, so neighbours touch the same ones: only
+the number differs.
+
+Guarantee   docs/guarantees/gathering.md, Lemma 2
+Runtime     O(cells of a person)
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import ConfigError
+from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels
+
+__all__ = ["PublicCells", "steps_within"]
+
+
+@dataclass(frozen=True)
+class PublicCells(Gathering):
+    """A number between `low` and `high`, entered in at most `copies` different cells, each time with a public sign.
+
+    >>> cells = PublicCells((2, 3), low=0.0, high=1.0, levels=100)
+    >>> people = cells.empty()
+    >>> cells.add(people, np.array([[4], [4], [-1]]), np.array([0.5, 7.0, 1.0]))      # −1: nowhere
+    >>> people.values, cells.sensitivity(2)
+    (array([[  0,   0,   0],
+           [  0, 150,   0]]), 100.0)
+    """
+
+    shape: tuple[int, ...]
+    low: float = 0.0
+    high: float = 1.0
+    copies: int = 1
+    levels: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", as_shape(self.shape))
+        check_range(self.low, self.high)
+        if not 1 <= self.copies <= self.size:
+            raise ConfigError(
+                f"copies must be between 1 and the number of cells ({self.size}), got {self.copies}"
+            )
+        check_levels(self.levels)
+
+    @property
+    def bound(self) -> float:
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def cells(self) -> int:
+        return self.copies
+
+    @property
+    def _width(self) -> float:
+        """How far one number can move, in units of the bound; a missing one is zero."""
+        return (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
+
+    def unit_sensitivity(self, norm: int) -> float:
+        return self._width * (self.copies if norm == 1 else sqrt(self.copies))
+
+    @property
+    def span(self) -> int:
+        # With several cells and signs, one may go up as far as another goes down.
+        return int(np.ceil(self._width * self.levels)) * (1 if self.copies == 1 else 2)
+
+    def add(
+        self, gathered: Gathered, cells: Integers, numbers: Floats, signs: Integers | None = None
+    ) -> None:
+        """Clip, quantise and add: one row of cells (−1 for none) and one number a person.
+
+        Signs are −1, 0 or 1.
+        """
+        if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
+            raise ConfigError(f"a person has at most {self.copies} cells and one number")
+        if cells.shape[1] > 1:
+            ordered = np.sort(cells, axis=1)
+            if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+                raise ConfigError("the cells of a person must be different from each other")
+        steps = steps_within(numbers, self.low, self.high, self.levels)
+        entered = (
+            np.broadcast_to(steps[:, None], cells.shape) if signs is None else steps[:, None] * np.sign(signs)
+        )
+        there = (cells >= 0) & (cells < self.size)
+        np.add.at(gathered.values.reshape(-1), cells[there], entered[there])
+
+
+def check_range(low: float, high: float) -> None:
+    """Refuse ranges that are empty, endless or without a size."""
+    if not (np.isfinite([low, high]).all() and low <= high and max(abs(low), abs(high)) > 0):
+        raise ConfigError(f"a range must be finite, with low ≤ high, and not only zero, got {low} to {high}")
+
+
+def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integers:
+    """The numbers on the grid.
+
+    Clipped, what is not finite as zero, and rounded inwards at the ends of the range.
+    """
+    scale = levels / max(abs(low), abs(high))
+    with np.errstate(all="ignore"):  # a warning would tell about a person
+        clipped = np.clip(np.where(np.isfinite(numbers), numbers, 0.0), min(low, 0.0), max(high, 0.0))
+        steps = np.floor(clipped * scale + 0.5).astype(np.int64)
+    least, most = int(np.ceil(min(low, 0.0) * scale)), int(np.floor(max(high, 0.0) * scale))
+    return np.clip(steps, max(least, -levels), min(most, levels))

@@ -1,0 +1,158 @@
+"""Fused passes: what people bring is computed, clipped, quantised and added in one go.
+
+Producing every person's vector first and admitting it afterwards was measured seven times slower. Each pass
+takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `limit` (the longest a row may be
+before rounding, in steps) and the sum; they are handed in by `Rows.add_through`, so a pass cannot promise
+what `Rows` does not state. tests/release/test_passes.py feeds every one of them hostile single people and
+measures the integers.
+
+Guarantee   docs/guarantees/gathering.md, Lemma 5
+"""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.compiled import compiled, compiled_sums
+
+
+@compiled
+def add_click_gains(rows: Any, slate: Any, norm: Any, unit: Any, limit: Any, total: Any) -> None:
+    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in integer steps.
+
+    For an item that is already before a slot, the gain is that on top of the *other* items before it: what
+    the slot would see if the item were free. A gain of 1 is `unit` steps; a visitor whose gains, stacked over
+    slots and items, are longer than `limit` steps is scaled down to it. `limit` leaves room for rounding each
+    entry by at most ½, so the integers obey the bound (docs/guarantees/gathering.md, Lemma 5). `norm` is 2
+    here.
+    """
+    slots, items = total.shape
+    free, kept, alone = np.empty(slots), np.empty(slots), np.empty((slots, slots))
+    for row in range(rows.shape[0]):
+        squares = 0.0
+        for item in range(items):
+            squares += rows[row, item] * rows[row, item]
+        length = 0.0
+        for slot in range(slots):
+            free[slot] = 1.0
+            for before in range(slot):
+                free[slot] *= 1.0 - rows[row, slate[before]]
+            length += free[slot] * free[slot] * squares
+            for shown in range(slot):  # on top of the other items before this slot
+                chance = rows[row, slate[shown]]
+                gain = chance
+                for before in range(slot):
+                    if before != shown:
+                        gain *= 1.0 - rows[row, slate[before]]
+                alone[slot, shown] = gain
+                length += gain * gain - free[slot] * free[slot] * chance * chance
+        length = np.sqrt(max(length, 0.0)) * unit
+        factor = unit if length <= limit else unit * (limit / length)
+        for slot in range(slots):
+            scale = factor * free[slot]
+            for shown in range(slot):
+                kept[shown] = total[slot, slate[shown]]
+            for item in range(items):
+                total[slot, item] += np.floor(scale * rows[row, item] + 0.5)
+            for shown in range(slot):
+                total[slot, slate[shown]] = kept[shown] + np.floor(factor * alone[slot, shown] + 0.5)
+
+
+@compiled
+def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
+    """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
+    if code == 0:
+        return 2.0 * (margin - target)
+    if code == 1:
+        return 0.5 * (1.0 + np.tanh(0.5 * margin)) - target
+    if code == 2:
+        return min(parameter, max(-parameter, margin - target))
+    if code == 3:
+        return margin - target
+    return np.exp(min(margin, 30.0)) - target
+
+
+@compiled_sums
+def product(first: Any, second: Any) -> Any:
+    """⟨first, second⟩, over as many numbers as the first has."""
+    total = 0.0
+    for place in range(first.size):
+        total += first[place] * second[place]
+    return total
+
+
+@compiled_sums
+def squares_and_product(vector: Any, other: Any) -> Any:
+    """‖vector‖² and ⟨vector, other⟩ in one pass."""
+    squares, product = 0.0, 0.0
+    for place in range(vector.size):
+        squares += vector[place] * vector[place]
+        product += vector[place] * other[place]
+    return squares, product
+
+
+@compiled
+def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
+    """The l_order length of scale · vector and one more number.
+
+    `root` is the vector's l₂ length, order 0 stands for l_∞.
+    """
+    if order == 2.0:
+        return np.sqrt((scale * root) ** 2 + more * more)
+    largest, total = abs(more), abs(more)
+    for place in range(vector.size):
+        value = abs(scale * vector[place])
+        largest = max(largest, value)
+        total += value
+    if order == 1.0 or not np.isfinite(total):
+        return total
+    if order == 0.0 or largest == 0.0:
+        return largest
+    powers = (abs(more) / largest) ** order
+    for place in range(vector.size):
+        powers += (abs(scale * vector[place]) / largest) ** order
+    return largest * powers ** (1.0 / order)
+
+
+@compiled
+def add_gradients(
+    features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any,
+    feature_bound: Any, low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
+) -> None:  # fmt: skip
+    """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
+
+    A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
+    high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
+    the slope at `here` and s′ at `before`. A gradient of length 1 is `unit` steps. What is about to be
+    rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which
+    leaves room for rounding each entry by at most ½ (docs/guarantees/streaming.md, Lemma 1). Samples that are
+    not finite, or whose lengths overflow, add nothing.
+    """
+    size = features.shape[1]
+    for row in range(features.shape[0]):
+        sample = features[row]
+        squares, margin = squares_and_product(sample, here)
+        root = np.sqrt(squares)
+        length = length_of(sample, root, 1.0, 0.0, dual)
+        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
+            continue
+        shrink = 1.0 if length <= feature_bound else feature_bound / length
+        more = constant * here[size] if constant != 0.0 else 0.0
+        target = min(high, max(low, targets[row]))
+        factor = slope(code, parameter, margin * shrink + more, target)
+        if weight != 0.0:
+            more = constant * before[size] if constant != 0.0 else 0.0
+            factor += weight * (
+                factor - slope(code, parameter, product(sample, before) * shrink + more, target)
+            )
+        scale, more = unit * factor * shrink, unit * factor * constant
+        length = length_of(sample, root, scale, more, norm)
+        if not (np.isfinite(length) and np.isfinite(scale)):
+            continue
+        if length > limit:
+            scale *= limit / length
+            more *= limit / length
+        for place in range(size):
+            total[place] += np.floor(scale * sample[place] + 0.5)
+        if constant != 0.0:
+            total[size] += np.floor(more + 0.5)

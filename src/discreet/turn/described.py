@@ -1,0 +1,227 @@
+"""Described values: frozen dataclasses that are the same in Python, in TOML, in JSON and in a state file.
+
+    [domain]
+    kind = "LpBall"
+    dimension = 20
+    p = 1.5
+
+A value is decoded by the annotation of the field it is for, so this module imports nothing of what it
+describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. Where a kind needs no
+settings its name alone will do (`function = "ClickModel"`). A wrong type is a `ConfigError` that names the
+field.
+"""
+
+import json
+from collections.abc import Callable, Hashable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from hashlib import blake2b
+from math import inf
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from discreet import require
+from discreet.errors import ConfigError
+
+__all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "to_toml"]
+
+
+def admitted(annotation: Any, value: Any, name: str) -> Any:
+    """The value as the annotation wants it, from Python or from plain data; `ConfigError` if it cannot be.
+
+    >>> admitted(tuple[float, ...] | None, [1, 2.5], "weights")
+    (1.0, 2.5)
+    >>> admitted(Literal["auto"] | int, "later", "block")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: block must be auto or a whole number, got 'later'
+    """
+    value = require.plain(value)
+    for wanted in _choices(annotation):
+        found = _as(wanted, value, name)
+        if found is not _NO:
+            return found
+    raise ConfigError(f"{name} must be {' or '.join(map(_words, _choices(annotation)))}, got {_shown(value)}")
+
+
+_NO = object()
+
+
+def _choices(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _as(wanted: Any, value: Any, name: str) -> Any:
+    """The value as one kind of thing, or _NO."""
+    if wanted is Any:
+        return value
+    if wanted is NoneType:
+        return None if value is None else _NO
+    if get_origin(wanted) is Literal:
+        return next((word for word in get_args(wanted) if type(word) is type(value) and word == value), _NO)
+    if get_origin(wanted) is tuple:
+        return _as_tuple(get_args(wanted), value, name)
+    if wanted is bool or wanted is str:
+        return value if isinstance(value, wanted) else _NO
+    if wanted is int:
+        return value if isinstance(value, int) and not isinstance(value, bool) else _NO
+    if wanted is float:
+        return _as_float(value)
+    if get_origin(wanted) is Callable or wanted is Callable:
+        return value if callable(value) and not isinstance(value, type) else _NO
+    return _as_described(wanted, value, name)
+
+
+def _as_float(value: Any) -> Any:
+    if value == "inf" and isinstance(value, str):  # JSON has no word for it
+        return inf
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _NO
+    try:
+        return float(value)
+    except OverflowError:
+        return _NO
+
+
+def _as_tuple(parts: tuple[Any, ...], value: Any, name: str) -> Any:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        return _NO
+    if parts[1:] == (...,):
+        return tuple(admitted(parts[0], entry, f"{name}[{place}]") for place, entry in enumerate(value))
+    if len(parts) != len(value):
+        return _NO
+    return tuple(admitted(part, entry, name) for part, entry in zip(parts, value, strict=True))
+
+
+def _as_described(wanted: Any, value: Any, name: str) -> Any:
+    if type(value) is wanted:
+        return value
+    if value is wanted or value == wanted.__name__:  # the class or its name: a kind that needs no settings
+        value = {}
+    elif isinstance(value, dict) and value.get("kind") == wanted.__name__:
+        value = {key: entry for key, entry in value.items() if key != "kind"}
+    else:
+        return _NO
+    return made(wanted, value, name)
+
+
+def made(kind: type[Any], plain: dict[str, Any], name: str) -> Any:
+    """The described value of this kind from its plain fields."""
+    known = _annotations(kind)
+    if unknown := sorted(set(plain) - set(known)):
+        raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
+    decoded = {key: admitted(known[key], entry, key) for key, entry in plain.items()}
+    try:
+        return kind(**decoded)
+    except TypeError:
+        needed = [field.name for field in fields(kind) if field.name not in plain]
+        raise ConfigError(f"{name} lacks settings of {kind.__name__}: it takes {', '.join(needed)}") from None
+
+
+@cache
+def _annotations(kind: Hashable) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind) if field.init}  # type: ignore[arg-type]
+
+
+def check_fields(described: Any) -> None:
+    """Give every field of a new frozen dataclass the type that its annotation wants, or refuse."""
+    for name, annotation in _annotations(type(described)).items():
+        object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
+
+
+def _words(wanted: Any) -> str:
+    if get_origin(wanted) is Literal:
+        return " or ".join(map(str, get_args(wanted)))
+    known = {
+        NoneType: "left out",
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "a text",
+    }
+    if wanted in known:
+        return known[wanted]
+    return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
+
+
+def _shown(value: Any) -> str:
+    """A wrong value in at most a line: settings are public."""
+    try:
+        text = repr(value).replace("\n", " ")
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def as_plain(value: Any) -> Any:
+    """Numbers, strings, lists and dictionaries; a described value has its `kind` in it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        plain = {field.name: as_plain(getattr(value, field.name)) for field in fields(value) if field.init}
+        return {"kind": type(value).__name__} | {
+            name: entry for name, entry in plain.items() if entry is not None
+        }
+    if isinstance(value, list | tuple):
+        return [as_plain(entry) for entry in value]
+    if isinstance(value, float) and value == inf:
+        return "inf"
+    return None if callable(value) else value
+
+
+def to_toml(plain: dict[str, Any], table: str = "") -> str:
+    """Plain data as TOML: single values first, then a table for each described one."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items() if not isinstance(value, dict)]
+    for name, value in plain.items():
+        if isinstance(value, dict):
+            inner = f"{table}.{name}" if table else name
+            lines += ["", f"[{inner}]", to_toml(value, inner)]
+    return "\n".join(lines)
+
+
+def fingerprint(*values: Any) -> str:
+    """A hash of contents: types, numbers, and of arrays the dtype, shape and bytes. Never of how they print.
+
+    >>> fingerprint(np.zeros(3)) == fingerprint(np.zeros(3)), fingerprint(np.zeros(3)) == fingerprint(np.zeros((3, 1)))
+    (True, False)
+    """
+    digest = blake2b(digest_size=16)
+    for value in values:
+        _feed(digest, value)
+    return digest.hexdigest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        digest.update(
+            f"array {value.dtype.str} {value.shape} ".encode() + np.ascontiguousarray(value).tobytes()
+        )
+    elif is_dataclass(value) and not isinstance(value, type):
+        digest.update(f"{type(value).__name__}(".encode())
+        for field in fields(value):
+            digest.update(f"{field.name}=".encode())
+            _feed(digest, getattr(value, field.name))
+        digest.update(b")")
+    elif isinstance(value, dict):
+        digest.update(b"{")
+        for key in sorted(value):
+            digest.update(f"{key!r}:".encode())
+            _feed(digest, value[key])
+        digest.update(b"}")
+    elif isinstance(value, list | tuple):
+        digest.update(b"[")
+        for entry in value:
+            _feed(digest, entry)
+        digest.update(b"]")
+    elif isinstance(value, float):
+        digest.update(f"float {value.hex()} ".encode())
+    elif value is None or isinstance(value, bool | int | str | bytes):
+        digest.update(f"{type(value).__name__} {value!r} ".encode())
+    elif callable(value):
+        digest.update(b"callable ")
+    else:
+        raise ConfigError(
+            f"a fingerprint is of numbers, texts, arrays and dataclasses, not of {type(value).__name__}"
+        )

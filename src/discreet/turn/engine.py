@@ -1,0 +1,334 @@
+"""The engine: one way from secret to public, for every learner.
+
+    reserve the planned charge → release into new values → commit → swap
+
+It has a problem (the hooks) and a journal, and never looks at feedback itself; rounds, tickets and the clock
+are in discreet/turn/rounds.py. What was drawn is committed before anything of it is used. A commit whose
+outcome is unknown is read back, and never drawn again. An interrupt in the middle of a release is like a
+crash: what was drawn is dropped, nobody has seen it, and the state stays what it was. Any other error after a
+draw fails for good, because it might depend on what was drawn.
+
+Guarantee   docs/guarantees/turn.md, Theorems 1 to 3
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.ledger import Ledger
+from discreet.budget.privacy import Charge
+from discreet.errors import ConfigError, DiscreetError, StateError
+from discreet.release.door import Door
+from discreet.release.randomness import Words, seeded_words, system_words, this_process
+from discreet.turn.coins import Coins
+from discreet.turn.described import fingerprint
+from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
+from discreet.turn.plan import State, Step
+from discreet.turn.problem import Batch, Block, Problem
+from discreet.turn.record import RoundsState, Turn
+
+__all__ = ["Engine"]
+
+DoorMaker = Callable[[Words, Charge, int], Door]
+
+
+@dataclass(frozen=True, eq=False)
+class _Now:
+    """A turn, and what follows from it until the next one."""
+
+    turn: Turn
+    block: Block
+    step: Step | None
+    coins: Coins
+
+
+class Engine:
+    """Turns what a problem gathered into what it publishes, surely.
+
+    Parameters
+    ----------
+    problem
+        The hooks.
+    kind
+        The name under which the learner is loaded again.
+    journal
+        Where turns are kept: a path, a journal, or None for memory.
+    door
+        What makes the door of each release; audits put one of their own here.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kind: str,
+        journal: Journal | str | os.PathLike[str] | None = None,
+        *,
+        door: DoorMaker = Door,
+    ) -> None:
+        self.problem = problem
+        self.kind = kind
+        self._door = door
+        self._check_plan()
+        self._process = this_process()
+        self._journal = as_journal(journal)
+        self._unsettled: Turn | None = None
+        self._failed = False
+        try:
+            self._take(self._claimed())
+        except BaseException:
+            self._journal.close()
+            raise
+
+    # --- what may be read
+    # -----------------------------------------------------------------------------------------------
+
+    @property
+    def turn(self) -> Turn:
+        """The newest turn; its `block` and `rounds` are as of its commit."""
+        return self._now.turn
+
+    @property
+    def block(self) -> Block:
+        """What was gathered since the last release."""
+        return self._now.block
+
+    @property
+    def step(self) -> Step | None:
+        """The block that people are in, up to the next release; None after the last one."""
+        return self._now.step
+
+    @property
+    def coins(self) -> Coins:
+        """The coins of this block's rounds."""
+        return self._now.coins
+
+    @property
+    def public(self) -> State:
+        """All that releases produced."""
+        return self._now.turn.public
+
+    @property
+    def end(self) -> int | None:
+        """The round before which the next release is made, or the horizon after the last one."""
+        return self.problem.plan.horizon if self.step is None else self.turn.begin + self.step.rounds
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What everything published so far promises."""
+        plan, settings = self.problem.plan, self.problem.settings
+        return Guarantee(
+            settings.privacy, spent=self.turn.ledger.spent, total=plan.total, releases=self.turn.index, planned=plan.releases,
+            notion=self.problem.notion, assumes=self.problem.assumes, simulated=settings.seed is not None,
+            proof=self.problem.proof,
+        )  # fmt: skip
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether turns are kept in a file."""
+        return isinstance(self._journal, FileJournal)
+
+    def check(self) -> None:
+        """Refuse to go on where going on would break a promise."""
+        if self._failed:
+            raise StateError(
+                "a release failed after its noise was drawn: this learner cannot go on; start a new one"
+            )
+        if this_process() != self._process:
+            raise StateError(
+                "this learner was forked: two copies would spend one budget twice; make one in each process"
+            )
+
+    # --- the turn
+    # -------------------------------------------------------------------------------------------------------
+
+    def gather(self, batch: Batch) -> None:
+        """Add people up."""
+        self.problem.gather(self.turn.public, self.block, batch)
+
+    def release(self, clock: int, tally: State) -> None:
+        """Make the release that is due; whoever's feedback is missing by now adds nothing."""
+        if self._unsettled is None or self._unsettled.index <= self.turn.index:
+            self._unsettled = self._drawn(clock, tally)
+        self._settle(self._unsettled)
+
+    def _drawn(self, clock: int, tally: State) -> Turn:
+        """Reserve the planned charge, then release into new values.
+
+        Nothing of them is used before it is committed.
+        """
+        turn, step = self.turn, self.step
+        assert step is not None
+        ledger = turn.ledger.charge(step.charge, cohort=step.cohort)
+        door = self._door(self._words(turn.index), step.charge, turn.index)
+        try:
+            public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
+        except Exception:
+            if door.opened:
+                self._fail(RoundsState(clock, tally=tally))
+            raise
+        return replace(
+            turn, index=turn.index + 1, begin=clock, public=public, kept=kept, block={}, ledger=ledger,
+            coin_key=self._coin_key(turn.index + 1), rounds=RoundsState(clock),
+        )  # fmt: skip
+
+    def _settle(self, turn: Turn) -> None:
+        """Commit, and only then swap. If the outcome is unknown, read it back; never draw again."""
+        self._commit(
+            turn,
+            "a release could not be committed ({}): nothing was shown, everyone is counted; turn() tries again",
+        )
+        self._take(turn)
+        self._unsettled = None
+
+    def _commit(self, turn: Turn, message: str) -> None:
+        try:
+            self._journal.commit(turn)
+        except Exception as error:
+            kept = None
+            with suppress(Exception):
+                kept = self._journal.latest()
+            if kept is None or (kept.index, kept.coin_key, kept.epoch) != (
+                turn.index,
+                turn.coin_key,
+                turn.epoch,
+            ):
+                # A driver's own text may hold sums: only ours is passed on.
+                cause = str(error) if isinstance(error, StateError) else type(error).__name__
+                raise StateError(message.format(cause)) from None
+
+    def _fail(self, rounds: RoundsState) -> None:
+        self._failed = True
+        with suppress(Exception):  # the error that led here is the one to be seen
+            self._journal.commit(replace(self.snapshot(rounds), failed=True))
+
+    def _take(self, turn: Turn) -> None:
+        for value in turn.public.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        gatherings = self.problem.gatherings(turn.public)
+        held = turn.block or {name: gathering.empty().values for name, gathering in gatherings.items()}
+        try:
+            block = {name: gathering.holding(held[name]) for name, gathering in gatherings.items()}
+        except (KeyError, ConfigError):
+            raise StateError(
+                "the state does not fit its settings: restore it from where it was copied"
+            ) from None
+        step = self.problem.plan.next(turn.index, turn.public)
+        self._now = _Now(
+            turn, block, step, Coins(turn.coin_key)
+        )  # at once: an interrupt sees the old state or the new one
+
+    # --- public events
+    # --------------------------------------------------------------------------------------------------
+
+    def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
+        """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
+        changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
+        self._commit_same_turn(changed)
+        self._take(changed)
+
+    # --- keeping
+    # --------------------------------------------------------------------------------------------------------
+
+    def snapshot(self, rounds: RoundsState) -> Turn:
+        """The whole state as it is now."""
+        values = {name: gathered.values for name, gathered in self.block.items()}
+        return replace(self.turn, block=values, rounds=rounds)
+
+    def checkpoint(self, rounds: RoundsState) -> None:
+        """Keep what was gathered since the last release."""
+        self._commit_same_turn(self.snapshot(rounds))
+
+    def _commit_same_turn(self, turn: Turn) -> None:
+        try:
+            self._journal.commit(turn)
+        except StateError:
+            raise
+        except Exception as error:  # a driver's own text may hold sums
+            raise StateError(f"the state could not be kept ({type(error).__name__}): try again") from None
+
+    def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:
+        """Write the whole state to a file, which becomes the journal."""
+        snapshot = self.snapshot(rounds)
+        if isinstance(self._journal, FileJournal):
+            if self._journal.path.resolve() != FileJournal(path).path.resolve():
+                name = self._journal.path.name
+                raise StateError(
+                    f"the state is kept in {name} already: a second file could spend the budget twice"
+                )
+            self._journal.commit(snapshot)
+        elif isinstance(self._journal, MemoryJournal):
+            journal = FileJournal(path, hold=False)
+            journal.create(snapshot)
+            self._journal = journal
+        else:
+            raise StateError(
+                "the state is kept in this learner's journal already: a second copy could spend the budget twice"
+            )
+
+    def detach(self) -> None:
+        """Give up the journal's lock, so that others can load the file."""
+        self._journal.close()
+
+    def _claimed(self) -> Turn:
+        """The journal's newest turn, or the first one."""
+        found = self._journal.claim(self._accept)
+        if found is not None:
+            return found
+        public, kept = self.problem.start()
+        settings = self.problem.settings
+        first = Turn(
+            identity=self._identity(), kind=self.kind, settings=settings.as_plain(), settings_hash=settings.hash,
+            calibration=self.problem.plan.calibration, epoch=0, index=0, begin=0, public=public, kept=kept, block={},
+            ledger=Ledger(settings.privacy), coin_key=self._coin_key(0),
+        )  # fmt: skip
+        self._journal.commit(first)
+        return first
+
+    def _accept(self, found: Turn) -> None:
+        """Refuse a turn that this learner cannot go on from."""
+        if (found.kind, found.settings_hash) != (self.kind, self.problem.settings.hash):
+            raise StateError(
+                f"the journal belongs to other settings (of {found.kind}): use discreet.load, or another file"
+            )
+        if found.calibration != self.problem.plan.calibration:
+            raise StateError(
+                "this state was calibrated by another version of discreet or its parts: go on with that version"
+            )
+        if found.failed:
+            raise StateError(
+                "a release of this state failed after its noise was drawn: it cannot go on; start a new learner"
+            )
+
+    def _check_plan(self) -> None:
+        try:
+            Ledger.of(self.problem.settings.privacy, self.problem.plan.total)
+        except DiscreetError as error:
+            raise ConfigError(f"the plan does not fit the budget: {error}") from error
+
+    # --- randomness
+    # -----------------------------------------------------------------------------------------------------
+
+    def _identity(self) -> str:
+        settings = self.problem.settings
+        return (
+            os.urandom(8).hex()
+            if settings.seed is None
+            else f"simulated {fingerprint(self.kind, settings.hash)[:16]}"
+        )
+
+    def _words(self, index: int) -> Words:
+        seed = self.problem.settings.seed
+        return system_words() if seed is None else seeded_words(seed, index)
+
+    def _coin_key(self, index: int) -> bytes:
+        seed = self.problem.settings.seed
+        if seed is None:
+            return os.urandom(16)
+        return blake2b(f"discreet coins {seed} {index}".encode(), digest_size=16).digest()

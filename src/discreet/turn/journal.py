@@ -1,0 +1,202 @@
+"""Where turns are kept: a turn is committed here before anything of it is shown.
+
+A journal holds the newest turn only. `FileJournal` keeps it in one file that is replaced atomically. Whoever
+opens the file locks it and raises its epoch, so of all copies of a learner only the newest can release
+anything.
+
+Guarantee   docs/guarantees/turn.md, Theorem 3 (crashes and copies)
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from discreet.errors import ConfigError, StateError
+from discreet.turn import statefile
+from discreet.turn.record import Turn
+
+__all__ = ["FileJournal", "Journal", "MemoryJournal", "as_journal"]
+
+_held: set[int] = set()
+"""Locks of this process.
+
+A child that is forked closes its copies, so that they do not outlive their owner.
+"""
+
+
+def _let_go() -> None:
+    for lock in _held:
+        with suppress(OSError):
+            os.close(lock)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+class Journal(Protocol):
+    """What the turn mechanism asks of a place to keep turns."""
+
+    def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
+        """Become the only holder; the newest turn, if there is one.
+
+        `accept` raises before anything changes if it is not wanted.
+        """
+
+    def commit(self, turn: Turn) -> None:
+        """Keep this turn durably, or raise. If it raises, the outcome is unknown until `latest` is asked."""
+
+    def latest(self) -> Turn | None:
+        """The newest turn that was committed, for certain."""
+
+    def close(self) -> None:
+        """Let others claim it."""
+
+
+class MemoryJournal:
+    """Keeps nothing beyond the process."""
+
+    def __init__(self) -> None:
+        self._turn: Turn | None = None
+
+    def claim(self, accept: Callable[[Turn], None]) -> None:
+        """A new journal is always empty; a used one belongs to its learner."""
+        if self._turn is not None:
+            raise StateError("this journal belongs to another learner: make a new one")
+
+    def commit(self, turn: Turn) -> None:
+        self._turn = turn
+
+    def latest(self) -> Turn | None:
+        return self._turn
+
+    def close(self) -> None:
+        """Nothing to give up."""
+
+
+class FileJournal:
+    """Keeps the newest turn in one file (see discreet/turn/statefile.py).
+
+    A lock beside it (an empty file, never replaced) is held from `claim` to `close`, or to the end of the
+    process. With `hold=False` it is taken for each commit only, so that somebody else may load the file; the
+    commit after that is refused.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
+        self.path = Path(os.path.realpath(path))  # a link must not become a second copy
+        self.hold = hold
+        self._lock: int | None = None
+        self._process = os.getpid()
+
+    def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
+        with self._locked():
+            if not self.path.exists():
+                return None
+            turn = self._read()
+            accept(turn)
+            turn = replace(turn, epoch=turn.epoch + 1)
+            self._write(turn)
+        return turn
+
+    def commit(self, turn: Turn) -> None:
+        with self._locked():
+            if turn.index + turn.epoch > 0 or self.path.exists():
+                kept = self._read()
+                if (kept.identity, kept.epoch) != (turn.identity, turn.epoch):
+                    raise StateError(
+                        f"{self.path.name} was loaded elsewhere or replaced: only the newest copy may go on"
+                    )
+            self._write(turn)
+
+    def create(self, turn: Turn) -> None:
+        """Commit to a file that must not exist yet."""
+        with self._locked():
+            if self.path.exists():
+                raise StateError(f"{self.path.name} exists already: delete it, or choose another name")
+            self._write(turn)
+
+    def latest(self) -> Turn | None:
+        if not self.path.exists():
+            return None
+        turn = self._read()
+        try:
+            statefile.make_durable(self.path.parent)  # what is read back must survive a power cut
+        except OSError as error:
+            raise StateError(f"{self.path.name} cannot be read back for certain: {error.strerror}") from None
+        return turn
+
+    def close(self) -> None:
+        lock, self._lock = self._lock, None
+        if (
+            lock is not None and self._process == os.getpid()
+        ):  # a child must not give up what its parent holds
+            _held.discard(lock)
+            with suppress(OSError):
+                os.close(lock)
+
+    def _read(self) -> Turn:
+        return statefile.read(self.path)
+
+    def _write(self, turn: Turn) -> None:
+        statefile.write(self.path, statefile.encode(turn))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._lock is not None and self._process != os.getpid():
+            raise StateError(f"{self.path.name} is in use by the process that this one was forked from")
+        if self._lock is None:
+            self._lock, self._process = self._taken(), os.getpid()
+        try:
+            yield
+        finally:
+            if not self.hold:
+                self.close()
+
+    def _taken(self) -> int:
+        """The lock.
+
+        An empty file beside the state, never followed through a link, closed in programs that this one
+        starts.
+        """
+        import fcntl
+
+        beside = self.path.with_name(f".{self.path.name}.lock")
+        lock = -1
+        try:
+            lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise StateError(f"{self.path.name} is in use by another learner") from None
+        except OSError as error:
+            if lock >= 0:
+                os.close(lock)
+            raise StateError(f"{self.path.name} cannot be locked: {error.strerror}") from None
+        except BaseException:  # an interrupt must not leave a lock that nobody holds
+            if lock >= 0:
+                os.close(lock)
+            raise
+        _held.add(lock)
+        return lock
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the interpreter may be half gone
+            self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise StateError("a journal cannot be copied or pickled: it holds a lock")
+
+
+def as_journal(journal: Journal | str | os.PathLike[str] | None) -> Journal:
+    """A journal as it is, a path as a file journal, None as memory."""
+    if journal is None:
+        return MemoryJournal()
+    if isinstance(journal, str | os.PathLike):
+        return FileJournal(journal)
+    if not all(callable(getattr(journal, name, None)) for name in ("claim", "commit", "latest", "close")):
+        raise ConfigError(f"journal must be a path or a journal, got {journal!r}")
+    return journal

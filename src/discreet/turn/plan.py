@@ -1,0 +1,92 @@
+"""When data is released and what each release costs: known in advance, up to what released values decide.
+
+`next(index, public)` gives the step that ends with release `index`, from the settings and from values that
+were released before it began. It never changes inside a step, and the total is fixed before the first person
+arrives.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import Charge, Privacy, pure, zcdp
+from discreet.turn.described import fingerprint
+from discreet.turn.schedule import Schedule
+
+__all__ = ["Plan", "State", "Step"]
+
+State = dict[str, Any]
+"""A flat dictionary of arrays, numbers and texts."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A block of rounds and the release at its end.
+
+    `charge` is what the release adds to the account of the person who pays most; releases of different
+    `cohort`s read different people.
+    """
+
+    rounds: int
+    charge: Charge
+    cohort: int | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All steps of a learner, and what anyone pays in the end."""
+
+    next: Callable[[int, State], Step | None]
+    """The step before release `index`; None if there is none: what is decided then stays."""
+    total: Spending
+    horizon: int | None
+    releases: int | None
+    """How many releases there will be (None: without end)."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What a person planning with this learner would like to know: public numbers only."""
+    constants: tuple[Any, ...] = ()
+    """Everything that state depends on besides the settings.
+
+    Levels, noise, coefficients, measures of cohorts.
+    """
+
+    @classmethod
+    def scheduled(
+        cls,
+        schedule: Schedule,
+        charge: Callable[[int], Charge],
+        total: Spending,
+        *,
+        cohort: Callable[[int], int | None] = lambda index: None,
+        facts: dict[str, Any],
+        constants: tuple[Any, ...],
+    ) -> "Plan":
+        """The plan whose steps a schedule fixes once and for all."""
+
+        def step(index: int, public: State) -> Step | None:
+            if schedule.releases is not None and index >= schedule.releases:
+                return None
+            begin = schedule.end(index - 1) if index else 0
+            return Step(schedule.end(index) - begin, charge(index), cohort(index))
+
+        return cls(step, total, schedule.horizon, schedule.releases, facts, (schedule, *constants))
+
+    @property
+    def calibration(self) -> str:
+        """A hash of the constants: state that was calibrated differently must not be reinterpreted."""
+        return fingerprint(self.total, self.constants)
+
+
+def paid_by_everyone(charge: Charge) -> Spending:
+    """What is spent if everyone pays this."""
+    return Spending(charge)
+
+
+def paid_by_cohorts(privacy: Privacy, charges: list[Charge]) -> Spending:
+    """What is spent if each of these charges is paid by other people."""
+    amounts = {
+        measure: max((charge.amount for charge in charges if charge.measure == measure), default=0.0)
+        for measure in ("pure", "zcdp")
+    }
+    return Spending(pure(0.0) if privacy.pure else zcdp(0.0), pure=amounts["pure"], zcdp=amounts["zcdp"])

@@ -1,0 +1,234 @@
+"""A problem: a learner's pure hooks, made from its settings. It can be pickled and shipped.
+
+It knows no journal, clock or thread.
+
+    plan                                             when data is released, and the charge of each release
+    start()                                          public and kept state before anyone came
+    gatherings(public)                               what a block adds up, by name
+    tally(public, rounds, asked, coins)              public counts that a mask changes, added when rounds are opened
+    gather(public, block, batch)                     clip, quantise, add: any rounds of the block, in any order
+    release(public, tally, kept, block, door)        asks the Door for noise or selections, nothing else
+    decide(public, rounds, asked, coins)             pure, for many rounds at once
+
+State is four flat dictionaries: `public` (all that releases produced: with `tally`, the only thing decisions
+read), `tally` (public numbers that grow within a block), `kept` (noise buffers and what must outlive a block:
+never shown) and `block` (gathered since the last release; the engine empties it).
+
+Guarantee   docs/guarantees/turn.md
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import ConfigError, OutOfBounds, StateError
+from discreet.release.door import Door
+from discreet.release.gathering import Gathered, Gathering
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State
+from discreet.turn.settings import Settings
+
+__all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Scores"]
+
+Block = dict[str, Gathered]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What came with the questions of some rounds.
+
+    A row of context each, and which candidates were available.
+
+    `available` is one mask for all of them, or one a round.
+    """
+
+    context: Any = None
+    available: Any = None
+
+    def row(self, place: int) -> "Asked":
+        """What came with one of the questions."""
+        return self[place : place + 1]
+
+    def __getitem__(self, part: Any) -> "Asked":
+        if self is NOTHING:
+            return self
+        mask = self.available
+        mask = mask if mask is None or mask.ndim == 1 else mask[part]
+        return Asked(None if self.context is None else self.context[part], mask)
+
+    def same(self, other: "Asked") -> bool:
+        """Whether two questions are the same."""
+        pairs = ((self.context, other.context), (self.available, other.available))
+        return all((one is None) == (two is None) and np.array_equal(one, two) for one, two in pairs)
+
+
+NOTHING = Asked()
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Feedback of some rounds of one block, on its way to `gather`.
+
+    `single` feedback comes from one `close`: it is refused if it is wrong, and the round stays open.
+    Otherwise `feedback` holds one entry or row a round, and whoever is malformed adds nothing.
+    """
+
+    index: int
+    """Of the release that will read it."""
+    begin: int
+    """The first round of the block."""
+    rounds: Integers
+    feedback: Any
+    asked: Asked
+    coins: Coins
+    single: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good each candidate is, from released values only, and how far off the noise makes that."""
+
+    values: Floats
+    standard_deviations: Floats | None
+
+
+class Problem(ABC):
+    """A way of learning. What every hook may read is in the module's docstring.
+
+    A mode of a learner is one of these.
+    """
+
+    notion: ClassVar[str] = "DP"
+    proof: ClassVar[str]
+    takes_context: ClassVar[bool] = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.check()
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        """Whether these settings ask for this way of learning."""
+        return True
+
+    def check(self) -> None:  # noqa: B027  most have nothing to refuse
+        """Refuse settings that this way of learning cannot serve."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.settings,)
+
+    @cached_property
+    def name(self) -> bytes:
+        """Tells these settings from others.
+
+        The key of public shuffles that were chosen before anyone came.
+        """
+        return bytes.fromhex(self.settings.hash)
+
+    @property
+    def assumes(self) -> str:
+        """What the value assumes about the stream, if anything."""
+        return ""
+
+    @property
+    def candidates(self) -> int | None:
+        """How many candidates a mask is about; None if masks are not taken."""
+        return None
+
+    @property
+    @abstractmethod
+    def plan(self) -> Plan: ...
+
+    @abstractmethod
+    def start(self) -> tuple[State, State]: ...
+
+    @abstractmethod
+    def gatherings(self, public: State) -> dict[str, Gathering]: ...
+
+    @abstractmethod
+    def gather(self, public: State, block: Block, batch: Batch) -> None: ...
+
+    @abstractmethod
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]: ...
+
+    @abstractmethod
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any: ...
+
+    @abstractmethod
+    def blank(self) -> Any:
+        """Feedback that says nothing: adds the same as a missing answer."""
+
+    @abstractmethod
+    def plain(self, public: State) -> dict[str, Any]:
+        """What is decided now, as plain data under its name: a slate, chances, coefficients, weights."""
+
+    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
+        """Public counts of rounds with masks, to be added up.
+
+        What the schedule says of the others is known anyway.
+        """
+        return {}
+
+    def noted(self, public: State, event: dict[str, Any]) -> State:
+        """The public state after a public event."""
+        raise ConfigError(f"{type(self).__name__} takes no public events")
+
+    def single(self, decisions: Any) -> Any:
+        """The decision of the one round that was asked for."""
+        return decisions[0]
+
+    def rows(self, feedback: Any) -> Any:
+        """Feedback of many rounds as something with a length and slices, one entry a round."""
+        return feedback.to_numpy() if hasattr(feedback, "to_numpy") else feedback
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        """How good each candidate is, after `index` releases."""
+        raise StateError(
+            "this way of learning releases choices only, no scores: see the learner's other modes"
+        )
+
+    # --- questions
+    # ------------------------------------------------------------------------------------------------------
+
+    def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
+        """What came with some questions, checked; refused where the learner does not use it."""
+        if context is None and available is None:
+            return NOTHING
+        if context is not None and not self.takes_context:
+            raise ConfigError("this learner does not use a context: leave it out")
+        if available is not None and self.candidates is None:
+            raise ConfigError("this learner does not use `available`: leave it out")
+        return Asked(self._contexts(context, count, one), self._masks(available, count, one))
+
+    def _contexts(self, context: Any, count: int, one: bool) -> Any:
+        if context is None:
+            return None
+        try:
+            rows = np.asarray(context, dtype=np.float64)
+        except Exception:  # whatever a person's own type raises may tell about them
+            raise OutOfBounds("a context must be numbers") from None
+        rows = rows[None] if one else rows
+        if rows.ndim != 2 or len(rows) != count:
+            raise OutOfBounds("contexts must be one row of numbers a round")
+        return rows.copy()
+
+    def _masks(self, available: Any, count: int, one: bool) -> Any:
+        if available is None:
+            return None
+        items = self.candidates
+        mask = np.asarray(available)
+        fits = mask.shape == (items,) or (not one and mask.shape == (count, items))
+        if mask.dtype != np.bool_ or not fits or not mask.any(axis=-1).all():
+            raise ConfigError(
+                f"available must say yes or no for each of {items} items, and yes at least once"
+            )
+        return mask.copy()

@@ -1,0 +1,61 @@
+"""A turn: the moment at which secret becomes public, as one record.
+
+Everything a learner is lies in its newest turn: what was released (`public`), what is held back (`kept`,
+`block`), what was paid (`ledger`), and which rounds are open.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from discreet.budget.ledger import Ledger
+from discreet.turn.plan import State
+
+__all__ = ["OpenSpan", "RoundsState", "Turn"]
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSpan:
+    """Rounds from `first` up to `last` that wait for feedback, and what came with their questions."""
+
+    first: int
+    last: int
+    context: Any = None
+    available: Any = None
+
+
+@dataclass(frozen=True)
+class RoundsState:
+    """Where the clock stands, which rounds are open, and what masks have changed so far in this block."""
+
+    clock: int = 0
+    open: tuple[OpenSpan, ...] = ()
+    tally: State = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A learner's whole state, right after release number `index` − 1 (or, saved in between, some rounds later)."""
+
+    identity: str
+    """Drawn when the learner was made; its copies share it."""
+    kind: str
+    settings: dict[str, Any]
+    settings_hash: str
+    calibration: str
+    """A hash of the plan's constants: state calibrated by another version must not be reinterpreted."""
+    epoch: int
+    index: int
+    begin: int
+    """The rounds before the current block."""
+    public: State
+    kept: State = field(repr=False)
+    block: dict[str, Any] = field(repr=False)
+    """Integers gathered since the last release, by the name of their gathering."""
+    ledger: Ledger
+    coin_key: bytes
+    rounds: RoundsState = field(default_factory=RoundsState)
+    failed: bool = False
+    """A release broke after its noise was drawn.
+
+    Drawing again would condition the noise, so nothing may follow.
+    """

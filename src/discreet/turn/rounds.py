@@ -1,0 +1,286 @@
+"""Rounds: the clock, tickets, and who waits for feedback. It knows no mechanisms.
+
+The clock ticks when a decision is asked for, never when feedback comes. A round's block is over when the
+clock has passed its end and the next question is asked; whoever has not answered by then adds nothing.
+Memory: an open round keeps what came with its question; open rounds that came with nothing are a span.
+
+Guarantee   docs/guarantees/turn.md
+"""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import DiscreetError, HorizonReached, StateError
+from discreet.turn.engine import Engine
+from discreet.turn.plan import State
+from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.record import OpenSpan, RoundsState
+from discreet.turn.tickets import Ticket, Tickets
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """The rounds of one learner, in memory; what happens at the end of a block is the engine's business."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        state = engine.turn.rounds
+        self.clock = state.clock
+        """Rounds opened so far."""
+        self._index = engine.turn.index
+        self._singles: dict[int, Asked] = {}
+        self._spans: list[OpenSpan] = list(state.open)
+        self._tally: State = dict(state.tally)
+
+    # --- what may be read
+    # -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all planned rounds have been opened."""
+        return self.clock == self._engine.problem.plan.horizon
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next question, or `turn`, makes a release."""
+        return self._engine.step is not None and self.clock == self._engine.end
+
+    @property
+    def until_release(self) -> int:
+        """How many more rounds can be opened before the next release.
+
+        If one is due, before the one after it.
+        """
+        engine = self._engine
+        if not self.is_due:
+            return _length(engine.end, self.clock)
+        after = engine.problem.plan.next(engine.turn.index + 1, engine.public)
+        return _length(engine.problem.plan.horizon, self.clock) if after is None else after.rounds
+
+    @property
+    def until_horizon(self) -> int:
+        """How many more rounds are planned."""
+        return _length(self._engine.problem.plan.horizon, self.clock)
+
+    def waits(self, round: int) -> bool:
+        """Whether this round of the current block waits for feedback."""
+        return round in self._singles or any(span.first <= round < span.last for span in self._spans)
+
+    def state(self) -> RoundsState:
+        """Everything here, for the journal."""
+        singles = [
+            OpenSpan(round, round + 1, asked.context, asked.available)
+            for round, asked in self._singles.items()
+        ]
+        return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally))
+
+    # --- questions
+    # ------------------------------------------------------------------------------------------------------
+
+    def release_if_due(self) -> bool:
+        """Make the release that is due, if one is."""
+        due = self.is_due
+        if due:
+            self._engine.release(self.clock, self._tally)
+        if (
+            self._index != self._engine.turn.index
+        ):  # now, or before an interrupt that came right after a release
+            self._singles, self._spans, self._tally = {}, [], {}
+            self._index = self._engine.turn.index
+        return due
+
+    def open(self, asked: Asked) -> Ticket:
+        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
+        self.release_if_due()
+        engine, round = self._engine, self.clock
+        rounds = np.array([round])
+        decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
+        ticket = Ticket(
+            engine.turn.identity,
+            engine.turn.epoch,
+            engine.turn.index,
+            round,
+            engine.problem.single(decisions),
+        )
+        if not self.is_over:
+            self._count_masks(rounds, asked)
+            self._singles[round] = asked
+            self.clock += 1
+        return ticket
+
+    def open_many(self, count: int, asked: Asked) -> Tickets:
+        """Ask for so many rounds' decisions at once; all in one block."""
+        self.release_if_due()
+        self._refuse_crossing(count)
+        engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
+        decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
+        tickets = Tickets(engine.turn.identity, engine.turn.epoch, engine.turn.index, rounds, decisions)
+        if not self.is_over and count:
+            self._count_masks(rounds, asked)
+            self._spans.append(OpenSpan(self.clock, self.clock + count, asked.context, asked.available))
+            self.clock += count
+        return tickets
+
+    def preview(self, count: int) -> Any:
+        """The decisions of the next rounds of this block, without asking for them."""
+        self.release_if_due()
+        self._refuse_crossing(count)
+        engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
+        return engine.problem.decide(engine.public, rounds, NOTHING, engine.coins)
+
+    def _refuse_crossing(self, count: int) -> None:
+        if not self.is_over and count > self.until_release:
+            raise StateError(
+                f"{count} rounds, but {self.until_release} until the next release: cut them, or use replay"
+            )
+
+    def _count_masks(self, rounds: Integers, asked: Asked) -> None:
+        """Count what masks change, when the question is asked: whether an answer comes plays no role."""
+        if asked.available is None:
+            return
+        engine = self._engine
+        for name, addition in engine.problem.tally(engine.public, rounds, asked, engine.coins).items():
+            self._tally[name] = self._tally[name] + addition if name in self._tally else addition
+
+    # --- answers
+    # --------------------------------------------------------------------------------------------------------
+
+    def close(self, ticket: Ticket, feedback: Any) -> bool:
+        """End a round with its feedback.
+
+        False if its block was over and the round had already counted without.
+        """
+        if not self._current(ticket):
+            return False
+        round = ticket.round
+        before = self._singles, self._spans
+        # First out of the open ones: whatever interrupts this, nobody is counted twice.
+        asked = self._singles.pop(round) if round in self._singles else self._taken(np.array([round]))
+        try:
+            self._gather(np.array([round]), feedback, asked, single=True)
+        except DiscreetError:  # refused before anything changed: the round stays open
+            if before[1] is self._spans:
+                self._singles[round] = asked
+            else:
+                self._singles, self._spans = before
+            raise
+        return True
+
+    def close_many(self, tickets: Tickets, feedback: Any) -> Any:
+        """End many rounds; one entry or row of feedback each."""
+        rows = self._engine.problem.rows(feedback)
+        count = len(tickets)
+        if len(rows) != count:
+            raise StateError(
+                f"{count} tickets, but {len(rows)} rows of feedback: hand in one a ticket, None for none"
+            )
+        if not count or not self._current(tickets):
+            return np.zeros(count, dtype=np.bool_)
+        before = dict(self._singles), self._spans
+        asked = self._taken(tickets.rounds)
+        try:
+            self._gather(tickets.rounds, rows, asked)
+        except DiscreetError:
+            self._singles, self._spans = before
+            raise
+        return np.ones(count, dtype=np.bool_)
+
+    def observe_many(self, rows: Any) -> None:
+        """Open and close so many rounds at once."""
+        count = len(rows)
+        if count and self.is_over:
+            raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
+        self.release_if_due()
+        if not count:
+            return
+        if self.is_over:
+            raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
+        self._refuse_crossing(count)
+        rounds = np.arange(self.clock, self.clock + count)
+        self.clock += count
+        try:
+            self._gather(rounds, rows, NOTHING)
+        except DiscreetError:
+            self.clock -= count
+            raise
+
+    def _gather(self, rounds: Integers, feedback: Any, asked: Asked, *, single: bool = False) -> None:
+        engine = self._engine
+        engine.gather(
+            Batch(engine.turn.index, engine.turn.begin, rounds, feedback, asked, engine.coins, single)
+        )
+
+    def _current(self, ticket: Ticket | Tickets) -> bool:
+        """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
+        turn = self._engine.turn
+        if not isinstance(ticket, Ticket | Tickets) or ticket.learner != turn.identity:
+            raise StateError("this ticket is of another learner: hand it back to the one that gave it out")
+        if ticket.epoch != turn.epoch:
+            raise StateError(
+                "this ticket is from before the state was loaded: its round may be somebody else's by now"
+            )
+        newest = int(np.max(ticket.rounds, initial=-1)) if isinstance(ticket, Tickets) else ticket.round
+        horizon = self._engine.problem.plan.horizon
+        if horizon is not None and newest >= horizon:
+            raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
+        return ticket.index == turn.index
+
+    def _taken(self, rounds: Integers) -> Asked:
+        """Take rounds out of the open ones, all or none; and what came with their questions."""
+        if len(np.unique(rounds)) != len(rounds):
+            raise StateError("a round stands twice among the tickets: hand in each once")
+        parts: list[tuple[Integers, Asked]] = []
+        left = np.ones(len(rounds), dtype=np.bool_)
+        spans: list[OpenSpan] = []
+        for span in self._spans:
+            here = left & (rounds >= span.first) & (rounds < span.last)
+            if not here.any():
+                spans.append(span)
+                continue
+            left &= ~here
+            places = rounds[here] - span.first
+            parts.append((np.flatnonzero(here), Asked(span.context, span.available)[places]))
+            spans += _without(span, np.sort(rounds[here]))
+        singles = [(place, int(rounds[place])) for place in np.flatnonzero(left)]
+        for _, round in singles:
+            if round not in self._singles:
+                raise StateError(f"round {round} is not open: it has its feedback, or was never asked for")
+        self._spans = spans
+        parts += [(np.array([place]), self._singles.pop(round)) for place, round in singles]
+        return _joined(parts, len(rounds))
+
+
+def _length(end: int | None, clock: int) -> int:
+    return 2**62 if end is None else end - clock
+
+
+def _without(span: OpenSpan, rounds: Integers) -> list[OpenSpan]:
+    """What is left of a span when these of its rounds, in order, are taken out."""
+    asked = Asked(span.context, span.available)
+    edges = np.concatenate([[span.first - 1], rounds, [span.last]])
+    left = []
+    for before, after in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if after - before > 1:
+            part = asked[before + 1 - span.first : after - span.first]
+            left.append(OpenSpan(before + 1, after, part.context, part.available))
+    return left
+
+
+def _joined(parts: list[tuple[Integers, Asked]], count: int) -> Asked:
+    """What came with questions that were asked in different calls, one row a round."""
+    if all(asked.context is None and asked.available is None for _, asked in parts):
+        return NOTHING
+    if len(parts) == 1:
+        return parts[0][1]
+    contexts, masks = None, None
+    for places, asked in parts:
+        if asked.context is not None:
+            contexts = np.zeros((count, asked.context.shape[1])) if contexts is None else contexts
+            contexts[places] = asked.context
+        if asked.available is not None:
+            masks = np.ones((count, asked.available.shape[-1]), dtype=np.bool_) if masks is None else masks
+            masks[places] = asked.available
+    return Asked(contexts, masks)

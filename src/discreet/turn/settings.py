@@ -1,0 +1,94 @@
+"""A learner's settings.
+
+Frozen, public, hashed, and the same in Python, in TOML, in JSON and in a state file.
+"""
+
+import tomllib
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property
+from typing import Any, Self
+
+from discreet import require
+from discreet.budget.privacy import Privacy
+from discreet.errors import ConfigError
+from discreet.limits import MOST_ROUNDS
+from discreet.turn.described import as_plain, check_fields, fingerprint, made, to_toml
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every learner is set up with; each adds its own fields, annotated with what they may be.
+
+    >>> settings = Settings(epsilon=1, delta=1e-06, horizon=100)
+    >>> print(settings.to_toml())
+    epsilon = 1.0
+    delta = 1e-06
+    contributions = 1
+    horizon = 100
+    >>> Settings.from_toml(settings.to_toml()) == settings
+    True
+    >>> Settings(epsilon=1.0, delta=1e-6, horizon="soon")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: horizon must be a whole number or left out, got 'soon'
+    """
+
+    epsilon: float
+    delta: float
+    contributions: int = 1
+    horizon: int | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.horizon is not None:
+            require.whole("horizon", self.horizon, 1, MOST_ROUNDS)
+        self.privacy  # noqa: B018  refuses impossible ones
+
+    @cached_property
+    def privacy(self) -> Privacy:
+        """What is asked for."""
+        return Privacy(self.epsilon, self.delta, contributions=self.contributions)
+
+    @cached_property
+    def hash(self) -> str:
+        """A short name that two settings share only if they are the same."""
+        return fingerprint(self.as_plain())
+
+    def as_plain(self) -> dict[str, Any]:
+        """The fields that are set, as plain data."""
+        plain: dict[str, Any] = as_plain(self)
+        del plain["kind"]  # the learner's name is kept beside its settings
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """The inverse of `as_plain`."""
+        needed = [name for name in cls.needed() if name not in plain]
+        if needed:
+            raise ConfigError(f"the settings lack {', '.join(needed)}")
+        found: Self = made(cls, plain, "the settings")
+        return found
+
+    @classmethod
+    def needed(cls) -> list[str]:
+        """The fields without which nothing can begin."""
+        return [
+            field.name
+            for field in fields(cls)
+            if field.default is MISSING and field.default_factory is MISSING
+        ]
+
+    def to_toml(self) -> str:
+        """The settings as TOML."""
+        return to_toml(self.as_plain())
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """The inverse of `to_toml`."""
+        try:
+            plain = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"the settings are not TOML: {error}") from None
+        return cls.from_plain(plain)

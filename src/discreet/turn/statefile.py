@@ -1,0 +1,189 @@
+"""One turn in one file: versioned, checksummed, readable by its owner only, replaced atomically, no pickle.
+
+    "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) · header (JSON) ·
+    arrays · SHA-256 of all before
+
+The file holds raw sums, noise buffers and, for learners that keep rows for one release, people's rows. It is
+NOT private: keep it where the data itself may be kept.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.budget.ledger import Ledger
+from discreet.budget.privacy import Privacy
+from discreet.errors import StateError
+from discreet.turn.record import OpenSpan, RoundsState, Turn
+
+__all__ = ["decode", "encode", "make_durable", "read", "write"]
+
+MAGIC = b"DISCREET"
+VERSION = 2
+FINISHES = {1: "0.1"}
+"""Which release of discreet can go on from older formats."""
+LARGEST = 2**34
+"""Larger files are no states of ours."""
+_START = len(MAGIC) + 2 + 8 + 8
+_CHECK = 32
+_STATES = ("public", "kept", "block")
+
+
+def encode(turn: Turn) -> bytes:
+    """The bytes of a turn."""
+    arrays: list[np.ndarray] = []
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            arrays.append(np.ascontiguousarray(value))
+            return {"dtype": value.dtype.str, "shape": list(value.shape)}
+        if value is None or isinstance(value, int | float | str):
+            return value
+        raise StateError(
+            f"a state holds plain arrays, numbers and strings, not {getattr(value, 'dtype', type(value).__name__)}"
+        )
+
+    def dictionary(state: dict[str, Any]) -> dict[str, Any]:
+        return {name: plain(value) for name, value in state.items()}
+
+    header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
+    header |= {name: dictionary(header[name]) for name in _STATES}
+    spans = [[span.first, span.last, plain(span.context), plain(span.available)] for span in turn.rounds.open]
+    header["rounds"] = {"clock": turn.rounds.clock, "open": spans, "tally": dictionary(turn.rounds.tally)}
+    header["ledger"] = turn.ledger.as_plain()
+    header["coin_key"] = turn.coin_key.hex()
+    text = json.dumps(header).encode()
+    length = _START + len(text) + sum(array.nbytes for array in arrays) + _CHECK
+    start = [
+        MAGIC,
+        VERSION.to_bytes(2, "little"),
+        length.to_bytes(8, "little"),
+        len(text).to_bytes(8, "little"),
+    ]
+    body = b"".join([*start, text, *(array.tobytes() for array in arrays)])
+    return body + sha256(body).digest()
+
+
+def decode(content: bytes, name: str) -> Turn:
+    """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
+    if content[: len(MAGIC)] != MAGIC[: len(content)]:
+        raise StateError(f"{name} is not a discreet state file")
+    places = ((8, 2), (10, 8), (18, 8))
+    version, length, size = (
+        int.from_bytes(content[place : place + width], "little") for place, width in places
+    )
+    if len(content) >= _START and version < VERSION:
+        last = FINISHES.get(version, "an older one")
+        raise StateError(
+            f"{name} was written by discreet {last}, whose state means something else: finish it with that version"
+        )
+    if version > VERSION:
+        raise StateError(
+            f"{name} was written by a newer discreet (format {version}, this one reads {VERSION}): upgrade"
+        )
+    if len(content) < max(_START + _CHECK, length):
+        raise StateError(f"{name} is truncated: restore it from where it was copied")
+    body, check = content[:-_CHECK], content[-_CHECK:]
+    if sha256(body).digest() != check:  # nothing of the content is read before this
+        raise StateError(
+            f"{name} was altered (its checksum does not match): restore it from where it was copied"
+        )
+    try:
+        return _turn(json.loads(body[_START : _START + size]), memoryview(body)[_START + size :])
+    except Exception as error:  # a checksum can be made anew
+        raise StateError(
+            f"{name} makes no sense ({type(error).__name__}): restore it from where it was copied"
+        ) from None
+
+
+def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
+    restored = _reader(rest)
+    special: dict[str, Any] = {
+        name: {key: restored(value) for key, value in header[name].items()} for name in _STATES
+    }  # in the order in which `encode` wrote the arrays
+    rounds = header["rounds"]
+    spans = tuple(OpenSpan(span[0], span[1], restored(span[2]), restored(span[3])) for span in rounds["open"])
+    tally = {key: restored(value) for key, value in rounds["tally"].items()}
+    special["rounds"] = RoundsState(rounds["clock"], spans, tally)
+    settings = header["settings"]
+    privacy = Privacy(settings["epsilon"], settings["delta"], contributions=settings.get("contributions", 1))
+    special["ledger"] = Ledger.from_plain(privacy, header["ledger"])
+    special["coin_key"] = bytes.fromhex(header["coin_key"])
+    return Turn(**(header | special))
+
+
+def _reader(rest: memoryview) -> Callable[[Any], Any]:
+    """Plain values as they are, descriptions of arrays as the next bytes."""
+    place = 0
+
+    def restored(value: Any) -> Any:
+        nonlocal place
+        if not isinstance(value, dict):
+            return value
+        dtype, shape = np.dtype(value["dtype"]), [int(length) for length in value["shape"]]
+        if dtype.kind not in "biuf" or min(shape, default=0) < 0:
+            raise ValueError
+        size = dtype.itemsize * int(np.prod(shape, dtype=object))
+        start, place = place, place + size
+        if place > len(rest):
+            raise ValueError
+        return np.frombuffer(rest[start:place], dtype=dtype).reshape(shape).copy()
+
+    return restored
+
+
+def read(path: Path) -> Turn:
+    """The turn in a file. Only an ordinary file of a sensible size is read at all."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise StateError(f"{path.name} is not a discreet state file")
+        try:
+            first = file.read(len(MAGIC))
+            if first != MAGIC[: len(first)] or about.st_size > LARGEST:
+                raise StateError(f"{path.name} is not a discreet state file")
+            return decode(first + file.read(), path.name)
+        except OSError as error:
+            raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace the file in one step that survives a power cut."""
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.unlink(missing_ok=True)  # left by a process that was killed
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+        make_durable(path.parent)
+    except OSError as error:
+        raise StateError(
+            f"{path.name} cannot be written ({error.strerror}): make room or choose another place"
+        ) from None
+
+
+def make_durable(folder: Path) -> None:
+    """Flush a directory, so that a file's new name survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
