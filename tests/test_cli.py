@@ -5,15 +5,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import polars
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
+import discreet
 from discreet import DiscreetError, FileJournal
 from discreet.cli import app
+from discreet.turn.described import fingerprint
 
 
 def test_the_display_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
@@ -27,17 +30,23 @@ def test_the_display_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -
 
 
 def test_the_totals_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--story", "totals", "--people", "2000", "--out", str(tmp_path), "--seed", "1"])
+    result = CliRunner().invoke(
+        app, ["demo", "--story", "totals", "--people", "2000", "--out", str(tmp_path), "--seed", "1"]
+    )
     assert result.exit_code == 0, result.output
     assert "groceries" in result.output
     assert "Differential privacy" in result.output
     report = json.loads((tmp_path / "demo.json").read_text())
-    assert abs(report["published"]["groceries"] - report["true"]["groceries"]) < 6 * report["standard_deviation"]
+    assert (
+        abs(report["published"]["groceries"] - report["true"]["groceries"]) < 6 * report["standard_deviation"]
+    )
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_bundle_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--story", "bundle", "--people", "6000", "--out", str(tmp_path), "--seed", "1"])
+    result = CliRunner().invoke(
+        app, ["demo", "--story", "bundle", "--people", "6000", "--out", str(tmp_path), "--seed", "1"]
+    )
     assert result.exit_code == 0, result.output
     assert "not private" in result.output
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
@@ -47,7 +56,9 @@ def test_the_bundle_story_prints_a_table_and_writes_a_picture(tmp_path: Path) ->
 
 
 def test_demo_speaks_json(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--story", "totals", "--people", "200", "--out", str(tmp_path), "--json"])
+    result = CliRunner().invoke(
+        app, ["demo", "--story", "totals", "--people", "200", "--out", str(tmp_path), "--json"]
+    )
     assert json.loads(result.output)["people"] == 200
 
 
@@ -90,42 +101,68 @@ def test_plan_says_what_a_budget_buys() -> None:
 def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     rows = generator.uniform(-0.5, 0.5, size=(3000, 2))
-    lines = [f"{a},{b},{0.6 * a - 0.4 * b}" for a, b in rows]
-    settings = 'learner = "StreamingLearner"\nepsilon = 1.0\ndelta = 1e-6\nhorizon = 3000\ndomain = "LpBall"\nseed = 1\n'
-    settings += 'features = ["a", "b"]\ntarget = "y"\nfeature_bound = 1.0\ntarget_bound = 1.0\n'
+    lines = [f"{a},{b},{0.6 * a - 0.4 * b + 0.1}" for a, b in rows]
+    settings = """
+        learner = "StreamingLearner"
+        epsilon = 1.0
+        delta = 1e-6
+        horizon = 3000
+        seed = 1
+        features = ["a", "b"]
+        target = "y"
+        feature_bound = 1.0
+        target_bound = 1.0
+        intercept = true
+        domain = "LpBall"
+    """
     (tmp_path / "model.toml").write_text(settings)
-    arguments = ["run", str(tmp_path / "model.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(tmp_path / "out"), "--json"]
     for count in (1200, 3000):
         (tmp_path / "log.csv").write_text("\n".join(["a,b,y", *lines[:count]]) + "\n")
-        report = json.loads(CliRunner().invoke(app, arguments).output)
+        report = run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "out")
     assert report["visitors"] == 3000
     assert abs(report["coefficients"]["a"] - 0.6) < 0.1
+    assert abs(report["intercept"] - 0.1) < 0.1
     noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
     assert [line["release"] for line in noted] == list(range(report["releases"] + 1))
     assert noted[-1]["coefficients"] == report["coefficients"]
+
     (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"b", "a"'))
-    with pytest.raises(DiscreetError, match="go on with those"):
-        CliRunner().invoke(app, arguments, catch_exceptions=False)
+    refused = invoke_run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "out")
+    assert (refused.exit_code, "reads the columns a, b, y: go on with those" in refused.output) == (2, True)
     (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"a", "c"'))
-    assert CliRunner().invoke(app, [*arguments[:-3], "--out", str(tmp_path / "other")]).exit_code != 0
+    refused = invoke_run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "other")
+    assert (refused.exit_code, "the log lacks the columns c" in refused.output) == (2, True)
+    assert not (tmp_path / "other").exists()
 
 
 def test_run_takes_costs(tmp_path: Path) -> None:
-    settings = (
-        'learner = "SetMinimizer"\nepsilon = 1.0\ndelta = 1e-6\nhorizon = 600\nitems = ["tea", "milk"]\nfunction = "ConcaveOverModular"\n'
-    )
-    (tmp_path / "costs.toml").write_text(settings + "minus_modular = true\n")
+    (tmp_path / "costs.toml").write_text("""
+        learner = "SetMinimizer"
+        epsilon = 1.0
+        delta = 1e-6
+        horizon = 600
+        seed = 1
+        items = ["tea", "milk"]
+
+        [function]
+        kind = "MinusModular"
+        family = "ConcaveOverModular"
+    """)
     (tmp_path / "log.csv").write_text("\n".join(["a,b,c,d", *["0.1,0.5,0.9,0.1"] * 600]) + "\n")
-    arguments = ["run", str(tmp_path / "costs.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(tmp_path / "out"), "--json"]
-    report = json.loads(CliRunner().invoke(app, arguments).output)
+    report = run(tmp_path / "costs.toml", tmp_path / "log.csv", tmp_path / "out")
     assert report["chances"]["tea"] > 0.9 > 0.1 > report["chances"]["milk"]
 
 
-def test_reproduce_writes_a_table_a_picture_and_what_does_not_reproduce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reproduce_writes_a_table_a_picture_and_what_does_not_reproduce(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from discreet.lab import sco_tables
 
     def few(p: float) -> dict[str, Any]:
-        return {column: [("leader", {})] if "published" not in column else [("published", {"pace": 1.0})] for column in sco_tables.COLUMNS}
+        return {
+            column: [("leader", {})] if "published" not in column else [("published", {"pace": 1.0})]
+            for column in sco_tables.COLUMNS
+        }
 
     monkeypatch.setattr(sco_tables, "CASES", [(1.5, 1000, 5)])
     monkeypatch.setattr(sco_tables, "grids", few)
@@ -155,6 +192,16 @@ slots = 2
 """
 
 
+def invoke_run(config: Path, log: Path, out: Path) -> Result:
+    return CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(out), "--json"])
+
+
+def run(config: Path, log: Path, out: Path) -> Any:
+    result = invoke_run(config, log, out)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
 def write_log(folder: Path, rows: int = 3000) -> tuple[Path, Path]:
     generator = np.random.default_rng(0)
     tastes = np.where(generator.random((rows, 1)) < 0.5, [0.9, 0.1, 0.7, 0.1], [0.1, 0.8, 0.1, 0.1])
@@ -166,8 +213,8 @@ def write_log(folder: Path, rows: int = 3000) -> tuple[Path, Path]:
 
 def test_run_learns_from_a_log(tmp_path: Path) -> None:
     config, log = write_log(tmp_path)
-    result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(tmp_path / "out"), "--json"])
-    report = json.loads(result.output)
+    config.write_text(SHOP + "seed = 1\n")
+    report = run(config, log, tmp_path / "out")
     assert set(report["slate"]) == {"tea", "milk"}
     assert report["visitors"] == 3000
     lines = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
@@ -178,7 +225,17 @@ def test_a_killed_run_goes_on_and_repeats_nothing(tmp_path: Path) -> None:
     """Killed again and again; every release has one line, and no line ever changes."""
     config, log = write_log(tmp_path)
     out = tmp_path / "out"
-    command = [sys.executable, "-c", "from discreet.cli import main; main()", "run", str(config), "--data", str(log), "--out", str(out)]
+    command = [
+        sys.executable,
+        "-c",
+        "from discreet.cli import main; main()",
+        "run",
+        str(config),
+        "--data",
+        str(log),
+        "--out",
+        str(out),
+    ]
     seen: dict[int, str] = {}
 
     def collect() -> None:
@@ -209,36 +266,135 @@ def test_a_log_that_grows_is_read_on_and_nobody_counts_twice(tmp_path: Path) -> 
             config, log = write_log(folder, rows=3000)
             config.write_text(SHOP + "block = 100\nseed = 1\n")
             polars.read_csv(log).head(rows).write_csv(log)
-            result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(folder / "out"), "--json"])
-            assert json.loads(result.output)["visitors"] == rows
+            assert run(config, log, folder / "out")["visitors"] == rows
         turn = FileJournal(folder / "out" / "state").latest()
         assert turn is not None
-        states.append((turn.clock, turn.index, turn.secret["gains"].tolist(), turn.public["table"].tolist()))
+        raw = {name: values.tolist() for name, values in turn.block.items()}
+        assert turn.rounds.clock == 250
+        states.append((turn.index, turn.begin, raw, fingerprint(turn.public), fingerprint(turn.kept)))
     assert states[0] == states[1]
+    assert states[0][:2] == (2, 200)
+    assert any(np.any(values) for values in states[0][2].values())  # the open block is in the file
 
 
 def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
     config, log = tmp_path / "shop.toml", tmp_path / "log.parquet"
     config.write_text(SHOP + 'feedback = "clicks"\nstream = "iid"\n')
     polars.DataFrame({"slate": ["tea milk"] * 500, "click": ["tea", None] * 250}).write_parquet(log)
-    result = CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(tmp_path / "out"), "--json"])
-    assert json.loads(result.output)["visitors"] == 500
+    assert run(config, log, tmp_path / "out")["visitors"] == 500
 
 
 @pytest.mark.parametrize(
     ("text", "data", "message"),
     [
         ("slots = [", "log.csv", "is not TOML"),
-        ("slots = 2", "log.csv", "lacks epsilon, delta, horizon, items"),
+        ("slots = 2", "log.csv", "lack epsilon, delta, items"),
+        (SHOP.replace("horizon = 3000", ""), "log.csv", "horizon must be a whole number"),
         (SHOP + "colour = 1", "log.csv", "unknown setting 'colour'"),
         (SHOP, "nothing.csv", "nothing.csv does not exist"),
         (SHOP.replace("SetMaximizer", "Wizard"), "log.csv", "got 'Wizard'"),
-        (SHOP + 'feedback = "bandit"', "log.csv", "needs the columns slate and reward"),
+        (SHOP + 'feedback = "bandit"', "log.csv", "the log lacks the columns slate, reward"),
+        (SHOP, "shop.toml", "the log lacks the columns tea, milk, soap, rope"),
     ],
 )
-def test_a_run_that_cannot_be_is_refused_in_one_line(tmp_path: Path, text: str, data: str, message: str) -> None:
+def test_a_run_that_cannot_be_is_refused_in_one_line(
+    tmp_path: Path, text: str, data: str, message: str
+) -> None:
     config, _ = write_log(tmp_path, rows=10)
     config.write_text(text)
-    result = CliRunner().invoke(app, ["run", str(config), "--data", str(tmp_path / data), "--out", str(tmp_path / "out")])
-    assert isinstance(result.exception, DiscreetError)
-    assert message in str(result.exception)
+    result = invoke_run(config, tmp_path / data, tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("discreet: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_config_that_is_no_text_and_a_folder_that_is_a_file_are_one_line(tmp_path: Path) -> None:
+    config, log = write_log(tmp_path, rows=10)
+    (tmp_path / "file").write_text("")
+    result = invoke_run(config, log, tmp_path / "file")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "File exists" in result.stderr
+    config.write_bytes(b"\xff\xfe77.75")
+    result = invoke_run(config, log, tmp_path / "out")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "77.75" not in result.stderr
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert (result.exit_code, result.output) == (0, f"discreet {discreet.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (DiscreetError("slots is wrong"), 2, "discreet: slots is wrong\n"),
+        (
+            PermissionError(13, "Permission denied", "/data/log.csv"),
+            2,
+            "discreet: /data/log.csv: Permission denied\n",
+        ),
+        (
+            UnicodeDecodeError("utf-8", b"Jane 77.75", 0, 1, "no"),
+            2,
+            "discreet: a file that should be text is not (utf-8)\n",
+        ),
+        (KeyboardInterrupt(), 130, "discreet: stopped\n"),
+        (
+            ModuleNotFoundError("No module named 'polars'", name="polars"),
+            2,
+            "discreet: polars is missing: pip install 'discreet[lab]'\n",
+        ),
+    ],
+)
+def test_whatever_a_command_runs_into_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: BaseException, code: int, message: str
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("discreet.service.run.run_log", fail)
+    result = invoke_run(tmp_path / "shop.toml", tmp_path / "log.csv", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (code, message)
+
+
+def test_a_bug_shows_no_variables(tmp_path: Path) -> None:
+    """A traceback with locals would print people's rows."""
+    program = """
+import discreet.service.run
+def broken(config, data, out, console):
+    rows = ["Jane " + str(7.25 + 70.5)]
+    raise RuntimeError("a bug")
+discreet.service.run.run_log = broken
+from discreet.cli import main
+main()
+"""
+    command = [sys.executable, "-c", program, "run", "shop.toml", "--data", "log.csv"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "RuntimeError: a bug" in result.stderr
+    assert "77.75" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("fine", "code"), [(True, 0), (False, 1)])
+def test_an_audit_that_finds_something_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fine: bool, code: int
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def run_audit(names: list[str], **settings: Any) -> dict[str, Any]:
+        asked.update(settings, names=names)
+        return {"rows": [], "ok": fine}
+
+    module = ModuleType("discreet.lab.transcripts")
+    module.run_audit = run_audit  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "discreet.lab.transcripts", module)
+    arguments = ["audit", "Hedge", "RunningSum", "--pairs", "5", "--out", str(tmp_path), "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})
+    assert asked.pop("console").quiet
+    assert asked == {
+        "names": ["Hedge", "RunningSum"], "pairs": 5, "epsilon": 1.0, "delta": 1e-6, "seed": 0, "out": tmp_path
+    }  # fmt: skip

@@ -1,4 +1,8 @@
-"""The command line: `discreet demo`, `plan`, `run`, `reproduce` and `doctor`."""
+"""The command line: `discreet demo`, `plan`, `run`, `audit`, `reproduce` and `doctor`.
+
+What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if there is
+a bug, shows no variables: they may be people's.
+"""
 
 import json
 import os
@@ -6,22 +10,76 @@ import platform
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer.core import TyperGroup
 
 from discreet import __version__
 from discreet.errors import DiscreetError
 
 __all__ = ["app", "main"]
 
+EXTRAS = {"dp_accounting": "accounting", "matplotlib": "lab", "polars": "lab", "sklearn": "sklearn"}
+"""Which extra brings a package that is not always installed."""
+
+
+class Commands(TyperGroup):
+    """The commands, with what may go wrong in each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a mistake is one line and exit code 2, never a traceback."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("discreet: stopped", err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:  # whoever read the output has seen enough
+            raise
+        except DiscreetError as error:
+            _refuse(str(error))
+        except UnicodeDecodeError as error:
+            _refuse(f"a file that should be text is not ({error.encoding})")
+        except OSError as error:
+            _refuse(f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}")
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in EXTRAS:
+                raise
+            _refuse(f"{package} is missing: pip install 'discreet[{EXTRAS[package]}]'")
+
+
+def _refuse(reason: str) -> NoReturn:
+    typer.echo(f"discreet: {reason}", err=True)
+    raise typer.Exit(2) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
+    pretty_exceptions_enable=False,
     help="Decisions from a stream of people, without giving any of them away.",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"discreet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Which discreet this is."),
+    ] = False,
+) -> None:
+    """Decisions from a stream of people, without giving any of them away."""
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -70,10 +128,10 @@ def demo(
 
     A table and a picture show how little that costs.
     """
+    from discreet.budget.privacy import Privacy
     from discreet.lab.bundle_story import tell_bundle
     from discreet.lab.display_story import tell_display
     from discreet.lab.totals_story import tell_totals
-    from discreet.release.privacy import Privacy
 
     console = Console(quiet=as_json)
     stories = {
@@ -106,8 +164,8 @@ def plan(
 
     Schedule, noise, the share of value kept, and what 90 % would take.
     """
+    from discreet.budget.privacy import Privacy
     from discreet.lab.planning import make_plan, print_plan
-    from discreet.release.privacy import Privacy
 
     settings = {"feedback": feedback.value, "stream": stream.value}
     found = make_plan(items, slots, rounds, Privacy(epsilon, delta), settings, Console(quiet=as_json))
@@ -127,11 +185,40 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a learner over an event log: decisions and a report, resumable at any point."""
-    from discreet.lab.run_log import run_log
+    from discreet.service.run import run_log
 
     report = run_log(config, data, out, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
+
+
+@app.command()
+def audit(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="What to audit; without names, everything."),
+    ] = None,
+    pairs: Annotated[int, typer.Option(help="Neighbouring streams of each.", min=1)] = 200,
+    epsilon: Annotated[float, typer.Option(help="The guarantee that is put to the test.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The probability with which it may fail.")] = 1e-6,
+    seed: Annotated[int, typer.Option(help="Of the made-up people.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where to write what was found.")] = Path("audit"),
+    as_json: Json = False,
+) -> None:
+    """Put guarantees to the test: neighbouring streams, and what everything published tells about them.
+
+    Exit code 1 if something tells more than was promised.
+    """
+    from discreet.lab.transcripts import run_audit
+
+    console = Console(quiet=as_json)
+    found = run_audit(
+        list(names or []), pairs=pairs, epsilon=epsilon, delta=delta, seed=seed, out=out, console=console
+    )
+    if as_json:
+        typer.echo(json.dumps(found))
+    if not found["ok"]:
+        raise typer.Exit(1)
 
 
 class Experiment(StrEnum):
@@ -201,12 +288,5 @@ def _examine() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run a command; bad input is one clear line and exit code 2, never a traceback."""
-    try:
-        app(standalone_mode=True)
-    except DiscreetError as error:
-        typer.echo(f"discreet: {error}", err=True)
-        raise SystemExit(2) from None
-    except ImportError as error:
-        typer.echo(f"discreet: {error.name} is missing: pip install 'discreet[lab]'", err=True)
-        raise SystemExit(2) from None
+    """Run a command."""
+    app()

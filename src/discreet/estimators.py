@@ -13,41 +13,53 @@ before, one sample at a time. How many samples there are is public.
 Guarantee   docs/guarantees/streaming.md
 """
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.losses import HuberLoss, LogisticLoss, SquaredLoss
+from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.learners.streaming_learner import StreamingLearner
-from discreet.release.privacy import Privacy
 
 __all__ = ["PrivateStreamingClassifier", "PrivateStreamingRegressor"]
 
-QUOTING = {
-    "Reshape your data": "Expected a 2D array of features. Reshape your data: one row a sample.",
-    "Complex data": "Complex data not supported: features and targets must be real numbers.",
-    "argument must be": "argument must be a string or a number: features and targets must be numbers.",
-}
-"""Errors of scikit-learn that quote the data, by a part of their text, and what is said instead."""
-HARMLESS = (
-    "minimum of",
-    "inconsistent numbers",
-    "contains NaN",
-    "contains infinity",
-    "is expecting",
-    "1d array",
-    "y to be passed",
-    "feature names",
-    "dense data",
+SHAPE = r"\((\d+(, ?\d*)*)?\)"
+LEAST = r"while a minimum of \d+ is required( by \w+)?\."
+HARMLESS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"Found array with \d+ (sample|feature)\(s\) \(shape={SHAPE}\) {LEAST}",
+        r"Found array with dim \d+, while dim <= 2 is required( by \w+)?\.",
+        r"Found input variables with inconsistent numbers of samples: \[\d+(, \d+)*\]",
+        r"Input( [Xy])? contains NaN\.?",
+        r"Input( [Xy])? contains infinity or a value too large for dtype\('\w+'\)\.",
+        r"X has \d+ features, but \w+ is expecting \d+ features as input\.",
+        r"X does not contain any features, but \w+ is expecting \d+ features",
+        rf"y should be a 1d array, got an array of shape {SHAPE} instead\.",
+        r"(This )?\w+( estimator)? requires y to be passed, but the target y is None\.?",
+        r"The feature names should match those that were passed during fit\.",
+        r"Sparse data was passed( for [Xy])?, but dense data is required\. Use '\.toarray\(\)' to convert to "
+        r"a dense numpy array\.",
+    )
 )
-"""Parts of those that tell shapes, counts and names of columns only; of all others nothing is repeated."""
+"""scikit-learn's errors that tell shapes and counts only: a first line that is one of these is repeated."""
+INSTEAD = {
+    "Expected 2D ": "Expected a 2D array of features. Reshape your data: one row a sample.",
+    "Expected a 2-dimensional ": "Expected a 2D array of features. Reshape your data: one row a sample.",
+    "Complex data not supported": "Complex data not supported: features and targets must be real numbers.",
+    "float() argument must be ": "argument must be a string or a number, for features and targets.",
+}
+"""What is said in place of errors that begin like this, which quote the data."""
+NO_NUMBERS = "features and targets must be numbers"
+"""What is said in place of all others."""
 
 
 class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
@@ -66,13 +78,20 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         if not isinstance(self.radius, int | float):
             raise ConfigError(f"radius must be a number, got {self.radius!r}")
         domain = LpBall(size, float(self.p), float(self.radius) * length)
-        seed = (
-            None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31))
-        )
         return StreamingLearner(
-            domain, self._loss(), horizon, Privacy(self.epsilon, self.delta), feature_bound=1.0, target_bound=1.0, method=self.method,
-            bound=self.bound, pace=self.pace, curvature=self.curvature, block=self.block, seed=seed,
-        )  # fmt: skip
+            domain,
+            self._loss(),
+            horizon,
+            Privacy(self.epsilon, self.delta),
+            feature_bound=1.0,
+            target_bound=1.0,
+            method=self.method,
+            bound=self.bound,
+            pace=self.pace,
+            curvature=self.curvature,
+            block=self.block,
+            seed=self.seed,
+        )
 
     def _length(self, size: int) -> float:
         """The longest row of numbers in [−1, 1], in the dual norm."""
@@ -82,7 +101,10 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return float(size ** (1 / dual))
 
     def _scaled(self, features: Any) -> Any:
-        """Features mapped from their public ranges to [−1, 1], clipped, with a constant 1, and divided by the longest a row can be."""
+        """Features mapped from their public ranges to [−1, 1] and clipped, with a constant 1.
+
+        All divided by the longest that a row can be.
+        """
         low, high = self._ranges(features.shape[1])
         dense = features.toarray() if hasattr(features, "toarray") else features
         with np.errstate(all="ignore"):  # a warning would tell about the sample
@@ -116,41 +138,42 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, *data: Any, **checks: Any) -> Any:
         """scikit-learn's checks, with errors that do not quote the data as scikit-learn's own do."""
         try:
-            return validate_data(self, *data, accept_sparse="csr", **checks)
-        except (TypeError, ValueError) as error:
-            kind, text = type(error), str(error)
-        for part, instead in QUOTING.items():
-            if part in text:
-                raise kind(instead)
-        raise kind(
-            text.splitlines()[0]
-            if any(part in text for part in HARMLESS)
-            else "features and targets must be numbers"
-        )
+            with np.errstate(all="ignore"):  # a warning would tell about a sample
+                return validate_data(self, *data, accept_sparse="csr", **checks)
+        except Exception as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            text = str(error)
+        raise kind(_without_data(text))
 
     def _fed(self, X: Any, y: Floats, *, partial: bool) -> None:
         features = X.shape[1]
-        if partial:
-            if self.horizon is None:
-                raise ConfigError("partial_fit needs horizon: how many samples will come in all")
-            if not hasattr(self, "_learner"):
-                if getattr(self, "_was_pickled", False):
-                    raise StateError(
-                        "this estimator came from a pickle, which leaves out raw sums: it predicts, but cannot go on learning"
-                    )
-                self._learner, self._begun_with = (
-                    self._begin(features, int(self.horizon)),
-                    repr(self.get_params()),
-                )
-            if repr(self.get_params()) != self._begun_with:
-                raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
-            learner = self._learner
-        else:
-            for name in ("_learner", "_was_pickled"):
-                self.__dict__.pop(name, None)
-            learner = self._begin(features, len(y))
+        learner = self._going_on(features) if partial else self._anew(features, len(y))
         learner.observe_stream(self._scaled(X), y)
         self._take(learner, features)
+
+    def _anew(self, features: int, samples: int) -> StreamingLearner:
+        for name in ("_learner", "_was_pickled"):
+            self.__dict__.pop(name, None)
+        return self._begin(features, samples)
+
+    def _going_on(self, features: int) -> StreamingLearner:
+        if self.horizon is None:
+            raise ConfigError("partial_fit needs horizon: how many samples will come in all")
+        if not hasattr(self, "_learner"):
+            if getattr(self, "_was_pickled", False):
+                raise StateError(
+                    "this estimator came from a pickle, which leaves out raw sums: it cannot go on learning"
+                )
+            self._learner = self._begin(features, require.whole("horizon", self.horizon))
+            self._begun_with = self._parameters()
+        if self._parameters() != self._begun_with:
+            raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
+        return self._learner
+
+    def _parameters(self) -> str:
+        found: dict[str, Any] = self.get_params()
+        whole = {name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)}
+        return repr(found | whole)
 
     def _margins(self, X: Any) -> Floats:
         check_is_fitted(self, "guarantee_")
@@ -166,8 +189,16 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.seed is None
         return tags
+
+
+def _without_data(text: str) -> str:
+    """What may be said of an error of scikit-learn's: whole known lines as they are, else a text of ours."""
+    first = text.partition("\n")[0]
+    if any(pattern.fullmatch(first) for pattern in HARMLESS):
+        return first
+    return next((ours for begin, ours in INSTEAD.items() if text.startswith(begin)), NO_NUMBERS)
 
 
 class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
@@ -189,15 +220,17 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
         How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
     method, bound, pace, curvature, block
         As for `discreet.StreamingLearner`.
-    random_state
-        None (default) is the operating system's randomness; anything else makes a simulation that is not private.
+    seed
+        None (default) is the operating system's randomness; a whole number makes a simulation, which is not
+        private, and `guarantee_` says so. It is not called `random_state` because bagging, boosting and
+        others set that on whatever they wrap.
 
     Examples
     --------
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3))
     >>> y = X @ [0.5, -0.3, 0.0] + 0.1
-    >>> model = PrivateStreamingRegressor(epsilon=1.0, random_state=1).fit(X, y)
+    >>> model = PrivateStreamingRegressor(epsilon=1.0, seed=1).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     """
@@ -218,24 +251,22 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
         pace: float = 1.0,
         curvature: float | str = "auto",
         block: int | str = "auto",
-        random_state: Any = None,
+        seed: int | None = None,
     ) -> None:
-        self.epsilon, self.delta, self.feature_range, self.target_range, self.loss = (
-            epsilon,
-            delta,
-            feature_range,
-            target_range,
-            loss,
-        )
-        self.p, self.radius, self.horizon, self.method, self.bound, self.pace = (
-            p,
-            radius,
-            horizon,
-            method,
-            bound,
-            pace,
-        )
-        self.curvature, self.block, self.random_state = curvature, block, random_state
+        self.epsilon = epsilon
+        self.delta = delta
+        self.feature_range = feature_range
+        self.target_range = target_range
+        self.loss = loss
+        self.p = p
+        self.radius = radius
+        self.horizon = horizon
+        self.method = method
+        self.bound = bound
+        self.pace = pace
+        self.curvature = curvature
+        self.block = block
+        self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from all samples, once."""
@@ -290,7 +321,7 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
     ----------
     classes
         The two classes. A parameter, because which classes occur is something about the people.
-    epsilon, delta, feature_range, p, radius, horizon, method, bound, pace, curvature, block, random_state
+    epsilon, delta, feature_range, p, radius, horizon, method, bound, pace, curvature, block, seed
         As for `PrivateStreamingRegressor`.
 
     Examples
@@ -298,7 +329,7 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(20_000, 3))
     >>> y = np.where(X @ [2.0, -1.0, 0.0] > 0, "yes", "no")
-    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), radius=3.0, random_state=1).fit(X, y)
+    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), radius=3.0, seed=1).fit(X, y)
     >>> bool(model.score(X, y) > 0.9)
     True
     """
@@ -318,24 +349,21 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         pace: float = 1.0,
         curvature: float | str = "auto",
         block: int | str = "auto",
-        random_state: Any = None,
+        seed: int | None = None,
     ) -> None:
-        self.epsilon, self.delta, self.classes, self.feature_range, self.p, self.radius = (
-            epsilon,
-            delta,
-            classes,
-            feature_range,
-            p,
-            radius,
-        )
-        self.horizon, self.method, self.bound, self.pace, self.curvature = (
-            horizon,
-            method,
-            bound,
-            pace,
-            curvature,
-        )
-        self.block, self.random_state = block, random_state
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.feature_range = feature_range
+        self.p = p
+        self.radius = radius
+        self.horizon = horizon
+        self.method = method
+        self.bound = bound
+        self.pace = pace
+        self.curvature = curvature
+        self.block = block
+        self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from all samples, once."""

@@ -8,10 +8,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
-from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, bernoulli_exp, uniform_below
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, Rows
+from discreet.release.noise import (
+    LARGEST_SCALE,
+    LARGEST_SIGMA,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Once,
+    bernoulli_exp,
+    noise_for,
+    uniform_below,
+)
 from discreet.release.randomness import seeded_words
-from discreet.release.research import generalised_gaussian, l2_gamma
 from laws import gaussian_law, laplace_law
 
 ALPHA = 1e-6  # every statistical test here has a fixed seed and this level
@@ -24,8 +34,10 @@ def p_value(draws: np.ndarray, law: dict[int, mpmath.mpf]) -> float:
     kept = values[chances * draws.size >= 20]
     low, high = kept.min(), kept.max()
     inside = (values >= low) & (values <= high)
-    expected = np.concatenate([[chances[values < low].sum()], chances[inside], [chances[values > high].sum()]]) * draws.size
-    counts = np.concatenate([[np.sum(draws < low)], np.bincount(draws[(draws >= low) & (draws <= high)] - low, minlength=high - low + 1), [np.sum(draws > high)]])  # fmt: skip  # noqa: E501
+    tails = chances[values < low].sum(), chances[values > high].sum()
+    expected = np.concatenate([tails[:1], chances[inside], tails[1:]]) * draws.size
+    within = np.bincount(draws[(draws >= low) & (draws <= high)] - low, minlength=high - low + 1)
+    counts = np.concatenate([[np.sum(draws < low)], within, [np.sum(draws > high)]])
     keep = expected > 1
     statistic = np.sum((counts[keep] - expected[keep]) ** 2 / expected[keep])
     return float(stats.chi2.sf(statistic, keep.sum() - 1))
@@ -88,7 +100,8 @@ class Reference:
         from randomgen import AESCounter
 
         key = blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest()
-        self.words: Iterator[int] = map(int, AESCounter(key=int.from_bytes(key, "little")).random_raw(200_000))
+        raw = AESCounter(key=int.from_bytes(key, "little")).random_raw(200_000)
+        self.words: Iterator[int] = map(int, raw)
 
     def below(self, number: int) -> int:
         while True:
@@ -158,8 +171,10 @@ def test_laplace_charge_is_the_largest_ratio(scale: int) -> None:
 
 
 def test_variances_are_those_of_the_laws() -> None:
-    assert DiscreteLaplace(3).variance == pytest.approx(float(sum(p * x * x for x, p in laplace_law(3, 300).items())))
-    assert DiscreteGaussian(3).variance == pytest.approx(float(sum(p * x * x for x, p in gaussian_law(3, 100).items())), rel=1e-6)
+    laplace = float(sum(p * x * x for x, p in laplace_law(3, 300).items()))
+    gaussian = float(sum(p * x * x for x, p in gaussian_law(3, 100).items()))
+    assert DiscreteLaplace(3).variance == pytest.approx(laplace)
+    assert DiscreteGaussian(3).variance == pytest.approx(gaussian, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [0, -1, 2**49, 1.5])
@@ -170,12 +185,45 @@ def test_scales_out_of_range_are_refused(scale: int) -> None:
         DiscreteGaussian(scale)
 
 
-@pytest.mark.statistical
-def test_research_noise_has_the_stated_radius() -> None:
-    words = seeded_words(18, 0)
-    radii = [np.linalg.norm(l2_gamma(5, 2.0, words)) for _ in range(4000)]
-    assert stats.kstest(radii, stats.gamma(5, scale=2.0).cdf).pvalue > ALPHA
-    squares = [np.linalg.norm(generalised_gaussian(4, 3.0, 3.0, words), 3.0) ** 2 for _ in range(4000)]
-    assert stats.kstest(squares, stats.gamma(2, scale=18.0).cdf).pvalue > ALPHA
-    plain = np.concatenate([generalised_gaussian(2, 3.0, 2.0, words) for _ in range(4000)])
-    assert stats.kstest(plain / 3.0, "norm").pvalue > ALPHA
+GATHERINGS = [
+    OneChoice(1),
+    OneChoice(50),
+    PublicCells(50, -2.0, 2.0, copies=2),
+    Rows(7, norm=1),
+    Rows(7, length=3.0),
+    Rows((2, 3), norm=float("inf"), nonnegative=True),
+]
+
+
+@pytest.mark.parametrize("gathering", GATHERINGS, ids=repr)
+@pytest.mark.parametrize("budget", [zcdp(1e-6), zcdp(0.02), zcdp(50.0), pure(1e-4), pure(1.0), pure(30.0)])
+def test_the_noise_that_a_budget_buys_costs_no_more_and_hardly_less(
+    budget: Charge, gathering: Gathering
+) -> None:
+    levels, noise = noise_for(budget, gathering, most=2**24)
+    paid = noise.charge(gathering.on_grid(levels).sensitivity(noise.norm))
+    assert paid.measure == budget.measure
+    assert 0.99 * budget.amount <= paid.amount <= budget.amount
+
+
+def test_a_budget_too_small_for_the_samplers_is_refused() -> None:
+    for budget, largest in ((zcdp(1e-20), LARGEST_SIGMA), (pure(1e-16), LARGEST_SCALE)):
+        with pytest.raises(ConfigError, match="raise epsilon"):
+            noise_for(budget, Rows(100), most=2**24)
+        assert largest < 2**53
+
+
+@pytest.mark.parametrize("gathering", GATHERINGS, ids=repr)
+@pytest.mark.parametrize(
+    "privacy", [Privacy(1.0), Privacy(1.0, 1e-6), Privacy(0.1, 1e-9), Privacy(1.0, 1e-6, contributions=3)]
+)
+def test_whoever_enters_one_release_gets_the_least_noise_of_all_measures(
+    gathering: Gathering, privacy: Privacy
+) -> None:
+    once = Once.calibrate(privacy, gathering, most=2**16)
+    allowed = {budget.measure: budget.amount for budget in privacy.budgets}
+    assert once.charge.amount <= allowed[once.charge.measure]
+    for budget in privacy.budgets:
+        levels, noise = noise_for(budget, gathering, most=2**16)
+        assert once.standard_deviation <= noise.variance**0.5 / levels
+    assert once.gathering == gathering.on_grid(once.gathering.levels)

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import StateError
-from discreet.release.coins import Coin
 from discreet.release.noise import uniform_below
-from discreet.release.randomness import seeded_words, system_words
+from discreet.release.randomness import seeded_words, system_words, this_process
 
 
 def some_words() -> list[int]:
@@ -47,9 +46,48 @@ def test_a_forked_child_does_not_repeat_its_parent() -> None:
 
 
 def test_two_processes_do_not_repeat_each_other() -> None:
-    program = "from discreet.release.noise import uniform_below as u; from discreet.release.randomness import system_words as s; print(*u(2**62, 20, s()))"  # noqa: E501
-    runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    program = (
+        "from discreet.release.noise import uniform_below; "
+        "from discreet.release.randomness import system_words; "
+        "print(*uniform_below(2**62, 20, system_words()))"
+    )
+    command = [sys.executable, "-c", program]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
     assert not set(runs[0].split()) & set(runs[1].split())
+
+
+def test_a_fork_that_python_does_not_see_gets_words_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork from C runs no Python hooks: only the process id tells it."""
+    here, before = system_words(), this_process()
+    assert system_words() is here
+    monkeypatch.setattr(os, "getpid", lambda: before[0] + 1)
+    assert this_process() != before
+    theirs = set(some_words())
+    assert system_words() is not here
+    monkeypatch.undo()
+    assert not theirs & set(some_words())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_grandchild_with_a_process_id_used_before_gets_words_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ids come round again: forks are counted too."""
+    some_words()
+    reader, writer = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(os, "getpid", lambda: parent)
+        os.write(writer, " ".join(map(str, some_words())).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        theirs = {int(word) for word in pipe.read().split()}
+    assert len(theirs) == 50
+    assert not theirs & set(some_words())
 
 
 def test_generators_cannot_be_copied() -> None:
@@ -61,11 +99,3 @@ def test_simulations_repeat_themselves_and_nothing_else() -> None:
     first, again, other = (uniform_below(2**62, 10, seeded_words(1, index)) for index in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.intersect1d(first, other).size
-
-
-def test_coins_depend_on_key_and_round_only() -> None:
-    faces = [Coin(b"k" * 16, round).below(1000) for round in range(300)]
-    assert faces == [Coin(b"k" * 16, round).below(1000) for round in range(300)]
-    assert len(set(faces)) > 200
-    assert faces != [Coin(b"x" * 16, round).below(1000) for round in range(300)]
-    assert all(0 <= Coin(b"k" * 16, round).uniform() < 1 for round in range(300))

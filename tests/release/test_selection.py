@@ -2,19 +2,22 @@
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.release import kernels
-from discreet.release.privacy import pure, zcdp
+from discreet.release.door import Door
+from discreet.release.gathering import Rows
 from discreet.release.randomness import seeded_words
-from discreet.release.selection import INTEGER_SLACK, Selection, SelectionTree
+from discreet.release.selection import INTEGER_SLACK, Selection
 from laws import epsilon_of, zcdp_of
 from laws import selection_law as law
 
@@ -23,7 +26,8 @@ ALPHA = 1e-6
 
 def test_the_computed_exponential_is_as_good_as_proven(crowd: np.random.Generator) -> None:
     with mpmath.workprec(200):
-        corners = [0, 1, 2**50 - 1, 2**50, 2**57, 2**63 - 1, *(int(kernels._LN2) * k + e for k in (1, 40, 80) for e in (-1, 0, 1))]
+        around = [int(kernels._LN2) * times + off for times in (1, 40, 80) for off in (-1, 0, 1)]
+        corners = [0, 1, 2**50 - 1, 2**50, 2**57, 2**63 - 1, *around]
         for units in [*corners, *crowd.integers(0, 2**63, 20_000, dtype=np.uint64).tolist()]:
             mantissa, halvings = kernels.exponential(np.uint64(units))
             computed = mpmath.mpf(int(mantissa)) * mpmath.mpf(2) ** (-62 - int(halvings))
@@ -74,17 +78,22 @@ def test_unavailable_candidates_do_not_enter_the_maximum() -> None:
     assert chances[:2] == law(selection, [0, 1])
 
 
-@pytest.mark.parametrize(("budget", "draws"), [(zcdp(0.02), 1), (zcdp(0.02), 10**6), (pure(1.0), 7), (pure(0.001), 1000)])
-def test_the_budget_pays_for_exactly_the_draws_planned(budget: object, draws: int) -> None:
-    selection = Selection.for_budget(budget, draws=draws, span=2**21)  # type: ignore[arg-type]
-    total = selection.charge(budget.measure).amount * draws  # type: ignore[attr-defined]
-    assert total <= budget.amount  # type: ignore[attr-defined]
-    assert total >= 0.99 * budget.amount  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("budget", "draws"), [(zcdp(0.02), 1), (zcdp(0.02), 10**6), (pure(1.0), 7), (pure(0.001), 1000)]
+)
+def test_the_budget_pays_for_exactly_the_draws_planned(budget: Charge, draws: int) -> None:
+    gains = Rows(5, norm=float("inf"), nonnegative=True, levels=2**20)
+    selection = Selection.for_budget(budget, gains, draws=draws)
+    assert selection.span == gains.span
+    total = selection.charge(budget.measure).amount * draws
+    assert 0.99 * budget.amount <= total <= budget.amount
 
 
 def test_a_budget_too_small_for_integers_is_refused() -> None:
     with pytest.raises(ConfigError, match="rate"):
-        Selection.for_budget(pure(INTEGER_SLACK / 2), draws=1, span=2)
+        Selection.for_budget(pure(INTEGER_SLACK / 2), Rows(2), draws=1)
+    with pytest.raises(ConfigError, match="span"):
+        Selection.at_rate(1.0, span=0)
 
 
 @pytest.mark.statistical
@@ -96,37 +105,9 @@ def test_draws_follow_the_law() -> None:
     assert stats.chisquare(counts, expected).pvalue > ALPHA
 
 
-@settings(max_examples=40)
-@given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(-50, 50)), max_size=30), st.floats(0.01, 3))
-def test_a_tree_always_has_the_weights_of_the_flat_law(size: int, changes: list[tuple[int, int]], rate: float) -> None:
-    selection = Selection.at_rate(rate, span=2)
-    scores = np.zeros(size, dtype=np.int64)
-    tree = SelectionTree(selection, scores.copy())
-    for candidate, score in changes:
-        candidate %= size
-        scores[candidate] = score
-        tree.change(candidate, score)
-    assert np.array_equal(tree.scores, scores)
-    high, low = selection.weights(scores)
-    leaves = tree._leaves
-    assert np.array_equal(tree._high[leaves : leaves + size], high)
-    assert np.array_equal(tree._low[leaves : leaves + size], low)
-    whole = [(int(top) << 64) + int(bottom) for top, bottom in zip(tree._high, tree._low, strict=True)]
-    assert all(whole[node] == whole[2 * node] + whole[2 * node + 1] for node in range(1, leaves))
-
-
-@pytest.mark.statistical
-def test_draws_from_a_tree_follow_the_law() -> None:
-    selection, scores = Selection.at_rate(0.7, span=2), np.array([0, 1, 2, 5, 3])
-    tree, words = SelectionTree(selection, scores), seeded_words(22, 0)
-    counts = np.bincount([tree.draw(words) for _ in range(50_000)], minlength=5)
-    expected = np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
-    assert stats.chisquare(counts, expected).pvalue > ALPHA
-
-
-def two_of(size: int):  # type: ignore[no-untyped-def]
+def two_of(size: int) -> Any:
     """The uniform matroid of rank 2."""
-    return lambda chosen: np.array([len(chosen) < 2 and candidate not in chosen for candidate in range(size)])
+    return lambda chosen: np.array([len(chosen) < 2 and item not in chosen for item in range(size)])
 
 
 def basis_law(selection: Selection, scores: list[int]) -> dict[tuple[int, int], Fraction]:
@@ -147,9 +128,11 @@ def test_a_basis_costs_one_charge_a_draw() -> None:
 
 @pytest.mark.statistical
 def test_a_basis_is_always_full_and_follows_its_law() -> None:
-    selection, scores, words = Selection.at_rate(0.8, span=2), np.array([0, 3, 1]), seeded_words(23, 0)
-    expected = basis_law(selection, scores.tolist())
-    drawn = [tuple(selection.draw_basis(scores, words, two_of(3), 2)) for _ in range(20_000)]
+    gains = Rows(3, norm=float("inf"), nonnegative=True, levels=1)
+    selection, scores = Selection.at_rate(0.8, gains.span), gains.holding(np.array([0, 3, 1]))
+    expected = basis_law(selection, [0, 3, 1])
+    door = Door(seeded_words(23, 0), selection.charge("pure") * 40_001, index=0)
+    drawn = [tuple(door.select_basis(selection, scores, two_of(3), 2)) for _ in range(20_000)]
     assert all(len(set(basis)) == 2 for basis in drawn)
     counts = [drawn.count(basis) for basis in expected]
     assert stats.chisquare(counts, [float(chance) * 20_000 for chance in expected.values()]).pvalue > ALPHA
@@ -157,5 +140,6 @@ def test_a_basis_is_always_full_and_follows_its_law() -> None:
 
 @pytest.mark.parametrize("scores", [[], [0, 1]])
 def test_a_selection_without_candidates_is_refused(scores: list[int]) -> None:
+    nobody = np.zeros(len(scores), dtype=bool)
     with pytest.raises(ConfigError, match="candidate"):
-        Selection.at_rate(1.0, span=1).weights(np.array(scores, dtype=np.int64), np.zeros(len(scores), dtype=bool))
+        Selection.at_rate(1.0, span=1).weights(np.array(scores, dtype=np.int64), nobody)

@@ -1,19 +1,21 @@
-"""The product-display world: visitors of a few types, each with favourite items; and how much of the possible value is kept.
+"""The product-display world: visitors of a few types, each with favourite items.
 
-share = (value − random slates) / (greedy in hindsight − random slates)
+    share = (value − random slates) / (greedy in hindsight − random slates)        of the value that was possible
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers
+from discreet.lab.progress import Report
+from discreet.lab.visits import pieces
 from discreet.learners.set_maximizer import SetMaximizer
-from discreet.release.arrays import Floats, Integers
 
 __all__ = ["Run", "World", "run_display"]
 
 CHUNK = 50_000
+"""How many visitors' rows are held at once."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,20 @@ class World:
     types: Integers
 
     @classmethod
-    def drawn(cls, visitors: int, *, items: int = 100, kinds: int = 20, favourites: int = 8, seed: int = 0, stream: str = "iid") -> "World":
-        """Dirichlet(1) weights; a type clicks its favourites with Beta(4, 6) and everything else with Beta(1, 30) probability.
+    def drawn(
+        cls,
+        visitors: int,
+        *,
+        items: int = 100,
+        kinds: int = 20,
+        favourites: int = 8,
+        seed: int = 0,
+        stream: str = "iid",
+    ) -> "World":
+        """Dirichlet(1) weights; a type clicks its favourites with Beta(4, 6), all else with Beta(1, 30) chances.
 
-        `stream` is "iid", "drifting" (weights change slowly from one draw to another) or "switching" (they change four times).
+        `stream` is "iid", "drifting" (weights change slowly from one draw to another) or "switching" (they
+        change four times).
         """
         generator = np.random.default_rng(seed)
         weights = generator.dirichlet(np.ones(kinds))
@@ -45,7 +57,8 @@ class World:
         else:
             mixed = (1 - progress)[:, None] * weights + progress[:, None] * others[0]
         lots = generator.random(visitors)[:, None]
-        return cls(weights, chances, np.minimum((mixed.cumsum(axis=1) < lots).sum(axis=1), kinds - 1))
+        types = np.minimum((mixed.cumsum(axis=1) < lots).sum(axis=1), kinds - 1)
+        return cls(weights, chances, types)
 
     def rows(self, first: int, last: int) -> Floats:
         """The click probabilities of some visitors, one row each."""
@@ -75,61 +88,77 @@ class World:
         """What random slates are worth, on average."""
         generator = np.random.default_rng(1)
         items = self.chances.shape[1]
-        return float(np.mean([self.worth(generator.choice(items, size=slots, replace=False)) for _ in range(draws)]))
+        slates = (generator.choice(items, size=slots, replace=False) for _ in range(draws))
+        return float(np.mean([self.worth(slate) for slate in slates]))
 
     def regret(self, value: float, slots: int, *, factor: float = 1.0) -> float:
         """What a value falls short of greedy in hindsight, or of `factor` times it.
 
-        Greedy is within 1 − 1/e of the best fixed set, so with `factor=1 − 1/e` this is at most the (1 − 1/e)-regret of the theory.
+        Greedy is within 1 − 1/e of the best fixed set, so with `factor=1 − 1/e` this is at most the
+        (1 − 1/e)-regret of the theory.
         """
         return factor * self.worth(self.best_slate(slots)) - value
 
     def share(self, value: float, slots: int) -> float:
         """How much of what greedy in hindsight gains over random slates a value keeps."""
-        low, high = self.random_worth(slots), self.worth(self.best_slate(slots))
+        low = self.random_worth(slots)
+        high = self.worth(self.best_slate(slots))
         return (value - low) / (high - low)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a learner earned from a world: in all, and up to some visitors."""
+    """What was earned from a world: in all, and up to some visitors."""
 
     value: float
     visitors: Integers
     earned: Floats
 
 
-def run_display(learner: SetMaximizer, world: World, *, seed: int = 0, report: Any = None, learn_until: int | None = None) -> Run:
+def run_display(
+    learner: SetMaximizer,
+    world: World,
+    *,
+    seed: int = 0,
+    report: Report | None = None,
+    learn_until: int | None = None,
+) -> Run:
     """Let a learner meet all visitors; burn-in counts. `report(visitors)` is called as they pass.
 
     After `learn_until` visitors, feedback is no longer handed in and the slate stays what it is.
     """
-    feedback = learner.config.feedback
     generator = np.random.default_rng([seed, 7])
-    position, value, visitors, earned = 0, 0.0, [0], [0.0]
-    while position < len(world.types):
-        if learn_until is not None and position >= learn_until:
-            slate = learner.act()
-            count = len(world.types) - position
-            rest = World(world.weights, world.chances, world.types[position:])
-            value += rest.worth(slate)
-            return Run(value, np.array([*visitors, position + count]), np.array([*earned, value]))
-        count = min(max(1, learner.rounds_until_release), CHUNK, len(world.types) - position)
-        rows = world.rows(position, position + count)
-        slates = learner.preview(count)
+    everyone = len(world.types)
+    learning = everyone if learn_until is None else min(learn_until, everyone)
+    value = 0.0
+    visitors = [0]
+    earned = [0.0]
+    for piece in pieces(learner, learning, CHUNK):
+        rows = world.rows(piece.start, piece.stop)
+        slates = learner.preview(len(piece))
         shown = np.where(slates >= 0, np.take_along_axis(rows, np.maximum(slates, 0), axis=1), 0.0)
         worth = 1 - np.prod(1 - shown, axis=1)
+        feedback = learner.settings.feedback
         if feedback == "full":
             learner.observe_many(rows)
         elif feedback == "bandit":
-            learner.observe_many((generator.random(count) < worth).astype(np.float64))
+            learner.observe_many((generator.random(len(piece)) < worth).astype(np.float64))
         else:
-            hits = generator.random(shown.shape) < shown
-            learner.observe_many(np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1))
-        position += count
+            learner.observe_many(_first_clicks(slates, generator.random(shown.shape) < shown))
         value += float(worth.sum())
-        visitors.append(position)
+        visitors.append(piece.stop)
         earned.append(value)
         if report is not None:
-            report(count)
+            report(len(piece))
+    if learning < everyone:
+        rest = World(world.weights, world.chances, world.types[learning:])
+        value += rest.worth(learner.preview(1)[0])
+        visitors.append(everyone)
+        earned.append(value)
     return Run(value, np.array(visitors), np.array(earned))
+
+
+def _first_clicks(slates: Integers, hits: np.ndarray) -> Integers:
+    """The first item of each slate that was clicked, −1 for none."""
+    first = slates[np.arange(len(slates)), hits.argmax(axis=1)]
+    return np.where(hits.any(axis=1), first, -1)

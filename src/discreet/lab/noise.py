@@ -1,50 +1,114 @@
 """Noise of the papers in floating point: for simulation and comparison only.
 
-A floating-point sample has gaps that depend on the noise and so can give the data away; no mechanism of discreet uses these.
-Both laws factor into a radius and a direction that is uniform in the sense of the l_r ball (the cone measure).
+A floating-point sample has gaps that depend on the noise and so can give the data away; no mechanism of
+discreet uses these. Both laws factor into a radius and a direction that is uniform in the sense of the l_r
+ball (the cone measure). `TreeNoise` is what a binary tree makes of either.
 
-References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi (2021), the generalised Gaussian
+References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi (2021), the generalised
+            Gaussian; Chan, Shi, Song (2011) and Dwork, Naor, Pitassi, Rothblum (2010), the tree
 """
+
+from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
+from discreet.compiled import compiled
 from discreet.errors import ConfigError
-from discreet.release.arrays import Floats
 from discreet.release.randomness import Words
 
-__all__ = ["generalised_gaussian", "l2_gamma"]
+__all__ = ["TreeNoise", "generalised_gaussian", "l2_gamma"]
 
 
-def l2_gamma(dimension: int, scale: float, words: Words) -> Floats:
-    """Density ∝ exp(−‖z‖₂ / scale): a Gamma(d, scale) radius in a uniform direction.
+def l2_gamma(dimension: int, scale: float, words: Words, *, draws: int | None = None) -> Floats:
+    """Density ∝ exp(−‖z‖₂ / scale): a Gamma(d, scale) radius in a uniform direction. With `draws`, one a row.
 
     ε-differentially private for a change of at most ε·scale in the l₂ norm (in exact arithmetic).
     """
     _check(dimension, scale)
     generator = words.floats()
-    return np.asarray(_direction(dimension, 2.0, generator) * generator.gamma(dimension, scale), dtype=np.float64)
+    directions = _directions(draws or 1, dimension, 2.0, generator)
+    radii = generator.gamma(dimension, scale, size=len(directions))
+    return _scaled(directions, radii, draws)
 
 
-def generalised_gaussian(dimension: int, sigma: float, norm: float, words: Words) -> Floats:
-    """Density ∝ exp(−‖z‖_r² / 2σ²): the squared radius is Gamma(d/2, 2σ²), not Gamma(d/2, 2σ) as is sometimes printed.
+def generalised_gaussian(
+    dimension: int, sigma: float, norm: float, words: Words, *, draws: int | None = None
+) -> Floats:
+    """Density ∝ exp(−‖z‖_r² / 2σ²). With `draws`, one a row.
 
-    For r ≥ 2 and a change of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
+    The squared radius is Gamma(d/2, 2σ²), not Gamma(d/2, 2σ) as is sometimes printed. For r ≥ 2 and a change
+    of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
     """
     _check(dimension, sigma)
     if not norm >= 1:
         raise ConfigError(f"norm must be at least 1, got {norm}")
     generator = words.floats()
-    radius = np.sqrt(generator.gamma(dimension / 2, 2 * sigma**2))
-    return np.asarray(_direction(dimension, norm, generator) * radius, dtype=np.float64)
+    directions = _directions(draws or 1, dimension, norm, generator)
+    radii = np.sqrt(generator.gamma(dimension / 2, 2 * sigma**2, size=len(directions)))
+    return _scaled(directions, radii, draws)
 
 
-def _direction(dimension: int, norm: float, generator: np.random.Generator) -> Floats:
-    """A point of the unit l_r sphere: coordinates with density ∝ exp(−|x|^r), divided by their norm."""
-    sizes = generator.gamma(1 / norm, size=dimension) ** (1 / norm)
-    point = sizes * generator.choice([-1.0, 1.0], size=dimension)
-    return np.asarray(point / np.linalg.norm(point, norm), dtype=np.float64)
+class TreeNoise:
+    """The noise of running sums over a binary tree, in which every node is noised once.
+
+        noise of sum t = noise of the node that ends at t + noise of sum t′,    t′ = t without its lowest 1-bit
+
+    >>> TreeNoise(dimension=1).of_sums(np.ones((8, 1)))[:, 0]        # so many nodes make up sums 1 to 8
+    array([1., 1., 2., 1., 2., 2., 3., 1.])
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._sums = 0
+        self._newest = np.zeros((LEVELS + 1, dimension))
+
+    def of_sums(self, nodes: Floats) -> Floats:
+        """The noise of the next sums, one a row, from that of the nodes that end there."""
+        noise = np.array(nodes, dtype=np.float64)
+        _add_up(noise, self._sums, self._newest)
+        self._sums += len(noise)
+        return noise
+
+
+LEVELS = 63
+"""Of a tree: more than any stream needs. Row LEVELS of `newest` stays zero, for the sum of nothing."""
+
+
+@compiled
+def _add_up(noise: Any, before: Any, newest: Any) -> None:
+    """Nodes' noise becomes that of sums, in place. `newest[level]` has the latest sum with that lowest 1-bit."""
+    for row in range(noise.shape[0]):
+        time = before + row + 1
+        level = _lowest_bit(time)
+        noise[row] += newest[_lowest_bit(time & (time - 1))]
+        newest[level] = noise[row]
+
+
+@compiled
+def _lowest_bit(time: Any) -> Any:
+    """The place of the lowest 1-bit; LEVELS if there is none."""
+    if time == 0:
+        return LEVELS
+    level = 0
+    while time >> level & 1 == 0:
+        level += 1
+    return level
+
+
+def _directions(draws: int, dimension: int, norm: float, generator: np.random.Generator) -> Floats:
+    """Points of the unit l_r sphere: coordinates with density ∝ exp(−|x|^r), divided by their norm."""
+    sizes = generator.gamma(1 / norm, size=(draws, dimension)) ** (1 / norm)
+    points = sizes * generator.choice([-1.0, 1.0], size=(draws, dimension))
+    return np.asarray(points / np.linalg.norm(points, norm, axis=1, keepdims=True), dtype=np.float64)
+
+
+def _scaled(directions: Floats, radii: Floats, draws: int | None) -> Floats:
+    vectors = directions * radii[:, None]
+    return vectors[0] if draws is None else vectors
 
 
 def _check(dimension: int, scale: float) -> None:
     if dimension < 1 or not (np.isfinite(scale) and scale > 0):
-        raise ConfigError(f"dimension must be at least 1 and the scale greater than 0, got {dimension} and {scale}")
+        raise ConfigError(
+            f"dimension must be at least 1 and the scale greater than 0, got {dimension} and {scale}"
+        )

@@ -1,28 +1,40 @@
-"""The same experiment with many seeds, on all cores, with a progress bar."""
+"""The same experiment again and again, with other seeds or settings, on all cores."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
+from discreet.lab.progress import Bar, silent
 
 __all__ = ["repeat"]
 
 
 def repeat(
-    experiment: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], *, label: str, console: Console, workers: int = 2
+    experiment: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    label: str,
+    bar: Bar = silent,
+    workers: int = 2,
 ) -> list[Any]:
-    """The results of `experiment(*task)` for every task, in their order. `experiment` is a function of a module."""
+    """The results of `experiment(*task)` for every task, in their order.
+
+    `experiment` is a function of a module. With one worker everything runs in this process.
+
+    >>> repeat(divmod, [(7, 2), (9, 4)], label="dividing", workers=1)
+    [(3, 1), (2, 1)]
+    """
     results: list[Any] = [None] * len(tasks)
-    with (
-        Progress(console=console, transient=True) as progress,
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
-    ):
-        bar = progress.add_task(label, total=len(tasks))
-        futures = {pool.submit(experiment, *task): place for place, task in enumerate(tasks)}
-        for future in as_completed(futures):
-            results[futures[future]] = future.result()
-            progress.advance(bar)
+    with bar(label, len(tasks)) as report:
+        if workers == 1:
+            for place, task in enumerate(tasks):
+                results[place] = experiment(*task)
+                report(1)
+            return results
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            places = {pool.submit(experiment, *task): place for place, task in enumerate(tasks)}
+            for future in as_completed(places):
+                results[places[future]] = future.result()
+                report(1)
     return results

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.release.arrays import Floats
+from discreet.arrays import Floats
 
 __all__ = ["CATEGORIES", "shoppers"]
 
@@ -10,7 +10,7 @@ CATEGORIES = ("groceries", "clothing", "electronics", "books")
 
 
 def shoppers(people: int, *, days: int = 28, seed: int = 0) -> Floats:
-    """What each of many shoppers bought, one row a person: whether something of each category, in order of arrival.
+    """What each of many shoppers bought: whether something of each category, one row a person, in order of arrival.
 
     Shares drift over the days, follow the week, and rise for one category during a sale.
     """

@@ -26,6 +26,7 @@ from discreet.release.door import Door
 from discreet.turn.engine import DoorMaker, Engine
 from discreet.turn.journal import Journal
 from discreet.turn.problem import Problem, Scores
+from discreet.turn.record import Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Ticket, Tickets
@@ -312,7 +313,11 @@ class Learner:
         """How large the state is, in bytes, as a file."""
         from discreet.turn.statefile import encode
 
-        return len(encode(self._engine.snapshot(self._rounds.state())))
+        return len(encode(self.snapshot()))
+
+    def snapshot(self) -> Turn:
+        """The whole state as one record, as `save` would write it. It is not private: it holds raw sums."""
+        return self._engine.snapshot(self._rounds.state())
 
     # --- keeping --------------------------------------------------------------------------------------------
     # ----------------

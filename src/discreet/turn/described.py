@@ -12,7 +12,7 @@ field.
 """
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
@@ -98,6 +98,7 @@ def _as_tuple(parts: tuple[Any, ...], value: Any, name: str) -> Any:
 
 def _as_described(wanted: Any, value: Any, name: str) -> Any:
     if type(value) is wanted:
+        check_fields(value)  # 1 and 1.0 must not be different settings
         return value
     if value is wanted or value == wanted.__name__:  # the class or its name: a kind that needs no settings
         value = {}
@@ -110,7 +111,7 @@ def _as_described(wanted: Any, value: Any, name: str) -> Any:
 
 def made(kind: type[Any], plain: dict[str, Any], name: str) -> Any:
     """The described value of this kind from its plain fields."""
-    known = _annotations(kind)
+    known = _annotations(kind)  # type: ignore[arg-type]
     if unknown := sorted(set(plain) - set(known)):
         raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
     decoded = {key: admitted(known[key], entry, key) for key, entry in plain.items()}
@@ -122,14 +123,15 @@ def made(kind: type[Any], plain: dict[str, Any], name: str) -> Any:
 
 
 @cache
-def _annotations(kind: Hashable) -> dict[str, Any]:
+def _annotations(kind: Any) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind) if field.init}  # type: ignore[arg-type]
+    return {field.name: hints[field.name] for field in fields(kind) if field.init}
 
 
 def check_fields(described: Any) -> None:
     """Give every field of a new frozen dataclass the type that its annotation wants, or refuse."""
-    for name, annotation in _annotations(type(described)).items():
+    annotations = _annotations(type(described))  # type: ignore[arg-type]
+    for name, annotation in annotations.items():
         object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
 
 

@@ -19,7 +19,6 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
             Algorithm 3
 """
 
-from collections.abc import Callable
 from math import ceil, log
 from typing import Any
 
@@ -28,13 +27,11 @@ import numpy as np
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
 from discreet.lab.display import Run, World
+from discreet.lab.progress import Report
 from discreet.lab.published import hedge
+from discreet.lab.published.stretches import STRETCHES, run_in_stretches
 
 __all__ = ["printed_exploration", "rate", "run"]
-
-STRETCHES = 1000
-"""What was earned is noted, and reported, at most so many times."""
-
 
 def printed_exploration(items: int, slots: int, horizon: int) -> float:
     """The printed γ = k((16 n ln n)²/T)^(1/3), at most 1: with 100 items and 5 slots it is 1 until T ≈ 7·10⁹.
@@ -64,7 +61,7 @@ def run(
     *,
     exploration: float | None = None,
     seed: int = 0,
-    report: Callable[[int], object] | None = None,
+    report: Report | None = None,
 ) -> Run:
     """What the printed algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
 
@@ -87,18 +84,13 @@ def run(
     weights = np.empty((slots, items))
     slate = np.empty(slots, dtype=np.int64)
     stretch = ceil(horizon / STRETCHES)
-    value = 0.0
-    visitors = [0]
-    earned = [0.0]
     _start(seed, printed, sums, weights, slate)
-    for first in range(0, horizon, stretch):
-        types = world.types[first : first + stretch]
-        value += float(_learn(types, world.chances, printed, exploration, sums, weights, slate))
-        visitors.append(first + len(types))
-        earned.append(value)
-        if report is not None:
-            report(len(types))
-    return Run(value, np.array(visitors), np.array(earned))
+    return run_in_stretches(
+        world.types,
+        stretch,
+        lambda types: _learn(types, world.chances, printed, exploration, sums, weights, slate),
+        report,
+    )
 
 
 # Below: compiled. `weights` are added up along each copy's items.

@@ -26,6 +26,8 @@ import numpy as np
 
 from discreet.compiled import compiled
 from discreet.lab.bundle import CHUNK, BundleWorld
+from discreet.lab.noise import TreeNoise, l2_gamma
+from discreet.release.randomness import seeded_words
 
 __all__ = ["cost_as_published", "cost_without_privacy", "costs_bandit", "costs_full", "tree_noise_scale"]
 
@@ -78,8 +80,8 @@ def cost_as_published(world: BundleWorld, *, epsilon: float, bandit: bool, seed:
     else:
         stiffness, length = costs_full(world.visitors)
         exploration = inf
-    noise = tree_noise_scale(length, world.visitors, epsilon)
-    return _run(world, stiffness, 0.0, noise, exploration, seed)
+    scale = tree_noise_scale(length, world.visitors, epsilon)
+    return _run(world, stiffness, 0.0, scale, exploration, seed)
 
 
 def cost_without_privacy(world: BundleWorld, stiffness: float) -> float:
@@ -96,21 +98,27 @@ def _run(
     world: BundleWorld,
     stiffness: float,
     centre: float,
-    noise: float,
+    scale: float,
     exploration: float,
     seed: int,
 ) -> float:
-    """The loop of the module's docstring; `exploration` is infinite with full information."""
-    levels = world.visitors.bit_length() + 1
-    exact = np.zeros((levels, world.items))
-    noised = np.zeros((levels, world.items))
+    """The loop of the module's docstring.
+
+    `exploration` is infinite with full information, `scale` is 0 without noise.
+    """
+    words = seeded_words(seed, 0)
+    tree = TreeNoise(world.items)
     edges = np.ascontiguousarray(world.edges.T)
+    total = np.zeros(world.items)
     point = np.full(world.items, centre)
     cost = 0.0
     _seed(seed)
     for first in range(0, world.visitors, CHUNK):
         rows = world.rows(first, min(first + CHUNK, world.visitors))
-        cost += _follow(rows, edges, first, stiffness, centre, noise, exploration, exact, noised, point)
+        noise = np.zeros((len(rows), world.items))
+        if scale > 0:
+            noise = tree.of_sums(l2_gamma(world.items, scale, words, draws=len(rows)))
+        cost += _follow(rows, edges, stiffness, centre, noise, exploration, total, point)
     return float(cost)
 
 
@@ -126,16 +134,14 @@ def _seed(seed: Any) -> None:
 def _follow(
     rows: Any,
     edges: Any,
-    before: Any,
     stiffness: Any,
     centre: Any,
     noise: Any,
     exploration: Any,
-    exact: Any,
-    noised: Any,
+    total: Any,
     point: Any,
 ) -> Any:
-    """A chunk of visitors, after those `before`: updates tree and point, returns what the sets cost."""
+    """A chunk of visitors, and the noise of the sum up to each: updates total and point, returns the cost."""
     tails, heads = edges
     items = point.size
     rank = np.empty(items, np.int64)
@@ -148,9 +154,10 @@ def _follow(
             cost += np.sum(gradient * point)
         else:
             cost += _one_point_estimate(point, order, exploration, gradient)
-        _add_to_tree(gradient, before + row + 1, noise, exact, noised)
         for item in range(items):
-            point[item] = min(1.0, max(0.0, centre - np.sum(noised[:, item]) / stiffness))
+            total[item] += gradient[item]
+            noisy = total[item] + noise[row, item]
+            point[item] = min(1.0, max(0.0, centre - noisy / stiffness))
     return cost
 
 
@@ -197,18 +204,3 @@ def _one_point_estimate(point: Any, order: Any, exploration: Any, gradient: Any)
         gradient[order[shown]] = -2 * cost / chance
     return cost
 
-
-@compiled
-def _add_to_tree(leaf: Any, time: Any, noise: Any, exact: Any, noised: Any) -> None:
-    """Adds a leaf: nodes that end with it become one, noised once. All nodes together are the noisy sum."""
-    level = 0
-    while time >> level & 1 == 0:
-        leaf += exact[level]
-        exact[level] = 0.0
-        noised[level] = 0.0
-        level += 1
-    exact[level] = leaf
-    noised[level] = leaf
-    if noise > 0:
-        direction = np.random.standard_normal(leaf.size)
-        noised[level] += direction / np.sqrt(np.sum(direction**2)) * np.random.gamma(leaf.size, noise)

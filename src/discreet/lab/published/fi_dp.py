@@ -16,7 +16,6 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
             Algorithm 2
 """
 
-from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -26,13 +25,11 @@ from discreet.budget.conversion import epsilon_of
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
 from discreet.lab.display import Run, World
+from discreet.lab.progress import Report
 from discreet.lab.published import hedge
+from discreet.lab.published.stretches import STRETCHES, run_in_stretches
 
 __all__ = ["epsilon_spent", "rate", "run"]
-
-STRETCHES = 1000
-"""What was earned is noted, and reported, at most so many times."""
-
 
 def rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
     """The printed η = ε/(k√(32 T ln(k/δ))).
@@ -64,7 +61,7 @@ def run(
     *,
     block: int = 1,
     seed: int = 0,
-    report: Callable[[int], object] | None = None,
+    report: Report | None = None,
 ) -> Run:
     """What the printed algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
 
@@ -84,18 +81,13 @@ def run(
     printed = rate(epsilon, delta, slots, horizon)
     sums = np.zeros((slots, world.chances.shape[1]))
     stretch = block * ceil(horizon / (block * STRETCHES))  # whole blocks
-    value = 0.0
-    visitors = [0]
-    earned = [0.0]
     _seed(seed)
-    for first in range(0, horizon, stretch):
-        types = world.types[first : first + stretch]
-        value += float(_learn(types, world.chances, printed, block, sums))
-        visitors.append(first + len(types))
-        earned.append(value)
-        if report is not None:
-            report(len(types))
-    return Run(value, np.array(visitors), np.array(earned))
+    return run_in_stretches(
+        world.types,
+        stretch,
+        lambda types: _learn(types, world.chances, printed, block, sums),
+        report,
+    )
 
 
 # Below: compiled.

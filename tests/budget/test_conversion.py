@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from discreet.release.conversion import delta_of, epsilon_of, rho_of
+from discreet.budget.conversion import delta_of, epsilon_of, rho_of
 
 
 def test_reference_point() -> None:

@@ -1,0 +1,65 @@
+"""A learner to be checked: how to make it, and who comes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discreet.learners.learner import Learner
+
+__all__ = ["Case"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """How to make a learner with a short horizon, a person for it, and feedback that it must refuse.
+
+    Parameters
+    ----------
+    name
+        What reports call it.
+    make
+        Makes the learner; takes the settings `seed` and `journal` as keywords.
+    person
+        One person's feedback, made up by a NumPy generator.
+    refused
+        Feedback of one person that must be refused, without being shown.
+    broken
+        A person among many who must add nothing; None if anything can be read as something.
+    context, available
+        Make up a context, or a mask, if the learner takes them.
+    full
+        Whether feedback does not depend on what was shown, so that a log can be replayed.
+    horizon
+        How many rounds there are.
+    """
+
+    name: str
+    make: Callable[..., Learner]
+    person: Callable[[np.random.Generator], Any]
+    refused: tuple[Any, ...] = ()
+    broken: Any = None
+    context: Callable[[np.random.Generator], Any] | None = None
+    available: Callable[[np.random.Generator], Any] | None = None
+    full: bool = True
+    horizon: int = 12
+
+    def people(self, count: int, seed: int = 0) -> list[Any]:
+        """So many people, the same for the same seed."""
+        generator = np.random.default_rng(seed)
+        return [self.person(generator) for _ in range(count)]
+
+    def contexts(self, count: int, seed: int = 0) -> Any:
+        """One context a round, or None if the learner takes none."""
+        if self.context is None:
+            return None
+        generator = np.random.default_rng([seed, 1])
+        return np.array([self.context(generator) for _ in range(count)])
+
+    def masks(self, count: int, seed: int = 0) -> Any:
+        """One mask a round, or None if the learner takes none."""
+        if self.available is None:
+            return None
+        generator = np.random.default_rng([seed, 2])
+        return np.array([self.available(generator) for _ in range(count)])

@@ -1,0 +1,189 @@
+"""One case for every way of learning: what the contract suite and `discreet audit` run over. A new learner joins by being listed here."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet.arrays import Mask
+from discreet.arrivals import (
+    ConcaveOverModular,
+    FacilityLocation,
+    GraphCut,
+    LogisticLoss,
+    MinusModular,
+    SetFunction,
+    SquaredLoss,
+    WeightedCoverage,
+)
+from discreet.checks import Case
+from discreet.domains import LpBall, Simplex
+from discreet.learners.learner import Learner
+
+__all__ = ["HORIZON", "cases"]
+
+HORIZON = 12
+NAN, INFINITE = float("nan"), float("inf")
+NOT_THREE_NUMBERS = ([1.0], [1.0] * 4, "abc", None, [[1.0, 2.0, 3.0]], [0.777, NAN, 0.0], [0.777, INFINITE, 0.0])
+NOT_A_NUMBER = ("abc", None, [0.777, 0.1], NAN, INFINITE)
+
+
+def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
+    """All of them, at this guarantee; those that are pure at (ε, 0)."""
+    usual, pure = {"privacy": Privacy(epsilon, delta)}, {"privacy": Privacy(epsilon)}
+    twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
+    return [
+        _sum("sum", usual),
+        _sum("sum, toeplitz", usual, method="toeplitz"),
+        _sum("sum, blocks, toeplitz", usual, block=5, method="toeplitz"),
+        _sum("sum, honaker", usual, method="honaker"),
+        _sum("sum, tree, pure", pure, method="tree"),
+        _sum("sum, l1, nonnegative", usual, norm=1, nonnegative=True, method="toeplitz"),
+        _sum("sum, linf, two contributions", twice, norm="inf", method="honaker"),
+        _hedge("hedge", usual, block=4),
+        _hedge("hedge, auto", usual),
+        _hedge("hedge, pure", pure, block=3),
+        _sets("sets", usual, block=4),
+        _sets("sets, hedge", usual, block=4, expert="hedge"),
+        _sets("sets, pure", pure, block=5),
+        _sets("sets, pure, sum", pure, block=5, expert="sum"),
+        _sets("sets, facility location, two contributions", twice, block=3, function=FacilityLocation),
+        _sets("sets, iid", usual, stream="iid", block=3),
+        _sets("sets, iid, concave, pure", pure, stream="iid", block=3, function=ConcaveOverModular("sqrt")),
+        _sets("sets, coverage", usual, block=4, function=WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 0)))),
+        _callables("sets, callables", usual, block=5),
+        _rewards("rewards", usual, explore=0.9),
+        _rewards("rewards, pure, bound", pure, explore=0.9, bound=4.0),
+        _rewards("rewards, iid", usual, stream="iid", explore=0.5),
+        _clicks("clicks", usual, explore=0.9),
+        _clicks("clicks, two contributions", twice, explore=0.9),
+        _clicks("clicks, iid", usual, stream="iid", explore=0.5),
+        _clicks("clicks, iid, pure", pure, stream="iid", explore=0.5),
+        _costs("costs", usual, block=4),
+        _costs("costs, pure, bound", pure, block=5, regulariser="bound"),
+        _cost_callables("costs, callables", usual, block=4),
+        _trials("trials", usual, explore=0.9),
+        _trials("trials, iid", usual, stream="iid", explore=0.9),
+        _streaming("streaming", usual, block=4),
+        _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
+        _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
+        _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
+        _streaming("streaming, simplex, pure", pure, block=3, method="frank-wolfe", domain=Simplex(3)),
+        _streaming("streaming, logistic, intercept", usual, block=4, loss=LogisticLoss(), intercept=True, domain=LpBall(4)),
+    ]
+
+
+def _made(make: Callable[..., Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
+    return lambda **more: make(**(fixed | more))
+
+
+def three_numbers(generator: np.random.Generator) -> Any:
+    """An ordinary person: three numbers between 0 and 1."""
+    return generator.uniform(0, 1, size=3)
+
+
+def mask_of(items: int) -> Callable[[np.random.Generator], Mask]:
+    """A mask with about two thirds of the items, at least one."""
+
+    def mask(generator: np.random.Generator) -> Mask:
+        made = generator.random(items) < 0.7
+        made[generator.integers(items)] = True
+        return made
+
+    return mask
+
+
+def _sum(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"dimension": 3, "horizon": HORIZON, "bound": 1.0} | privacy | settings
+    return Case(name, _made(RunningSum, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
+
+
+def _hedge(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"actions": 3, "horizon": HORIZON} | privacy | settings
+    return Case(name, _made(Hedge, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
+
+
+def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 3, "slots": 2, "horizon": HORIZON} | privacy | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
+    person = _few if isinstance(settings.get("function"), WeightedCoverage) else three_numbers
+    return Case(name, _made(SetMaximizer, fixed), person, refused, [NAN] * 3, available=mask_of(3))
+
+
+def _few(generator: np.random.Generator) -> Any:
+    return generator.uniform(0, 0.3, size=3)
+
+
+def _callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 3, "slots": 2, "horizon": HORIZON, "function": SetFunction} | privacy | settings
+    return Case(name, _made(SetMaximizer, fixed), _worth(0.0), (0.777, None, "abc"), _failing, available=mask_of(3))
+
+
+def _worth(low: float) -> Callable[[np.random.Generator], Any]:
+    """A person whose sets are worth the sum of their items."""
+
+    def person(generator: np.random.Generator) -> Any:
+        worth = generator.uniform(low, 0.3, size=3)
+        return lambda chosen: float(worth[chosen].sum())
+
+    return person
+
+
+def _failing(chosen: Any) -> float:
+    raise ZeroDivisionError("0.777")
+
+
+def _rewards(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
+    return Case(
+        name, _made(SetMaximizer, fixed), lambda generator: float(generator.uniform()), NOT_A_NUMBER, NAN,
+        available=mask_of(4), full=False,
+    )  # fmt: skip
+
+
+def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "clicks"} | privacy | settings
+
+    def person(generator: np.random.Generator) -> Any:
+        return [None, 0, 1, 2, 3][generator.integers(5)]
+
+    refused = (0.777, 4, -1, "pear", [1, 2], True)
+    return Case(name, _made(SetMaximizer, fixed), person, refused, 99, available=mask_of(4), full=False)
+
+
+def _costs(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    function = MinusModular(GraphCut(((0, 1), (1, 2))))
+    fixed = {"items": 3, "horizon": HORIZON, "function": function} | privacy | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0, 0.0, 0.0])
+
+    def person(generator: np.random.Generator) -> Any:
+        return generator.uniform(0, 0.3, size=5)
+
+    return Case(name, _made(SetMinimizer, fixed), person, refused, [NAN] * 5, available=mask_of(3))
+
+
+def _cost_callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 3, "horizon": HORIZON} | privacy | settings
+    return Case(name, _made(SetMinimizer, fixed), _worth(-0.3), (0.777, None), _failing, available=mask_of(3))
+
+
+def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"items": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
+    return Case(
+        name, _made(SetMinimizer, fixed), lambda generator: float(generator.uniform(-1, 1)), NOT_A_NUMBER, NAN,
+        available=mask_of(2), full=False,
+    )  # fmt: skip
+
+
+def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    usual = {"domain": LpBall(3), "loss": SquaredLoss(), "feature_bound": 1.0, "target_bound": 1.0}
+    fixed = usual | {"horizon": HORIZON} | privacy | settings
+    refused = (
+        [0.777], ([0.777] * 2, 0.1), ([0.777] * 3, NAN), ([0.777, INFINITE, 0.0], 0.1), "abc", None, ([0.777] * 3, "y"),
+    )  # fmt: skip
+
+    def person(generator: np.random.Generator) -> Any:
+        return generator.uniform(-1, 1, size=3), float(generator.uniform(-1, 1))
+
+    return Case(name, _made(StreamingLearner, fixed), person, refused, ([NAN] * 3, 0.3))

@@ -1,0 +1,51 @@
+"""What a log says to a set minimiser.
+
+* `feedback = "full"`: one column for each number of a row, named by its item if there are as many, by
+  `columns`, or in order;
+* "bandit": `slate` (the chosen set, separated by spaces in any order, or a JSON list) and `cost`. A row
+  counts if its set is the one that was decided.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.errors import ConfigError
+from discreet.learners.labels import labels_of
+from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.wire import Table, Wire, present, row_columns, shown
+
+__all__ = ["SetMinimizerWire"]
+
+
+class SetMinimizerWire(Wire):
+    """Rows of a log as cost functions, or as costs of the chosen sets."""
+
+    settings_type = SetMinimizerSettings
+    settings: SetMinimizerSettings
+    keys = ("columns",)
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        settings = self.settings
+        if settings.feedback == "bandit":
+            if "columns" in self.log:
+                raise ConfigError(f'columns is for feedback = "full", got {settings.feedback!r}')
+            return present(header, ["slate", "cost"])
+        if settings.functions is None:
+            raise ConfigError("a log holds numbers: set function to a family of discreet.arrivals")
+        width = settings.functions.width(settings.items)
+        names = self.log.get("columns")
+        if names is None and settings.labels is not None and width == settings.items:
+            names = [str(label) for label in settings.labels]
+        return row_columns(header, width, names)
+
+    def feedback(self, rows: Table, columns: Sequence[str], decisions: Integers) -> Any:
+        settings = self.settings
+        if settings.feedback == "full":
+            return rows.numbers(columns)
+        slate, cost = columns
+        names = [str(label) for label in labels_of(settings.items, settings.labels).tolist()]
+        matches = shown(rows.texts(slate), decisions, names, ordered=False)
+        return np.where(matches, rows.numbers([cost])[:, 0], np.nan)

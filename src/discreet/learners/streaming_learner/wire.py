@@ -1,0 +1,54 @@
+"""What a log says to a streaming learner: a sample a row, in the columns that `features` and `target` name.
+
+How many coefficients there are follows from the features and the intercept; the domain may leave it out:
+
+    features = ["age", "income"]
+    target = "spent"
+    domain = "LpBall"
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.arrivals.losses import Samples
+from discreet.errors import ConfigError
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.wire import Table, Wire, list_of_columns, present
+
+__all__ = ["StreamingLearnerWire"]
+
+
+class StreamingLearnerWire(Wire):
+    """Rows of a log as samples."""
+
+    settings_type = StreamingLearnerSettings
+    settings: StreamingLearnerSettings
+    keys = needed = ("features", "target")
+
+    @classmethod
+    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        features = list_of_columns("features", log["features"])
+        if not isinstance(log["target"], str) or log["target"] in features:
+            raise ConfigError(f"target must be a column, and none of the features, got {log['target']!r}")
+        domain = plain.get("domain")
+        domain = {"kind": domain} if isinstance(domain, str) else domain
+        if not isinstance(domain, dict):
+            return plain
+        dimension = len(features) + (plain.get("intercept") is True)
+        given = domain.get("dimension", dimension)
+        if given != dimension:
+            raise ConfigError(
+                f"dimension must be {dimension} with these features, got {given!r}: leave it out"
+            )
+        return plain | {"domain": domain | {"dimension": dimension}}
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        return present(header, [*self.log["features"], self.log["target"]])
+
+    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Samples:
+        numbers = rows.numbers(columns)
+        return Samples(numbers[:, :-1], numbers[:, -1])
+
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+        coefficients = dict(zip(columns[:-1], decision["coefficients"], strict=True))
+        return decision | {"coefficients": coefficients}

@@ -1,0 +1,190 @@
+"""The wire: how rows of a log become feedback. Each learner says it once, in `wire.py` of its folder.
+
+    wire = wire_of("StreamingLearner").from_plain(plain)     # plain: what a run's TOML says
+    columns = wire.columns(log.columns)                      # or a ConfigError that names what the log lacks
+    feedback = wire.feedback(rows, columns, decisions)       # of some rows, which met these decisions
+
+A wire reads public settings and the rows it is given, nothing else, and never a learner. What a row has in
+place of a number counts as a missing answer, which adds nothing.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from discreet import require
+from discreet.arrays import Floats, Integers, Mask
+from discreet.errors import ConfigError
+from discreet.learners.registry import HOMES
+from discreet.turn.settings import Settings
+
+__all__ = ["NumbersWire", "Table", "Wire", "list_of_columns", "present", "row_columns", "shown", "wire_of"]
+
+
+class Table(Protocol):
+    """Some rows of a log, column by column: of a file, of a query's result, of a partition."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    def numbers(self, names: Sequence[str]) -> Floats:
+        """A matrix with these columns; NaN for whatever is no number."""
+
+    def texts(self, name: str) -> list[str]:
+        """A column as texts, lists as JSON; "" for what is missing."""
+
+    def values(self, name: str) -> list[Any]:
+        """A column as it is; None for what is missing."""
+
+
+class Wire(ABC):
+    """How rows of a log become feedback for a learner with these settings."""
+
+    settings_type: ClassVar[type[Settings]]
+    keys: ClassVar[tuple[str, ...]] = ()
+    """What a run's TOML may say about the log, besides the settings."""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """What it must say about the log."""
+
+    def __init__(self, settings: Any, log: dict[str, Any]) -> None:
+        self.settings = settings
+        self.log = log
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """The wire for what a run's TOML says: the learner's settings, and keys about the log."""
+        missing = [name for name in (*cls.needed, *cls.settings_type.needed()) if name not in plain]
+        if set(missing) & set(cls.needed):
+            raise ConfigError(f"the settings lack {', '.join(missing)}")
+        log = {name: plain[name] for name in cls.keys if name in plain}
+        rest = {name: value for name, value in plain.items() if name not in log}
+        return cls(cls.settings_type.from_plain(cls.completed(rest, log)), log)
+
+    @classmethod
+    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        """The settings, with what follows from the keys about the log."""
+        return plain
+
+    @abstractmethod
+    def columns(self, header: Sequence[str]) -> list[str]:
+        """The columns that are read, of those that the log has; `ConfigError` names what it lacks."""
+
+    @abstractmethod
+    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Any:
+        """One entry or row for each of these rows, which met these decisions."""
+
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+        """A decision as plain data, in the words of the log."""
+        return decision
+
+
+class NumbersWire(Wire):
+    """A row is so many numbers, one column each: those that `columns` names, or all of the log, in order."""
+
+    keys = ("columns",)
+    size: ClassVar[str]
+    """The setting that says how many; it may be left out where `columns` is given."""
+
+    @classmethod
+    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        if "columns" not in log:
+            return plain
+        return {cls.size: len(list_of_columns("columns", log["columns"]))} | plain
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        return row_columns(header, getattr(self.settings, self.size), self.log.get("columns"))
+
+    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Floats:
+        return rows.numbers(columns)
+
+
+def wire_of(name: Any) -> type[Wire]:
+    """The wire of the learner of this name."""
+    require.one_of("learner", name, tuple(HOMES))
+    module = f"{HOMES[name]}.wire"
+    if find_spec(module) is None:
+        raise ConfigError(f"{name} does not read logs: use it from Python")
+    found: type[Wire] = getattr(import_module(module), f"{name}Wire")
+    return found
+
+
+def list_of_columns(key: str, names: Any) -> list[str]:
+    """What a key about the log says: names of columns, each once."""
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"{key} must be a list of columns, got {names!r}")
+    if len(set(names)) != len(names):
+        raise ConfigError(f"{key} must be different columns, got {names!r}")
+    return names
+
+
+def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
+    """These columns, which the log must have."""
+    missing = [name for name in names if name not in header]
+    if missing:
+        raise ConfigError(
+            f"the log lacks the columns {', '.join(missing)}: this learner reads {', '.join(names)}"
+        )
+    return list(names)
+
+
+def row_columns(header: Sequence[str], width: int, names: Sequence[str] | None) -> list[str]:
+    """The columns of a row of so many numbers: by name, or without names all columns of the log, in order.
+
+    >>> row_columns(["day", "tea", "milk"], 2, ["tea", "milk"]), row_columns(["tea", "milk"], 2, None)
+    (['tea', 'milk'], ['tea', 'milk'])
+    >>> row_columns(["day", "tea", "milk"], 2, None)
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: a row has 2 numbers, and the log 3 columns: name 2 of them in `columns`
+    """
+    if names is None:
+        if len(header) != width:
+            raise ConfigError(
+                f"a row has {width} numbers, and the log {len(header)} columns: name {width} of them in "
+                "`columns`"
+            )
+        return list(header)
+    found = present(header, list_of_columns("columns", list(names)))
+    if len(found) != width:
+        raise ConfigError(f"a row has {width} numbers, but `columns` names {len(found)}")
+    return found
+
+
+def shown(logged: Sequence[str], decisions: Integers, names: Sequence[str], *, ordered: bool) -> Mask:
+    """Which rows of a log were shown what was decided for them.
+
+    A log has items separated by spaces, or a JSON list; decisions are item numbers, filled up with −1.
+
+    >>> decided = np.array([[1, 0], [1, 0], [1, -1]])
+    >>> shown(["milk tea", "tea milk", '["milk"]'], decided, ["tea", "milk"], ordered=True)
+    array([ True, False,  True])
+    """
+    wanted: dict[bytes, list[str]] = {}
+    matches = np.zeros(len(logged), dtype=np.bool_)
+    for place, (text, items) in enumerate(zip(logged, decisions, strict=True)):
+        key = items.tobytes()
+        if key not in wanted:
+            wanted[key] = [names[item] for item in items if item >= 0]
+        matches[place] = _says(text.strip(), wanted[key], ordered)
+    return matches
+
+
+def _says(text: str, names: list[str], ordered: bool) -> bool:
+    """Whether a text names these items."""
+    if text == " ".join(names):
+        return True
+    found = text.split()
+    if text.startswith("["):
+        try:
+            found = [str(name) for name in json.loads(text)]
+        except ValueError:
+            return False
+    return found == names if ordered else sorted(found) == sorted(names)

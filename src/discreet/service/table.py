@@ -1,0 +1,76 @@
+"""Event logs: CSV and Parquet files, one visitor a row, in order of time.
+
+Errors name columns and their types, never what is in them.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+from discreet.arrays import Floats
+from discreet.errors import ConfigError
+
+__all__ = ["LogTable", "read_log"]
+
+
+class LogTable:
+    """Rows of a log, held by Polars (a `discreet.learners.wire.Table`). Slices are tables again."""
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        self._frame = frame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+        return self._frame.columns
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __getitem__(self, part: slice) -> "LogTable":
+        return LogTable(self._frame[part])
+
+    def numbers(self, names: Sequence[str]) -> Floats:
+        """A matrix with these columns; NaN for whatever is no number."""
+        rows = np.empty((len(self), len(names)))
+        for place, name in enumerate(names):
+            rows[:, place] = self._column_of_numbers(name)
+        return rows
+
+    def texts(self, name: str) -> list[str]:
+        """A column as texts, lists as JSON; "" for what is missing."""
+        column = self._frame[name]
+        if isinstance(column.dtype, polars.List | polars.Array):
+            return ["" if value is None else json.dumps(value, default=str) for value in column.to_list()]
+        return ["" if value is None else str(value) for value in column.to_list()]
+
+    def values(self, name: str) -> list[Any]:
+        """A column as it is; None for what is missing."""
+        return self._frame[name].to_list()
+
+    def _column_of_numbers(self, name: str) -> Floats:
+        column = self._frame[name]
+        kind = column.dtype
+        if kind == polars.String:
+            column = column.str.strip_chars()
+        elif not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
+            raise ConfigError(f"the log's column {name} must hold numbers, and holds {kind}")
+        numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
+        return np.asarray(numbers.to_numpy(), dtype=np.float64)
+
+
+def read_log(path: Path) -> LogTable:
+    """The log in a file."""
+    try:
+        if path.suffix == ".parquet":
+            return LogTable(polars.read_parquet(path))
+        return LogTable(polars.read_csv(path, infer_schema=False))
+    except FileNotFoundError:
+        raise ConfigError(f"{path} does not exist") from None
+    except (OSError, polars.exceptions.PolarsError) as error:
+        kind = path.suffix or "CSV"
+        raise ConfigError(f"{path} cannot be read as {kind} ({type(error).__name__})") from None
