@@ -1,7 +1,7 @@
 """How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
 
-Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see discreet/lab/display.py for
-what it means. `noise off` is the same learner, with the same schedule, at ε = 10⁴.
+Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see
+discreet/lab/display.py for what it means. `noise off` is the same learner, with the same schedule, at ε = 10⁴.
 """
 
 import json
@@ -15,13 +15,18 @@ from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.lab.display import World, run_display
+from discreet.lab.progress import bars_on
+from discreet.lab.published import bandit_dp, fi_dp
 from discreet.lab.repeat import repeat
 
+ITEMS, SLOTS = 100, 5
+PRIVACY = Privacy(1.0, 1e-6)
+NOISE_OFF = Privacy(1e4, 1e-6)
 FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 0
 SEEDS = range(FIRST_SEED, FIRST_SEED + 6)
 """Worlds 0 to 5 are those that defaults were tuned on; `display.py 100` measures on others."""
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
-    "published_full_1e5": (10**5, {"calibration": "published"}),
+    "published_full_1e5": (10**5, {"published": True}),
     "any_full_1e4": (10**4, {}),
     "any_full_1e5": (10**5, {}),
     "hedge_full_1e5": (10**5, {"expert": "hedge"}),
@@ -32,26 +37,23 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
     "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
     "clicks_any_1e6": (10**6, {"feedback": "clicks"}),
-    "experts_bandit_1e5": (10**5, {"feedback": "bandit", "expert": "hedge"}),
-    "published_bandit_1e4": (10**4, {"feedback": "bandit", "calibration": "published"}),
+    "published_bandit_1e4": (10**4, {"published": True, "feedback": "bandit"}),
     "one_shot_full_1e5": (10**5, {"stream": "iid", "one_shot": True}),
     "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
     "any_full_1e5_noise_off": (10**5, {"noise_off": True}),
 }
-
-
 SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
 
 
 def regret(horizon: int, seed: int) -> float:
     """What the default learner for any stream loses against greedy in hindsight, on an i.i.d. stream."""
     world = World.drawn(horizon, seed=seed, stream="iid")
-    learner = SetMaximizer(100, 5, horizon, Privacy(1.0, 1e-6))
-    return world.regret(run_display(learner, world, seed=seed).value, 5)
+    learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY)
+    return world.regret(run_display(learner, world, seed=seed).value, SLOTS)
 
 
 def slope(regrets: list[float]) -> dict[str, float]:
-    """The power of T by which regret grows: least squares in logarithms over seeds and horizons, with a 95 % interval."""
+    """The power of T by which regret grows: least squares in logarithms, with a 95 % interval."""
     from scipy import stats
 
     horizons = np.repeat(SLOPE_HORIZONS, len(SEEDS))
@@ -62,43 +64,59 @@ def slope(regrets: list[float]) -> dict[str, float]:
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
     """The share of one run."""
-    settings = dict(settings)
-    privacy = Privacy(1.0, 1e-6)
-    if settings.pop("noise_off", False):
-        same = SetMaximizer(100, 5, horizon, privacy, **settings)
-        if settings.get("feedback") == "bandit":
-            settings["explore"] = same._plan.facts["explore"]
-        elif settings.get("stream") == "iid":
-            settings["block"] = same._plan.facts["block"]
-        privacy = Privacy(1e4, 1e-6)
     world = World.drawn(horizon, seed=seed)
-    if settings.pop("one_shot", False):  # private greedy once, on the first two per cent, then the same slate for ever
-        learner = SetMaximizer(100, 5, horizon, privacy, block=horizon // 50, **settings)
-        return world.share(run_display(learner, world, seed=seed, learn_until=horizon // 50).value, 5)
-    learner = SetMaximizer(100, 5, horizon, privacy, **settings)
-    return world.share(run_display(learner, world, seed=seed).value, 5)
+    return world.share(earned(world, dict(settings), seed), SLOTS)
+
+
+def earned(world: World, settings: dict[str, Any], seed: int) -> float:
+    """What one way of choosing earns."""
+    horizon = len(world.types)
+    if settings.pop("published", False):
+        algorithm = bandit_dp.run if settings.get("feedback") == "bandit" else fi_dp.run
+        return algorithm(world, SLOTS, PRIVACY.epsilon, PRIVACY.delta, seed=seed).value
+    if settings.pop(
+        "one_shot", False
+    ):  # private greedy on the first two per cent, then the same slate for ever
+        first = horizon // 50
+        learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, block=first, **settings)
+        return run_display(learner, world, seed=seed, learn_until=first).value
+    privacy = PRIVACY
+    if settings.pop("noise_off", False):
+        privacy = NOISE_OFF
+        settings |= schedule_of(SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, **settings))
+    learner = SetMaximizer(ITEMS, SLOTS, horizon, privacy, **settings)
+    return run_display(learner, world, seed=seed).value
+
+
+def schedule_of(learner: SetMaximizer) -> dict[str, Any]:
+    """The settings that give another learner the schedule of this one, where it depends on the noise."""
+    if learner.settings.feedback == "bandit":
+        return {"explore": learner.facts["explore"]}
+    return {"block": learner.facts["block"]} if learner.settings.stream == "iid" else {}
 
 
 def plain_loop_seconds(world: World, rounds: int) -> float:
     """Per round: a per-visitor NumPy loop that plays the leaders of the summed gains, without privacy."""
-    table, slate = np.zeros((5, 100)), np.arange(5)
+    table = np.zeros((SLOTS, ITEMS))
+    slate = np.arange(SLOTS)
     began = perf_counter()
     for visitor in range(rounds):
-        row, free = world.chances[world.types[visitor]], 1.0
-        for slot in range(5):
+        row = world.chances[world.types[visitor]]
+        free = 1.0
+        for slot in range(SLOTS):
             table[slot] += free * row
             free *= 1 - row[slate[slot]]
-        left = np.ones(100, dtype=bool)
-        for slot in range(5):
+        left = np.ones(ITEMS, dtype=bool)
+        for slot in range(SLOTS):
             slate[slot] = np.argmax(np.where(left, table[slot], -np.inf))
             left[slate[slot]] = False
     return (perf_counter() - began) / rounds
 
 
 def replay_seconds(world: World) -> float:
-    """Per round of a replay of a million rows."""
+    """Per round of a replay of all rows."""
     rows = world.rows(0, len(world.types))
-    learner = SetMaximizer(100, 5, len(rows), Privacy(1.0, 1e-6))
+    learner = SetMaximizer(ITEMS, SLOTS, len(rows), PRIVACY)
     began = perf_counter()
     learner.replay(rows)
     return (perf_counter() - began) / len(rows)
@@ -106,7 +124,7 @@ def replay_seconds(world: World) -> float:
 
 def bandit_round_seconds(items: int) -> float:
     """The median time of a round of the bandit learner, one visitor at a time."""
-    learner = SetMaximizer(items, 5, 10**6, Privacy(1.0, 1e-6), feedback="bandit")
+    learner = SetMaximizer(items, SLOTS, 10**6, PRIVACY, feedback="bandit")
     times = []
     for _ in range(2000):
         began = perf_counter()
@@ -116,26 +134,34 @@ def bandit_round_seconds(items: int) -> float:
     return median(times)
 
 
+def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
+    """Mean and standard deviation over worlds, for every case."""
+    tasks = [(horizon, settings, seed) for horizon, settings in CASES.values() for seed in SEEDS]
+    shares = repeat(kept, tasks, label="display", bar=bars_on(console))
+    found = {}
+    for place, name in enumerate(CASES):
+        values = shares[place * len(SEEDS) : (place + 1) * len(SEEDS)]
+        found[name] = {"mean": mean(values), "standard_deviation": pstdev(values)}
+    return found
+
+
 def main() -> None:
     """Measure and print."""
     warm_up()
-    tasks = [(horizon, settings, seed) for horizon, settings in CASES.values() for seed in SEEDS]
-    shares = repeat(kept, tasks, label="display", console=Console(stderr=True))
-    share = {}
-    for place, name in enumerate(CASES):
-        values = shares[place * len(SEEDS) : (place + 1) * len(SEEDS)]
-        share[name] = {"mean": mean(values), "standard_deviation": pstdev(values)}
-    regrets = repeat(
-        regret, [(horizon, seed) for horizon in SLOPE_HORIZONS for seed in SEEDS], label="regret", console=Console(stderr=True)
-    )
+    console = Console(stderr=True)
+    share = shares_of_cases(console)
+    runs = [(horizon, seed) for horizon in SLOPE_HORIZONS for seed in SEEDS]
+    regrets = repeat(regret, runs, label="regret", bar=bars_on(console))
     world = World.drawn(10**6)
     replay_seconds(World.drawn(10**4))
-    loop, ours = plain_loop_seconds(world, 10**4), replay_seconds(world)
+    loop = plain_loop_seconds(world, 10**4)
+    ours = replay_seconds(world)
     report = {
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
         "regret_slope_any_full": slope(regrets),
-        "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"] / share["any_bandit_1e6_noise_off"]["mean"],
+        "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"]
+        / share["any_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
         "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6},
     }

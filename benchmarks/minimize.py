@@ -1,7 +1,8 @@
-"""SetMinimizer: what is kept of the gain, how regret grows, and what a built-in function saves. Prints one JSON line.
+"""SetMinimizer: what is kept of the gain, how regret grows, and what a built-in function saves.
 
-share = (naive − cost) / (naive − cost of the plain leader), where naive is the best of nothing, everything and random sets, and the
-plain leader is non-private FTRL with full information and the best of five regularisers in hindsight.
+Prints one JSON line. share = (naive − cost) / (naive − cost of the plain leader), where naive is the best of
+nothing, everything and random sets, and the plain leader is non-private FTRL with full information and the
+best of five regularisers in hindsight.
 """
 
 import json
@@ -16,15 +17,21 @@ from rich.console import Console
 from discreet import Privacy, SetMinimizer, warm_up
 from discreet.arrivals import GraphCut, MinusModular
 from discreet.lab.bundle import BundleWorld, run_bundle
-from discreet.lab.published_costs import cost_as_published, cost_without_privacy
+from discreet.lab.progress import bars_on
+from discreet.lab.published.costs import cost_as_published, cost_without_privacy
 from discreet.lab.repeat import repeat
 
 FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 100
 SEEDS = range(FIRST_SEED, FIRST_SEED + 6)
 """Worlds 0 to 5 are those that defaults were chosen on; these are others."""
 PRIVACY = Privacy(1.0, 1e-6)
-FULL, BANDIT = (50, 10**5), (10, 10**6)
-CASES: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {
+NOISE_OFF = Privacy(1e4, 1e-6)
+PURE = Privacy(1.0)
+Size = tuple[int, int]
+"""Items and visitors."""
+FULL: Size = (50, 10**5)
+BANDIT: Size = (10, 10**6)
+CASES: dict[str, tuple[Size, dict[str, Any]]] = {
     "full": (FULL, {}),
     "full_noise_off": (FULL, {"noise_off": True}),
     "full_unclipped": (FULL, {"clip": 2 * 2**0.5}),
@@ -37,41 +44,46 @@ CASES: dict[str, tuple[tuple[int, int], dict[str, Any]]] = {
     "bandit_published": (BANDIT, {"feedback": "bandit", "published": True}),
 }
 STIFFNESSES = (10.0, 30.0, 100.0, 300.0, 1000.0)
-FULL_HORIZONS, BANDIT_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000), (30_000, 100_000, 300_000, 1_000_000)
+FULL_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
+BANDIT_HORIZONS = (30_000, 100_000, 300_000, 1_000_000)
 
 
-def share(size: tuple[int, int], settings: dict[str, Any], seed: int) -> tuple[float, float]:
+def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float]:
     """What one run keeps of the plain leader's gain, and of that of the best set in hindsight."""
     items, visitors = size
     world = BundleWorld.drawn(visitors, items=items, seed=seed)
     leader = min(cost_without_privacy(world, stiffness) for stiffness in STIFFNESSES)
     cost = cost_of(world, dict(settings), seed)
-    return (world.naive - cost) / (world.naive - leader), (world.naive - cost) / (world.naive - world.cost_of(world.best))
+    return (world.naive - cost) / (world.naive - leader), world.share(cost)
 
 
 def cost_of(world: BundleWorld, settings: dict[str, Any], seed: int) -> float:
-    """What one learner's sets cost."""
-    bandit, privacy = settings.get("feedback") == "bandit", PRIVACY
+    """What one way of choosing costs."""
+    bandit = settings.get("feedback") == "bandit"
     if settings.pop("published", False):
-        return cost_as_published(world, epsilon=privacy.epsilon, bandit=bandit, seed=seed)
+        return cost_as_published(world, epsilon=PRIVACY.epsilon, bandit=bandit, seed=seed)
+    privacy = PRIVACY
     if settings.pop("noise_off", False):
+        privacy = NOISE_OFF
         if bandit:
-            settings["explore"] = SetMinimizer(world.items, world.visitors, privacy, **settings)._plan.facts["explore"]
-        privacy = Privacy(1e4, 1e-6)
+            private = SetMinimizer(world.items, world.visitors, PRIVACY, **settings)
+            settings["explore"] = private.facts["explore"]
     if settings.pop("pure", False):
-        privacy = Privacy(1.0)
-    learner = SetMinimizer(world.items, world.visitors, privacy, function=None if bandit else world.function, **settings)
+        privacy = PURE
+    function = None if bandit else world.function
+    learner = SetMinimizer(world.items, world.visitors, privacy, function=function, **settings)
     return run_bundle(learner, world).cost
 
 
-def regret(size: tuple[int, int], settings: dict[str, Any], seed: int) -> float:
+def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
     """What the default learner loses against the best set in hindsight."""
-    world = BundleWorld.drawn(size[1], items=size[0], seed=seed)
+    items, visitors = size
+    world = BundleWorld.drawn(visitors, items=items, seed=seed)
     return cost_of(world, dict(settings), seed) - world.cost_of(world.best)
 
 
 def slope(horizons: tuple[int, ...], regrets: list[float]) -> dict[str, float]:
-    """The power of T by which regret grows: least squares in logarithms over seeds and horizons, with a 95 % interval."""
+    """The power of T by which regret grows: least squares in logarithms, with a 95 % interval."""
     from scipy import stats
 
     fit = stats.linregress(np.log(np.repeat(horizons, len(SEEDS))), np.log(np.maximum(regrets, 1.0)))
@@ -91,7 +103,8 @@ def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) ->
         def cost(chosen: Any) -> float:
             inside = np.zeros(items, dtype=np.bool_)
             inside[chosen] = True
-            return float(row[: len(edges)] @ (inside[edges[:, 0]] != inside[edges[:, 1]]) - row[len(edges) :][chosen].sum())
+            torn = row[: len(edges)] @ (inside[edges[:, 0]] != inside[edges[:, 1]])
+            return float(torn - row[len(edges) :][chosen].sum())
 
         return cost
 
@@ -105,22 +118,33 @@ def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) ->
     return times[0], times[1]
 
 
+def tables_of_shares(console: Console) -> list[dict[str, dict[str, float]]]:
+    """Shares of the plain leader's gain, then shares of the gain in hindsight, for every case."""
+    tasks = [(size, settings, seed) for size, settings in CASES.values() for seed in SEEDS]
+    found = repeat(share, tasks, label="shares", bar=bars_on(console))
+    tables: list[dict[str, dict[str, float]]] = [{}, {}]
+    for place, name in enumerate(CASES):
+        values = found[place * len(SEEDS) : (place + 1) * len(SEEDS)]
+        for table, numbers in zip(tables, zip(*values, strict=True), strict=True):
+            table[name] = {
+                "mean": mean(numbers),
+                "standard_deviation": pstdev(numbers),
+                "worst": min(numbers),
+            }
+    return tables
+
+
 def main() -> None:
     """Measure and print."""
     warm_up()
     console = Console(stderr=True)
     builtin, plain = round_seconds()
-    found = repeat(share, [(size, settings, seed) for size, settings in CASES.values() for seed in SEEDS], label="shares", console=console)
-    shares: dict[str, dict[str, float]] = {}
-    of_hindsight: dict[str, dict[str, float]] = {}
-    for place, name in enumerate(CASES):
-        values = found[place * len(SEEDS) : (place + 1) * len(SEEDS)]
-        for table, column in ((shares, 0), (of_hindsight, 1)):
-            numbers = [value[column] for value in values]
-            table[name] = {"mean": mean(numbers), "standard_deviation": pstdev(numbers), "worst": min(numbers)}
+    shares, of_hindsight = tables_of_shares(console)
     full: list[tuple[Any, ...]] = [((50, horizon), {}, seed) for horizon in FULL_HORIZONS for seed in SEEDS]
-    bandit: list[tuple[Any, ...]] = [((10, horizon), {"feedback": "bandit"}, seed) for horizon in BANDIT_HORIZONS for seed in SEEDS]
-    regrets = repeat(regret, full + bandit, label="regret", console=console)
+    bandit: list[tuple[Any, ...]] = [
+        ((10, horizon), {"feedback": "bandit"}, seed) for horizon in BANDIT_HORIZONS for seed in SEEDS
+    ]
+    regrets = repeat(regret, full + bandit, label="regret", bar=bars_on(console))
     report = {
         "share_full": shares["full"]["mean"],
         "share_bandit": shares["bandit"]["mean"],

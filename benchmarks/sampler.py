@@ -1,7 +1,7 @@
 """What exactness costs: our samplers against OpenDP's exact ones and NumPy's floating-point ones, in the same run.
 
-Prints one JSON line. `gaussian_speedup_over_opendp` and `selection_speedup_over_opendp` are ratios of times for the same task;
-`gaussian_cost_over_numpy` is our time per coordinate over NumPy's for a float normal.
+Prints one JSON line. `gaussian_speedup_over_opendp` and `selection_speedup_over_opendp` are ratios of times for
+the same task; `gaussian_cost_over_numpy` is our time per coordinate over NumPy's for a float normal.
 """
 
 import json
@@ -20,6 +20,7 @@ from discreet.release.selection import Selection
 DIMENSION = 100_000
 CANDIDATES = 100_000
 SIGMA = 2**24
+RATE = 0.1
 
 
 def seconds(task: Callable[[], Any], repetitions: int) -> float:
@@ -33,40 +34,55 @@ def seconds(task: Callable[[], Any], repetitions: int) -> float:
     return median(times)
 
 
-def main() -> None:
-    """Measure and print."""
+def our_seconds(scores: Any) -> dict[str, float]:
+    """Per coordinate of noise, ours and NumPy's; and of one selection."""
+    words = system_words()
+    generator = np.random.default_rng()
+    selection = Selection.at_rate(RATE, span=2)
+    tasks: dict[str, Callable[[], Any]] = {
+        "gaussian": lambda: DiscreteGaussian(SIGMA).draw(DIMENSION, words),
+        "laplace": lambda: DiscreteLaplace(SIGMA).draw(DIMENSION, words),
+        "numpy_normal": lambda: generator.standard_normal(DIMENSION),
+        "numpy_laplace": lambda: generator.laplace(size=DIMENSION),
+    }
+    found = {name: seconds(task, 15) / DIMENSION for name, task in tasks.items()}
+    return found | {"selection": seconds(lambda: selection.draw(scores, words), 15)}
+
+
+def their_seconds(scores: Any) -> dict[str, float]:
+    """OpenDP's, per coordinate of noise, timed on a tenth of them; and of one noisy maximum."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    warm_up()
-    words = system_words()
     integers = dp.vector_domain(dp.atom_domain(T=int))
-    scores = np.random.default_rng(0).integers(0, 1000, CANDIDATES)
-    rate = 0.1
-    selection = Selection.at_rate(rate, span=2)
-    few = [0] * (DIMENSION // 10)  # OpenDP is timed on a tenth of the coordinates
-    their_gaussian = dp.m.make_gaussian(integers, dp.l2_distance(T=float), scale=float(SIGMA))
-    their_laplace = dp.m.make_laplace(integers, dp.l1_distance(T=int), scale=float(SIGMA))
-    their_max = dp.m.make_noisy_max(integers, dp.linf_distance(T=int), dp.zero_concentrated_divergence(), scale=1 / rate)
+    gaussian = dp.m.make_gaussian(integers, dp.l2_distance(T=float), scale=float(SIGMA))
+    laplace = dp.m.make_laplace(integers, dp.l1_distance(T=int), scale=float(SIGMA))
+    zcdp = dp.zero_concentrated_divergence()
+    noisy_max = dp.m.make_noisy_max(integers, dp.linf_distance(T=int), zcdp, scale=1 / RATE)
+    few = [0] * (DIMENSION // 10)
     listed = scores.tolist()
-    generator = np.random.default_rng()
-    per_coordinate = {
-        "gaussian": seconds(lambda: DiscreteGaussian(SIGMA).draw(DIMENSION, words), 15) / DIMENSION,
-        "laplace": seconds(lambda: DiscreteLaplace(SIGMA).draw(DIMENSION, words), 15) / DIMENSION,
-        "numpy_normal": seconds(lambda: generator.standard_normal(DIMENSION), 15) / DIMENSION,
-        "numpy_laplace": seconds(lambda: generator.laplace(size=DIMENSION), 15) / DIMENSION,
-        "opendp_gaussian": seconds(lambda: their_gaussian(few), 3) / len(few),
-        "opendp_laplace": seconds(lambda: their_laplace(few), 3) / len(few),
+    return {
+        "opendp_gaussian": seconds(lambda: gaussian(few), 3) / len(few),
+        "opendp_laplace": seconds(lambda: laplace(few), 3) / len(few),
+        "selection": seconds(lambda: noisy_max(listed), 3),
     }
-    ours, theirs = seconds(lambda: selection.draw(scores, words), 15), seconds(lambda: their_max(listed), 3)
+
+
+def main() -> None:
+    """Measure and print."""
+    warm_up()
+    scores = np.random.default_rng(0).integers(0, 1000, CANDIDATES)
+    ours, theirs = our_seconds(scores), their_seconds(scores)
+    selection = {"discreet": ours.pop("selection"), "opendp": theirs.pop("selection")}
+    each = ours | theirs
     report = {
-        "gaussian_speedup_over_opendp": per_coordinate["opendp_gaussian"] / per_coordinate["gaussian"],
-        "gaussian_cost_over_numpy": per_coordinate["gaussian"] / per_coordinate["numpy_normal"],
-        "selection_speedup_over_opendp": theirs / ours,
-        "laplace_speedup_over_opendp": per_coordinate["opendp_laplace"] / per_coordinate["laplace"],
-        "laplace_cost_over_numpy": per_coordinate["laplace"] / per_coordinate["numpy_laplace"],
-        "nanoseconds": {name: value * 1e9 for name, value in per_coordinate.items()},
-        "selection_milliseconds": {"discreet": ours * 1e3, "opendp": theirs * 1e3},
+        "gaussian_speedup_over_opendp": each["opendp_gaussian"] / each["gaussian"],
+        "gaussian_cost_over_numpy": each["gaussian"] / each["numpy_normal"],
+        "selection_speedup_over_opendp": selection["opendp"] / selection["discreet"],
+        "laplace_speedup_over_opendp": each["opendp_laplace"] / each["laplace"],
+        "laplace_cost_over_numpy": each["laplace"] / each["numpy_laplace"],
+        "nanoseconds": {name: value * 1e9 for name, value in each.items()},
+        "selection_milliseconds": {name: value * 1e3 for name, value in selection.items()},
     }
     print(json.dumps(report))
 

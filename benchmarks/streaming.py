@@ -1,75 +1,135 @@
-"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, real data, and speed. Prints one JSON line.
+"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, real data, and speed.
 
-SubOpt is the best of a grid in hindsight for every method alike, as in the paper; "default" is without any tuning.
+Prints one JSON line. SubOpt is the best of a grid in hindsight for every method alike, as in the paper;
+"default" is without any tuning. Speeds are medians of five, with BLAS on one thread.
 """
 
 import json
 from math import inf
-from statistics import mean, pstdev
+from statistics import mean, median, pstdev
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from threadpoolctl import threadpool_limits
 
 from discreet import Privacy, StreamingLearner, warm_up
+from discreet.arrays import Floats
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from discreet.lab.progress import bars_on
 from discreet.lab.regression import Regression
 from discreet.lab.repeat import repeat
-from discreet.lab.sco_tables import CASES, PACES, case_name, grids, suboptimality
+from discreet.lab.sco_tables import CASES, PACES, best_of_grids, case_name, suboptimality
 
-SEEDS = range(10)
+SEEDS = 10
+COLUMNS = ("leader", "frank_wolfe", "rival", "published", "leader_default", "frank_wolfe_default")
+ONE_RELEASE = ("sufficient_statistics", "phased_sgd")
+"""Rivals that release once."""
 SPARSE: dict[str, dict[str, Any]] = {
     "frank_wolfe": {"method": "frank-wolfe"},
     "frank_wolfe_final": {"method": "frank-wolfe", "allocation": "final"},
     "leader_entropy": {"method": "leader", "curvature": 0.0},
 }
+SPARSE_PACES = (1.0, 3.0, 10.0)
+SPARSE_SEEDS = range(3)
 KINDS = ("plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short")
 GEOMETRIES = (1.5, 2.0, inf)
-OTHERS: dict[str, dict[str, Any]] = {"leader": {}, "leader_convex": {"curvature": 0.0}, "frank_wolfe": {"method": "frank-wolfe"}}
+OTHERS: dict[str, dict[str, Any]] = {
+    "leader": {},
+    "leader_convex": {"curvature": 0.0},
+    "frank_wolfe": {"method": "frank-wolfe"},
+}
+OTHER_SEEDS = range(100, 106)
+REAL: dict[str, float | None] = {"non_private": None, "epsilon_0.5": 0.5, "epsilon_1": 1.0, "epsilon_4": 4.0}
+REAL_SEEDS = range(10)
+REPETITIONS = 5
 
 
 def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
     """SubOpt of every method in every case."""
-    columns = ("leader", "frank_wolfe", "rival", "published", "leader_default", "frank_wolfe_default")
-    plan = [(case, column, place) for case in CASES for column in columns for place in range(len(grids(case[0])[column]))]
-    extra = ["sufficient_statistics", "phased_sgd"]
-    tasks = [(case, *grids(case[0])[column][place], seed) for case, column, place in plan for seed in SEEDS]
-    found = np.reshape(repeat(suboptimality, tasks, label="errors", console=console), (len(plan), len(SEEDS)))
-    table: dict[str, dict[str, Any]] = {case_name(*case): {} for case in CASES}
-    for (case, column, _), row in zip(plan, found, strict=True):
-        name = ("noisy_sfw" if case[0] <= 2 else "noisy_sgd") if column == "rival" else column
-        known = table[case_name(*case)]
-        if name not in known or row.mean() < known[name]:
-            known[name], known[f"{name}_sd"] = float(row.mean()), float(row.std())
+    found = best_of_grids(COLUMNS, SEEDS, bar=bars_on(console))
+    table: dict[str, dict[str, Any]] = {}
     for case in CASES:
-        table[case_name(*case)].setdefault("noisy_sfw", None)
+        row: dict[str, Any] = {}
+        for column, error in found[case_name(*case)].items():
+            name = ("noisy_sfw" if case[0] <= 2 else "noisy_sgd") if column == "rival" else column
+            row |= {name: error.mean, f"{name}_sd": error.standard_deviation}
+        row.setdefault("noisy_sfw", None)
         if case[0] <= 2:
-            tries = [mean(suboptimality(case, "noisy_sfw", {"pace": pace, "unit": True}, seed) for seed in SEEDS) for pace in PACES]
-            table[case_name(*case)]["noisy_sfw_unit_constants"] = min(tries)
-        for name in extra:
-            tries = [mean(suboptimality(case, name, {"pace": pace}, seed) for seed in range(4)) for pace in (0.1, 0.3, 1.0, 3.0)]
-            table[case_name(*case)][name] = min(tries)
+            tries = [mean_error(case, "noisy_sfw", {"pace": pace, "unit": True}, SEEDS) for pace in PACES]
+            row["noisy_sfw_unit_constants"] = min(tries)
+        for name in ONE_RELEASE:
+            row[name] = min(mean_error(case, name, {"pace": pace}, 4) for pace in PACES[:4])
+        table[case_name(*case)] = row
     return table
 
 
-def sparse_error(settings: dict[str, Any], pace: float, seed: int) -> float:
-    """SubOpt at p = 1, d = 1000, ten coefficients that are not 0, 10⁵ samples, ε = 1, δ = 1/T."""
-    world = Regression.drawn(10**5, 1000, 1, support=10, seed=seed)
+def mean_error(case: tuple[float, int, int], method: str, settings: dict[str, Any], seeds: int) -> float:
+    """SubOpt, on average over seeds."""
+    return mean(suboptimality(case, method, settings, seed) for seed in range(seeds))
+
+
+def error_in(world: Regression, delta: float, **settings: Any) -> float:
+    """SubOpt of one learner at ε = 1."""
+    samples = len(world.targets)
     learner = StreamingLearner(
-        world.domain, SquaredLoss(), 10**5, Privacy(1.0, 1e-5), feature_bound=1.0, target_bound=1.0, pace=pace, **settings
+        world.domain,
+        SquaredLoss(),
+        samples,
+        Privacy(1.0, delta),
+        feature_bound=1.0,
+        target_bound=1.0,
+        **settings,
     )
     learner.observe_stream(world.features, world.targets)
     return world.suboptimality(learner.coefficients)
 
 
+def sparse_error(settings: dict[str, Any], pace: float, seed: int) -> float:
+    """SubOpt at p = 1, d = 1000, ten coefficients that are not 0, 10⁵ samples, ε = 1, δ = 1/T."""
+    world = Regression.drawn(10**5, 1000, 1, support=10, seed=seed)
+    return error_in(world, 1e-5, pace=pace, **settings)
+
+
 def other_error(kind: str, p: float, settings: dict[str, Any], seed: int) -> float:
-    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ = 1e-6, without tuning."""
-    world = Regression.varied(kind, 20_000, 20, p, seed=seed)
-    learner = StreamingLearner(world.domain, SquaredLoss(), 20_000, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0, **settings)
-    learner.observe_stream(world.features, world.targets)
-    return world.suboptimality(learner.coefficients)
+    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ = 1e-6, untuned."""
+    return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, **settings)
+
+
+def sparse_errors(console: Console) -> dict[str, dict[str, float]]:
+    """By method and pace, on average over seeds."""
+    tasks = [
+        (settings, pace, seed)
+        for settings in SPARSE.values()
+        for pace in SPARSE_PACES
+        for seed in SPARSE_SEEDS
+    ]
+    errors = repeat(sparse_error, tasks, label="sparse", bar=bars_on(console))
+    means = np.reshape(errors, (len(SPARSE), len(SPARSE_PACES), len(SPARSE_SEEDS))).mean(axis=2).tolist()
+    names = [f"pace_{pace:g}" for pace in SPARSE_PACES]
+    return {name: dict(zip(names, row, strict=True)) for name, row in zip(SPARSE, means, strict=True)}
+
+
+def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
+    """By kind of world, geometry and method, on average over seeds."""
+    tasks = [
+        (kind, p, settings, seed)
+        for kind in KINDS
+        for p in GEOMETRIES
+        for settings in OTHERS.values()
+        for seed in OTHER_SEEDS
+    ]
+    errors = repeat(other_error, tasks, label="other worlds", bar=bars_on(console))
+    shape = (len(KINDS), len(GEOMETRIES), len(OTHERS), len(OTHER_SEEDS))
+    means = np.reshape(errors, shape).mean(axis=3).tolist()
+    return {
+        kind: {
+            f"p{p:g}": dict(zip(OTHERS, row, strict=True)) for p, row in zip(GEOMETRIES, rows, strict=True)
+        }
+        for kind, rows in zip(KINDS, means, strict=True)
+    }
 
 
 def data_sets() -> dict[str, tuple[Any, Any, tuple[float, float]]]:
@@ -78,9 +138,10 @@ def data_sets() -> dict[str, tuple[Any, Any, tuple[float, float]]]:
     from sklearn.datasets import load_digits
 
     rows, classes = zip(*Phishing(), strict=True)
+    features = np.array([list(row.values()) for row in rows], dtype=float)
     pixels, digits = load_digits(return_X_y=True)
     return {
-        "phishing": (np.array([list(row.values()) for row in rows], dtype=float), np.array(classes).astype(int), (0.0, 1.0)),
+        "phishing": (features, np.array(classes).astype(int), (0.0, 1.0)),
         "digits_5_or_more": (pixels, (digits >= 5).astype(int), (0.0, 16.0)),
     }
 
@@ -91,52 +152,91 @@ def accuracy(name: str, epsilon: float | None, seed: int) -> float:
 
     from discreet.estimators import PrivateStreamingClassifier
 
-    features, classes, ranges = data_sets()[name]
+    features, classes, (low, high) = data_sets()[name]
     order = np.random.default_rng(seed).permutation(len(classes))
     train, test = np.split(order, [int(0.7 * len(order))])
     if epsilon is None:
-        scaled = (2 * features - ranges[0] - ranges[1]) / (ranges[1] - ranges[0])
-        plain = SGDClassifier(loss="log_loss", max_iter=1, tol=None, average=True, random_state=seed).fit(scaled[train], classes[train])
-        return float(plain.score(scaled[test], classes[test]))
-    model = PrivateStreamingClassifier(epsilon, 1e-5, feature_range=ranges).fit(features[train], classes[train])
+        features = (2 * features - low - high) / (high - low)
+        model = SGDClassifier(loss="log_loss", max_iter=1, tol=None, average=True, random_state=seed)
+    else:
+        model = PrivateStreamingClassifier(epsilon, 1e-5, feature_range=(low, high))
+    model.fit(features[train], classes[train])
     return float(model.score(features[test], classes[test]))
 
 
-def speeds(dimension: int = 100, samples: int = 200_000, horizon: int = 10**6) -> dict[str, float]:
-    """Microseconds a sample: discreet in its blocks for a million samples, NumPy mini-batches of the same size, and river one by one."""
-    from river.linear_model import LinearRegression
-    from river.optim import SGD
+def accuracies(console: Console) -> dict[str, dict[str, dict[str, float]]]:
+    """By data set and ε: mean and standard deviation over shuffles."""
+    names = list(data_sets())
+    tasks = [(name, epsilon, seed) for name in names for epsilon in REAL.values() for seed in REAL_SEEDS]
+    scores = repeat(accuracy, tasks, label="real data", bar=bars_on(console))
+    table = np.reshape(scores, (len(names), len(REAL), len(REAL_SEEDS))).tolist()
+    return {
+        name: {
+            label: {"mean": mean(row), "standard_deviation": pstdev(row)}
+            for label, row in zip(REAL, rows, strict=True)
+        }
+        for name, rows in zip(names, table, strict=True)
+    }
 
+
+def speeds(dimension: int = 100, samples: int = 200_000, horizon: int = 10**6) -> dict[str, float]:
+    """Microseconds a sample, with BLAS on one thread.
+
+    discreet in its blocks for a million samples, NumPy mini-batches of the same size, and river one by one.
+    """
     generator = np.random.default_rng(0)
     features = generator.normal(size=(samples, dimension))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     targets = features @ generator.normal(size=dimension) / 10
+    with threadpool_limits(1, user_api="blas"):
+        private_seconds(features[:2000], targets[:2000], horizon)  # compiles
+        ours, numpy = [], []
+        for _ in range(REPETITIONS):
+            block, seconds = private_seconds(features, targets, horizon)
+            ours.append(seconds)
+            numpy.append(minibatch_seconds(features, targets, block))
+        river = [river_seconds(features[:3000], targets[:3000]) for _ in range(REPETITIONS)]
+    return {
+        "discreet": median(ours) / samples * 1e6,
+        "numpy": median(numpy) / samples * 1e6,
+        "river": median(river) / 3000 * 1e6,
+    }
 
-    def private() -> StreamingLearner:
-        return StreamingLearner(LpBall(dimension), SquaredLoss(), horizon, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0)
 
-    private().observe_stream(features[:2000], targets[:2000])
-    learner = private()
+def private_seconds(features: Floats, targets: Floats, horizon: int) -> tuple[int, float]:
+    """The block of a private learner, and how long it takes for these samples."""
+    domain = LpBall(features.shape[1])
+    learner = StreamingLearner(
+        domain, SquaredLoss(), horizon, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0
+    )
     block = learner.rounds_until_release
-    times: dict[str, list[float]] = {"discreet": [], "numpy": []}
-    for _ in range(3):
-        learner = private()
-        began = perf_counter()
-        learner.observe_stream(features, targets)
-        times["discreet"].append(perf_counter() - began)
-        point = np.zeros(dimension)
-        began = perf_counter()
-        for first in range(0, samples, block):
-            part = features[first : first + block]
-            point -= 0.1 * (2 * part.T @ (part @ point - targets[first : first + block]) / len(part))
-        times["numpy"].append(perf_counter() - began)
-    model = LinearRegression(SGD(0.01))
-    rows = [dict(enumerate(row.tolist())) for row in features[:3000]]
     began = perf_counter()
-    for row, target in zip(rows, targets[:3000].tolist(), strict=True):
+    learner.observe_stream(features, targets)
+    return block, perf_counter() - began
+
+
+def minibatch_seconds(features: Floats, targets: Floats, block: int) -> float:
+    """Gradient steps on mini-batches in NumPy, without privacy."""
+    point = np.zeros(features.shape[1])
+    began = perf_counter()
+    for first in range(0, len(targets), block):
+        part = features[first : first + block]
+        residuals = part @ point - targets[first : first + block]
+        point -= 0.1 * (2 * part.T @ residuals / len(part))
+    return perf_counter() - began
+
+
+def river_seconds(features: Floats, targets: Floats) -> float:
+    """river's linear regression, one sample at a time."""
+    from river.linear_model import LinearRegression
+    from river.optim import SGD
+
+    model = LinearRegression(SGD(0.01))
+    rows = [dict(enumerate(row.tolist())) for row in features]
+    began = perf_counter()
+    for row, target in zip(rows, targets.tolist(), strict=True):
         model.learn_one(row, target)
-    river = (perf_counter() - began) / 3000
-    return {name: min(values) / samples * 1e6 for name, values in times.items()} | {"river": river * 1e6}
+    return perf_counter() - began
 
 
 def main() -> None:
@@ -144,38 +244,13 @@ def main() -> None:
     warm_up()
     console = Console(stderr=True)
     microseconds = speeds()
-    subopt = errors_of_cases(console)
-    paces = (1.0, 3.0, 10.0)
-    tries = [(settings, pace, seed) for settings in SPARSE.values() for pace in paces for seed in range(3)]
-    found = np.reshape(repeat(sparse_error, tries, label="sparse", console=console), (len(SPARSE), len(paces), 3)).mean(axis=2)
-    sparse = {
-        name: {f"pace_{pace:g}": float(value) for pace, value in zip(paces, row, strict=True)}
-        for name, row in zip(SPARSE, found, strict=True)
-    }
-    others = [(kind, p, settings, seed) for kind in KINDS for p in GEOMETRIES for settings in OTHERS.values() for seed in range(100, 106)]
-    shape = (len(KINDS), len(GEOMETRIES), len(OTHERS), 6)
-    worlds = np.reshape(repeat(other_error, others, label="other worlds", console=console), shape).mean(axis=3)
-    other = {
-        kind: {f"p{p:g}": dict(zip(OTHERS, row.tolist(), strict=True)) for p, row in zip(GEOMETRIES, block, strict=True)}
-        for kind, block in zip(KINDS, worlds, strict=True)
-    }
-    runs = [(name, epsilon, seed) for name in data_sets() for epsilon in (None, 0.5, 1.0, 4.0) for seed in range(10)]
-    scores = np.reshape(repeat(accuracy, runs, label="real data", console=console), (-1, 4, 10))
-    labels = ("non_private", "epsilon_0.5", "epsilon_1", "epsilon_4")
-    real = {
-        name: {
-            label: {"mean": float(np.mean(row)), "standard_deviation": pstdev(row.tolist())}
-            for label, row in zip(labels, block, strict=True)
-        }
-        for name, block in zip(data_sets(), scores, strict=True)
-    }
     report = {
-        "subopt": subopt,
+        "subopt": errors_of_cases(console),
         "speedup_over_river": microseconds["river"] / microseconds["discreet"],
         "cost_over_numpy_minibatch": microseconds["discreet"] / microseconds["numpy"],
-        "real_data": real,
-        "sparse_p1_d1000_T1e5": sparse,
-        "other_worlds": other,
+        "real_data": accuracies(console),
+        "sparse_p1_d1000_T1e5": sparse_errors(console),
+        "other_worlds": other_errors(console),
         "microseconds_a_sample": microseconds,
     }
     print(json.dumps(report))

@@ -18,6 +18,7 @@ __all__ = [
     "PURPLE",
     "RED",
     "SAND",
+    "add_legend",
     "count_people",
     "mark_level",
     "open_frame",
@@ -64,17 +65,16 @@ def count_people(axes: Any) -> None:
     axes.xaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
 
 
-def mark_level(axes: Any, height: float, text: str, *, at: float, left: bool = False, above: bool = True) -> None:
-    """A dotted line across, with a text that begins (`left`) or ends at a place, above or below the line."""
+def mark_level(axes: Any, height: float, text: str) -> None:
+    """A dotted line across, named in the margin on the right."""
     axes.axhline(height, color=BLACK, linewidth=0.7, linestyle=":")
-    axes.text(
-        at,
-        height,
-        text,
-        ha="left" if left else "right",
-        va="bottom" if above else "top",
-        fontsize=8,
-    )
+    margin = axes.get_yaxis_transform()  # across in parts of the width, up in units of the data
+    axes.text(1.01, height, text, transform=margin, ha="left", va="center", fontsize=8)
+
+
+def add_legend(axes: Any, **place: Any) -> None:
+    """Names of the lines, without a frame, readable where lines pass below."""
+    axes.legend(edgecolor="none", framealpha=0.8, fontsize=8, **place)
 
 
 def save(figure: Any, path: Path) -> None:

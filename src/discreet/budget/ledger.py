@@ -8,8 +8,7 @@ and budgets down, so that a million small charges drift by nothing.
     zCDP cohort    ρ_everyone + ρ_cohort ≤ ρ(ε, δ)
     pure cohort    ε_cohort ≤ ε;  beside charges against everyone, ε_cohort + ε(ρ_everyone, δ) ≤ ε
 
-Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts) and 4 (cohorts in measures of their
-            own)
+Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (each in its own measure)
 Runtime     O(1) a charge, O(1) memory
 """
 
@@ -132,6 +131,8 @@ class Ledger:
             raise BudgetError(
                 "a zCDP charge cannot be paid from a pure budget; ask for delta > 0 or use a pure mechanism"
             )
+        if cohort is None and charge.amount == 0:
+            return self
         if cohort is None:
             same = charge.measure == self._measure
             after = replace(self, everyone=self.everyone + units_of(charge if same else zcdp(charge.rho)))

@@ -1,21 +1,23 @@
 """Audits: does an attacker learn more than the ledger says?
 
-Run a mechanism many times on two neighbouring inputs, reduce each output to one number, and guess from a threshold which input
-it was. How often the guess is right bounds the true privacy loss from below, at a stated confidence. A sound mechanism stays
-under its charge; one with half the noise must not.
+Run a mechanism many times on two neighbouring inputs, reduce each output to one number, and guess from a
+threshold which input it was. How often the guess is right bounds the true privacy loss from below, at a
+stated confidence. A sound mechanism stays under its charge; one with half the noise must not.
 
-References  Clopper, Pearson (1934); Jagielski, Ullman, Oprea (2020), "Auditing Differentially Private Machine Learning"
+References  Clopper, Pearson (1934); Jagielski, Ullman, Oprea (2020), "Auditing Differentially Private Machine
+            Learning"
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from discreet.arrays import Floats
+from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
-from discreet.release.arrays import Floats
 from discreet.release.door import Door
-from discreet.release.privacy import Charge
 from discreet.release.randomness import seeded_words
 
 __all__ = ["Audit", "audit", "through_doors"]
@@ -36,9 +38,15 @@ class Audit:
         return self.shown > self.claim.amount
 
 
-def through_doors(passage: Callable[[Door], float], claim: Charge, *, trials: int, seed: int) -> Floats:
-    """The outputs of many independent turns, each through a seeded door of its own that has the claimed charge."""
-    return np.array([passage(Door(seeded_words(seed, trial), claim, trial)) for trial in range(trials)])
+def through_doors(
+    passage: Callable[[Door], float], claim: Charge, *, trials: int, seed: int, index: int = 0
+) -> Floats:
+    """The outputs of many independent turns, all release number `index`.
+
+    Each goes through a seeded door of its own that has the claimed charge.
+    """
+    doors = (Door(seeded_words(seed, trial), claim, index) for trial in range(trials))
+    return np.array([passage(door) for door in doors])
 
 
 def audit(here: Floats, there: Floats, claim: Charge) -> Audit:
@@ -54,29 +62,34 @@ def audit(here: Floats, there: Floats, claim: Charge) -> Audit:
     if min(here.size, there.size) < 4:
         raise ConfigError("an audit needs at least 4 outputs on either side")
     shown = 0.0
-    for first, second in ((here, there), (there, here)):
-        halves = [values[part] for values in (first, second) for part in (slice(None, None, 2), slice(1, None, 2))]
+    for likely, unlikely in ((here, there), (there, here)):
         for upper in (True, False):
-            threshold = _best_threshold(halves[0], halves[2], claim.measure, upper)
-            low, _ = _interval(_hits(halves[1], threshold, upper), halves[1].size)
-            _, high = _interval(_hits(halves[3], threshold, upper), halves[3].size)
-            shown = max(shown, _loss(low, high, claim.measure))
+            guess = _best_guess(likely[::2], unlikely[::2], claim.measure, upper)
+            shown = max(shown, guess.shows(likely[1::2], unlikely[1::2], claim.measure))
     return Audit(claim, shown)
 
 
-def _hits(values: Floats, threshold: float, upper: bool) -> int:
-    return int(np.count_nonzero(values > threshold if upper else values <= threshold))
+class Guess(NamedTuple):
+    """An event: the output lies above a threshold, or not."""
 
+    threshold: float
+    upper: bool
 
-def _best_threshold(first: Floats, second: Floats, measure: str, upper: bool) -> float:
-    candidates = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0.002, 0.998, 200)))
-
-    def pessimistic(threshold: float) -> float:
-        low, _ = _interval(_hits(first, threshold, upper), first.size)
-        _, high = _interval(_hits(second, threshold, upper), second.size)
+    def shows(self, likely: Floats, unlikely: Floats, measure: str) -> float:
+        """The least charge that allows the event to be as likely here, and as unlikely there, as was seen."""
+        low, _ = _interval(self._hits(likely), likely.size)
+        _, high = _interval(self._hits(unlikely), unlikely.size)
         return _loss(low, high, measure)
 
-    return float(max(candidates, key=pessimistic))
+    def _hits(self, values: Floats) -> int:
+        return int(np.count_nonzero(values > self.threshold if self.upper else values <= self.threshold))
+
+
+def _best_guess(likely: Floats, unlikely: Floats, measure: str, upper: bool) -> Guess:
+    together = np.concatenate([likely, unlikely])
+    thresholds = np.unique(np.quantile(together, np.linspace(0.002, 0.998, 200)))
+    guesses = [Guess(float(threshold), upper) for threshold in thresholds]
+    return max(guesses, key=lambda guess: guess.shows(likely, unlikely, measure))
 
 
 def _interval(hits: int, trials: int) -> tuple[float, float]:

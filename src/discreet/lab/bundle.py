@@ -27,7 +27,7 @@ CHUNK = 10_000
 
 @dataclass(frozen=True)
 class BundleWorld:
-    """Items in groups, with edges between complements; and visitors, made up in chunks as they are asked for."""
+    """Items in groups, with edges between complements; and visitors, made up in chunks when asked for."""
 
     visitors: int
     seed: int
@@ -37,7 +37,7 @@ class BundleWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int = 50, seed: int = 0) -> "BundleWorld":
-        """Groups of about five items, all pairs within a group and a few across; every other group is liked."""
+        """Groups of about five items: all pairs within and a few across; every other group is liked."""
         if visitors < 1 or items < 1:
             raise ConfigError(f"visitors must be at least 1 and items too, got {visitors} and {items}")
         generator = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 """The product-display world: visitors of a few types, each with favourite items.
 
-    share = (value − random slates) / (greedy in hindsight − random slates)        of the value that was possible
+share = (value − random slates) / (greedy in hindsight − random slates)        of the value that was possible
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class World:
         seed: int = 0,
         stream: str = "iid",
     ) -> "World":
-        """Dirichlet(1) weights; a type clicks its favourites with Beta(4, 6), all else with Beta(1, 30) chances.
+        """Dirichlet(1) weights; types click favourites with Beta(4, 6) and the rest with Beta(1, 30) chances.
 
         `stream` is "iid", "drifting" (weights change slowly from one draw to another) or "switching" (they
         change four times).

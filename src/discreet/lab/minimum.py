@@ -63,7 +63,7 @@ def minimum_norm_point(
     `along(order)` says what each item adds along an order. Wolfe's algorithm for the point of least norm in
     the base polytope: its negative coordinates are the minimiser.
 
-    >>> joint, benefits = 1.0, np.array([0.8, 0.9, -0.1])        # a set costs 1, and brings its items' benefits
+    >>> joint, benefits = 1.0, np.array([0.8, 0.9, -0.1])    # a set costs 1, and brings its items' benefits
     >>> minimum_norm_point(lambda order: joint * (np.argsort(order) == 0) - benefits, 3)
     array([0, 1])
     """

@@ -52,7 +52,7 @@ def generalised_gaussian(
 class TreeNoise:
     """The noise of running sums over a binary tree, in which every node is noised once.
 
-        noise of sum t = noise of the node that ends at t + noise of sum t′,    t′ = t without its lowest 1-bit
+        noise of sum t = noise of the node that ends at t + noise of sum t′,   t′ = t without its lowest bit
 
     >>> TreeNoise(dimension=1).of_sums(np.ones((8, 1)))[:, 0]        # so many nodes make up sums 1 to 8
     array([1., 1., 2., 1., 2., 2., 3., 1.])
@@ -76,7 +76,7 @@ LEVELS = 63
 
 @compiled
 def _add_up(noise: Any, before: Any, newest: Any) -> None:
-    """Nodes' noise becomes that of sums, in place. `newest[level]` has the latest sum with that lowest 1-bit."""
+    """Nodes' noise becomes that of sums. `newest[level]` is of the latest sum with that lowest bit."""
     for row in range(noise.shape[0]):
         time = before + row + 1
         level = _lowest_bit(time)

@@ -1,21 +1,28 @@
 """What a budget buys, before it is spent: facts of the plan, and a quick simulation in a made-up world."""
 
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from discreet.budget.privacy import Privacy
+from discreet.errors import ConfigError
 from discreet.lab.bundle import BundleWorld, run_bundle
 from discreet.lab.display import World, run_display
-from discreet.lab.published_costs import cost_as_published
+from discreet.lab.progress import bars_on
+from discreet.lab.published import fi_dp
+from discreet.lab.published.costs import cost_as_published
 from discreet.lab.repeat import repeat
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
-from discreet.release.privacy import Privacy
 
-__all__ = ["make_plan", "print_plan"]
+__all__ = ["Case", "make_plan", "print_plan"]
 
 GOAL = 0.9
+"""The share of the value that is aimed for."""
 MOST_VISITORS = 2_000_000
 NAMES = {
     "expert": "learns by",
@@ -31,46 +38,90 @@ NAMES = {
 }
 
 
-def simulated_share(items: int, slots: int | None, rounds: int, epsilon: float, delta: float, settings: dict[str, Any]) -> float:
-    """The share kept in a made-up world like those of the demos: best k of n, or without slots the set of least cost."""
-    privacy = Privacy(epsilon, delta)
-    if slots is not None:
-        world = World.drawn(rounds, items=items, seed=3)
-        return world.share(run_display(SetMaximizer(items, slots, rounds, privacy, **settings), world).value, slots)
-    bundles = BundleWorld.drawn(rounds, items=items, seed=3)
-    bandit = settings["feedback"] == "bandit"
-    if settings.get("calibration") == "published":
-        cost = cost_as_published(bundles, epsilon=epsilon, bandit=bandit)
-    else:
-        function = None if bandit else bundles.function
-        cost = run_bundle(SetMinimizer(items, rounds, privacy, function=function, **settings), bundles).cost
-    return (bundles.naive - cost) / (bundles.naive - bundles.cost_of(bundles.best))
+@dataclass(frozen=True)
+class Case:
+    """What is planned: the best `slots` of so many items, or without slots the set of least cost."""
+
+    items: int
+    slots: int | None
+    rounds: int
+    privacy: Privacy
+    settings: dict[str, Any]
+    """Feedback and stream."""
+
+    def learner(self, function: Any = None) -> SetMaximizer | SetMinimizer:
+        """The learner that would be used; `function` is what rows of costs mean."""
+        if self.slots is not None:
+            return SetMaximizer(self.items, self.slots, self.rounds, self.privacy, **self.settings)
+        return SetMinimizer(self.items, self.rounds, self.privacy, function=function, **self.settings)
+
+    def share(self, *, published: bool = False) -> float:
+        """The share kept in a made-up world like those of the demos, by us or with published constants."""
+        if self.slots is not None:
+            world = World.drawn(self.rounds, items=self.items, seed=3)
+            return world.share(self._earned(world, self.slots, published), self.slots)
+        bundles = BundleWorld.drawn(self.rounds, items=self.items, seed=3)
+        return bundles.share(self._cost(bundles, published))
+
+    def _earned(self, world: World, slots: int, published: bool) -> float:
+        if published:
+            often = max(1, self.rounds // 1000)
+            terms = (slots, self.privacy.epsilon, self.privacy.delta)
+            return fi_dp.run(world, *terms, block=often).value
+        learner = self.learner()
+        assert isinstance(learner, SetMaximizer)
+        return run_display(learner, world).value
+
+    def _cost(self, world: BundleWorld, published: bool) -> float:
+        bandit = self.settings["feedback"] == "bandit"
+        if published:
+            return cost_as_published(world, epsilon=self.privacy.epsilon, bandit=bandit)
+        learner = self.learner(None if bandit else world.function)
+        assert isinstance(learner, SetMinimizer)
+        return run_bundle(learner, world).cost
+
+    def with_visitors(self, rounds: int) -> "Case":
+        """The same with other visitors."""
+        return replace(self, rounds=rounds)
+
+    def with_epsilon(self, epsilon: float) -> "Case":
+        """The same with another epsilon."""
+        return replace(self, privacy=replace(self.privacy, epsilon=epsilon))
 
 
-def make_plan(items: int, slots: int | None, rounds: int, privacy: Privacy, settings: dict[str, Any], console: Console) -> dict[str, Any]:
-    """Facts, the expected share, and what would be needed to keep 90 %. Without slots: for the set of least cost."""
-    if slots is None:
-        facts = SetMinimizer(items, rounds, privacy, **settings)._plan
-        published: dict[str, Any] = settings | {"calibration": "published"}
-    else:
-        facts = SetMaximizer(items, slots, rounds, privacy, **settings)._plan
-        published = {"calibration": "published", "block": max(1, rounds // 1000)}
-    least = slots or items
-    visitors = sorted({max(least, int(rounds * 2.0**power)) for power in range(-6, 8) if rounds * 2.0**power <= max(rounds, MOST_VISITORS)})
-    epsilons = [privacy.epsilon * 2.0**power for power in range(-6, 6)]
-    tasks = [(items, slots, rounds, privacy.epsilon, privacy.delta, settings)]
-    tasks += [(items, slots, count, privacy.epsilon, privacy.delta, settings) for count in visitors]
-    tasks += [(items, slots, rounds, epsilon, privacy.delta, settings) for epsilon in epsilons]
-    if not privacy.pure:
-        tasks.append((items, slots, rounds, privacy.epsilon, privacy.delta, published))
-    shares = repeat(simulated_share, tasks, label="simulating", console=console)
-    by_visitors = dict(zip(visitors, shares[1:], strict=False))
-    by_epsilon = dict(zip(epsilons, shares[1 + len(visitors) :], strict=False))
+def share_of(case: Case, published: bool) -> float:
+    """The share kept; less than anything where such a case cannot be."""
+    with suppress(ConfigError):
+        return case.share(published=published)
+    return -inf
+
+
+def make_plan(
+    items: int, slots: int | None, rounds: int, privacy: Privacy, settings: dict[str, Any], console: Console
+) -> dict[str, Any]:
+    """Facts, the expected share, and what would be needed to keep 90 %.
+
+    Without slots: for the set of least cost.
+    """
+    case = Case(items, slots, rounds, privacy, settings)
+    learner = case.learner()
+    powers = [2.0**power for power in range(-6, 8)]
+    counts = {max(slots or items, int(rounds * power)) for power in powers}
+    visitors = sorted(count for count in counts if count <= max(rounds, MOST_VISITORS))
+    epsilons = [privacy.epsilon * power for power in powers[:12]]
+    tasks = [(case, False)]
+    tasks += [(case.with_visitors(count), False) for count in visitors]
+    tasks += [(case.with_epsilon(epsilon), False) for epsilon in epsilons]
+    tasks += [] if privacy.pure else [(case, True)]
+    shares = repeat(share_of, tasks, label="simulating", bar=bars_on(console))
+    by_visitors = zip(visitors, shares[1:], strict=False)
+    by_epsilon = zip(epsilons, shares[1 + len(visitors) :], strict=False)
     return {
-        "facts": facts.facts | {"charge": facts.total.amount, "measure": facts.total.measure},
+        "facts": learner.facts
+        | {"epsilon": learner.guarantee.total.epsilon(privacy), "delta": privacy.delta},
         "expected_share": shares[0],
-        "visitors_for_90_percent": next((count for count, share in by_visitors.items() if share >= GOAL), None),
-        "epsilon_for_90_percent": next((epsilon for epsilon, share in by_epsilon.items() if share >= GOAL), None),
+        "visitors_for_90_percent": next((count for count, share in by_visitors if share >= GOAL), None),
+        "epsilon_for_90_percent": next((epsilon for epsilon, share in by_epsilon if share >= GOAL), None),
         "published_share": None if privacy.pure else shares[-1],
         "published_is_sound": slots is not None,
     }
@@ -79,17 +130,26 @@ def make_plan(items: int, slots: int | None, rounds: int, privacy: Privacy, sett
 def print_plan(plan: dict[str, Any], console: Console) -> None:
     """The plan as a table."""
     table = Table(show_header=False, title="What this budget buys")
-    for name, value in plan["facts"].items():
+    facts = plan["facts"]
+    for name, value in facts.items():
         if name in NAMES:
-            table.add_row(
-                NAMES[name], f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-            )
-    table.add_row("privacy spent in the end", f"{plan['facts']['charge']:.4g} ({plan['facts']['measure']})")
+            table.add_row(NAMES[name], _shown(value))
+    spent = f"epsilon = {facts['epsilon']:.4g}"
+    table.add_row(
+        "privacy spent in the end", spent + (f" at delta = {facts['delta']:g}" if facts["delta"] else "")
+    )
     table.add_row("share of the value kept (simulated)", f"{max(plan['expected_share'], 0):.1%}")
     visitors, epsilon = plan["visitors_for_90_percent"], plan["epsilon_for_90_percent"]
-    table.add_row("visitors for 90 % at this epsilon", f"about {visitors:,}" if visitors else "more than was tried")
-    table.add_row("epsilon for 90 % with these visitors", f"about {epsilon:g}" if epsilon else "more than was tried")
+    unknown = "more than was tried"
+    table.add_row("visitors for 90 % at this epsilon", f"about {visitors:,}" if visitors else unknown)
+    table.add_row("epsilon for 90 % with these visitors", f"about {epsilon:g}" if epsilon else unknown)
     if plan["published_share"] is not None:
         remark = "whole preferences" if plan["published_is_sound"] else "not private as printed"
         table.add_row(f"published constants, {remark}", f"{max(plan['published_share'], 0):.1%}")
     console.print(table)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -59,7 +59,7 @@ class Regression:
 
     @classmethod
     def varied(cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0) -> "Regression":
-        """Other regressions than the papers' one: random coefficients of length 0.9, rows of differing lengths.
+        """Other regressions than the papers': random coefficients of length 0.9, rows of differing lengths.
 
         Most rows are at most 1 long. `kind`: plain, anisotropic (coordinates vary 30 : 1), correlated, sparse
         (a fifth of the features), noisy, inner (coefficients of length 0.3), short (rows a tenth as long as

@@ -195,7 +195,7 @@ def local_md(
 def phased_sgd(
     world: Regression, epsilon: float, delta: float, pace: float, seed: int, constants: Constants = SOUND
 ) -> Floats:
-    """Phased SGD: one pass of SGD over halving parts, each average noised, with steps that fall by four. Sound."""
+    """Phased SGD: one pass over halving parts, each average noised, with steps that fall by four. Sound."""
     samples, dimension = world.features.shape
     generator = np.random.default_rng(seed)
     centre = np.zeros(dimension)
@@ -288,9 +288,7 @@ def _seed(seed: Any) -> None:
 
 
 @compiled
-def _recursive_frank_wolfe(
-    features: Any, targets: Any, dual: Any, noise: Any, pace: Any, here: Any
-) -> None:
+def _recursive_frank_wolfe(features: Any, targets: Any, dual: Any, noise: Any, pace: Any, here: Any) -> None:
     """The printed Algorithm 1: running sums of g_t = (t + 1)∇f(θ_t) − t∇f(θ_{t−1}), and their noise."""
     samples, dimension = features.shape
     before = here.copy()
@@ -317,7 +315,7 @@ def _recursive_frank_wolfe(
 def _noisy_descent(
     features: Any, targets: Any, centre: Any, steps: Any, length: Any, sigma: Any, pull: Any, reach: Any
 ) -> Any:
-    """Noisy SGD on the average loss plus (pull/2)·‖θ − centre‖², kept in [−reach, reach]: last point and mean."""
+    """Noisy SGD on the average loss plus (pull/2)·‖θ − centre‖², in [−reach, reach]: last point and mean."""
     samples, dimension = features.shape
     here = centre.copy()
     total = np.zeros(dimension)

@@ -10,7 +10,7 @@ CATEGORIES = ("groceries", "clothing", "electronics", "books")
 
 
 def shoppers(people: int, *, days: int = 28, seed: int = 0) -> Floats:
-    """What each of many shoppers bought: whether something of each category, one row a person, in order of arrival.
+    """What shoppers bought, in order of arrival: whether something of each category, one row a person.
 
     Shares drift over the days, follow the week, and rise for one category during a sale.
     """

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import ConfigError
-from discreet.turn.coins import Coin, scattered
+from discreet.turn.coins import Coin, scattered, scattered_one
 
 __all__ = ["TrialSchedule", "Trials"]
 
@@ -33,6 +33,10 @@ class Trials(NamedTuple):
 
     places: Integers
     kinds: Integers
+
+
+FIRST = np.zeros(1, dtype=np.int64)
+NOTHING = Trials(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class TrialSchedule:
 
     def among(self, positions: Integers) -> Trials:
         """The trials among these rounds, which are counted from the beginning of the block."""
+        if len(positions) == 1:
+            return self._at(int(positions[0]))
         stretch = self._stretch(positions)
         begin = self._begin(stretch)
         length = self._begin(stretch + 1) - begin
@@ -74,6 +80,19 @@ class TrialSchedule:
         places = np.flatnonzero((positions == chosen) & (positions >= 0) & (positions < self.rounds))
         cycle, place = np.divmod(stretch[places], self.kinds)
         return Trials(places, self._orders[cycle % len(self._orders), place])
+
+    def _at(self, position: int) -> Trials:
+        """The same for one round, without arrays: that is what one visitor waits for."""
+        if not 0 <= position < self.rounds:
+            return NOTHING
+        stretch = (position * self.count + self.count - 1) // self.rounds
+        while stretch * self.rounds // self.count > position:
+            stretch -= 1
+        begin, end = (number * self.rounds // self.count for number in (stretch, stretch + 1))
+        if position != begin + scattered_one(self.key, stretch) % (end - begin):
+            return NOTHING
+        cycle, place = divmod(stretch, self.kinds)
+        return Trials(FIRST, self._orders[cycle % len(self._orders), place : place + 1])
 
     def _begin(self, stretch: Integers) -> Integers:
         """The first round of a stretch: stretch · rounds / count, rounded down, without leaving 64 bits."""

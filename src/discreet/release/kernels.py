@@ -308,6 +308,46 @@ def admit_rows(
 
 
 @compiled
+def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: Any, out: Any) -> None:
+    """Each number clipped to [low, high], in whole steps between `least` and `most`; what is not finite as zero."""
+    for place in range(numbers.size):
+        value = numbers[place]
+        if not np.isfinite(value):
+            value = 0.0
+        value = max(low, min(high, value))
+        out[place] = max(least, min(most, np.int64(np.floor(value * scale + 0.5))))
+
+
+@compiled
+def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
+    """Add each person's steps to their cells, with the signs; False, before anything is added, if a cell stands twice in a row."""
+    people, copies = cells.shape
+    for person in range(people):
+        for place in range(1, copies):
+            for before in range(place):
+                if cells[person, place] >= 0 and cells[person, place] == cells[person, before]:
+                    return False
+    for person in range(people):
+        for place in range(copies):
+            cell = cells[person, place]
+            if 0 <= cell < total.size:
+                total[cell] += np.sign(signs[person, place]) * steps[person]
+    return True
+
+
+@compiled
+def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
+    """Keep rows of numbers in [0, 1] at their places, in whole steps; what is not finite as zero, places beyond the end not at all."""
+    for row in range(rows.shape[0]):
+        if 0 <= places[row] < held.shape[0]:
+            for column in range(rows.shape[1]):
+                value = rows[row, column]
+                if not np.isfinite(value):
+                    value = 0.0
+                held[places[row], column] = np.uint16(np.floor(max(0.0, min(1.0, value)) * full + 0.5))
+
+
+@compiled
 def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
     """Shrink an integer vector until its norm is at most `levels`."""
     limit = levels if norm == 1 else levels * levels

@@ -156,12 +156,15 @@ class Once:
     noise: Noise
 
     @classmethod
+    def for_budget(cls, budget: Charge, gathering: Gathering, most: int = 2**16) -> "Once":
+        """The least noise that this budget pays for."""
+        levels, noise = noise_for(budget, gathering, most)
+        return cls(gathering.on_grid(levels), noise)
+
+    @classmethod
     def calibrate(cls, privacy: Privacy, gathering: Gathering, most: int = 2**16) -> "Once":
         """The least noise of all budgets that a person may spend on one release."""
-        found = []
-        for budget in privacy.budgets:
-            levels, noise = noise_for(budget, gathering, most)
-            found.append(cls(gathering.on_grid(levels), noise))
+        found = [cls.for_budget(budget, gathering, most) for budget in privacy.budgets]
         return min(found, key=lambda once: once.standard_deviation)
 
     @property

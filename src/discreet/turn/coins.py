@@ -13,7 +13,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
-__all__ = ["Coin", "Coins", "scattered"]
+__all__ = ["Coin", "Coins", "scattered", "scattered_one"]
 
 
 class Coin:
@@ -90,3 +90,15 @@ def scattered(key: bytes, numbers: Integers) -> np.ndarray:
         word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         word = ((word ^ (word >> np.uint64(27))) + second) * np.uint64(0x94D049BB133111EB)
         return np.asarray(word ^ (word >> np.uint64(31)))
+
+
+def scattered_one(key: bytes, number: int) -> int:
+    """The same word for one number, in plain Python."""
+    first, second = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")
+    word = ((number + 1) * 0x9E3779B97F4A7C15 + first) & _WORD
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    word = (((word ^ (word >> 27)) + second) * 0x94D049BB133111EB) & _WORD
+    return word ^ (word >> 31)
+
+
+_WORD = 2**64 - 1

@@ -25,6 +25,7 @@ from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.door import Door
+from discreet.release.gathering import Gathering
 from discreet.release.randomness import Words, seeded_words, system_words, this_process
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
@@ -212,17 +213,21 @@ class Engine:
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         gatherings = self.problem.gatherings(turn.public)
-        held = turn.block or {name: gathering.empty().values for name, gathering in gatherings.items()}
-        try:
-            block = {name: gathering.holding(held[name]) for name, gathering in gatherings.items()}
-        except (KeyError, ConfigError):
-            raise StateError(
-                "the state does not fit its settings: restore it from where it was copied"
-            ) from None
+        if turn.block:
+            block = self._held(turn.block, gatherings)
+        else:
+            block = {name: gathering.empty() for name, gathering in gatherings.items()}
         step = self.problem.plan.next(turn.index, turn.public)
         self._now = _Now(
             turn, block, step, Coins(turn.coin_key)
         )  # at once: an interrupt sees the old state or the new one
+
+    def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
+        """What was gathered before the state was kept."""
+        try:
+            return {name: gathering.holding(values[name]) for name, gathering in gatherings.items()}
+        except (KeyError, ConfigError):
+            raise StateError("the state does not fit its settings: restore it from where it was copied") from None
 
     # --- public events
     # --------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class Asked:
 NOTHING = Asked()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Batch:
     """Feedback of some rounds of one block, on its way to `gather`.
 

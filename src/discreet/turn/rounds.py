@@ -96,15 +96,10 @@ class Rounds:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
         self.release_if_due()
         engine, round = self._engine, self.clock
+        turn, problem = engine.turn, engine.problem
         rounds = np.array([round])
-        decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
-        ticket = Ticket(
-            engine.turn.identity,
-            engine.turn.epoch,
-            engine.turn.index,
-            round,
-            engine.problem.single(decisions),
-        )
+        decision = problem.single(problem.decide(turn.public, rounds, asked, engine.coins))
+        ticket = Ticket(turn.identity, turn.epoch, turn.index, round, decision)
         if not self.is_over:
             self._count_masks(rounds, asked)
             self._singles[round] = asked

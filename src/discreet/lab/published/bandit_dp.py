@@ -33,6 +33,7 @@ from discreet.lab.published.stretches import STRETCHES, run_in_stretches
 
 __all__ = ["printed_exploration", "rate", "run"]
 
+
 def printed_exploration(items: int, slots: int, horizon: int) -> float:
     """The printed γ = k((16 n ln n)²/T)^(1/3), at most 1: with 100 items and 5 slots it is 1 until T ≈ 7·10⁹.
 

@@ -10,8 +10,8 @@
         a fair coin picks g_t: 2 f_t(B_j)/p_j at the last item shown, or −2 f_t(B_j)/p_j at the first one not
         (j = 0 or n leaves one choice, without the 2)
 
-A node of the tree has noise in a uniform direction, of a Gamma-distributed length. As printed, the sum of
-T = 2^h vectors would be released without noise; here the root is noised like every node.
+A node of the tree (discreet/lab/noise.py) has noise in a uniform direction, of a Gamma-distributed length. As
+printed, the sum of T = 2^h vectors would be released without noise; here the root is noised like every node.
 
 Symbols     H the stiffness, γ the exploration, L the length of one vector, M = 1 the largest cost, n items
 Printed     H = M√T, L = 4M; bandit: H = M·T^(2/3), γ = n^(3/2)/T^(1/3), L = 4Mn/√γ; noise L(⌈log₂T⌉ + 1)/ε
@@ -203,4 +203,3 @@ def _one_point_estimate(point: Any, order: Any, exploration: Any, gradient: Any)
     else:
         gradient[order[shown]] = -2 * cost / chance
     return cost
-

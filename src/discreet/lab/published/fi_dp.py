@@ -31,6 +31,7 @@ from discreet.lab.published.stretches import STRETCHES, run_in_stretches
 
 __all__ = ["epsilon_spent", "rate", "run"]
 
+
 def rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
     """The printed η = ε/(k√(32 T ln(k/δ))).
 

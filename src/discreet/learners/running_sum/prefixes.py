@@ -5,7 +5,7 @@ Of sums that start afresh, in doubling segments, if it is not.
 Without a horizon each segment has the whole budget, since nobody is in two of them; a total is the sum of
 what the segments released.
 
-Guarantee   docs/guarantees/sums.md, Theorems 2, 3 and 5
+Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
 
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_rows
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
@@ -88,7 +88,7 @@ class Prefixes(Problem):
         first, privacy = self.sum_of(0), self.settings.privacy
         spent = first.spent(self.length(0))
         if isinstance(self.schedule, Segments):
-            total = paid_by_cohorts(privacy, list(privacy.budgets))
+            total = paid_by_cohorts(privacy, [spent if first.has_cohorts else privacy.budget])
         elif first.has_cohorts:
             total = paid_by_cohorts(privacy, [spent])
         else:
@@ -136,8 +136,7 @@ class Prefixes(Problem):
         return released | {"total": total, "closed": closed, "index": door.index + 1}, kept
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
-        total: Floats = public["total"]
-        return np.broadcast_to(total, (len(rounds), len(total)))
+        return np.asarray(repeated(public["total"], len(rounds)))
 
     def blank(self) -> Floats:
         return np.zeros(self.settings.dimension)

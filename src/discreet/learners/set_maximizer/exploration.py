@@ -51,6 +51,9 @@ class Explored(NamedTuple):
     tried: Integers
 
 
+NOBODY = Explored(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
+
+
 class Exploration(SetMode):
     """Slates from a running total of scheduled tries; for rewards and clicks on any stream."""
 
@@ -228,10 +231,11 @@ class Exploration(SetMode):
         What a mask forbids is not tried, and after the last release nothing is.
         """
         if public["index"] >= self.schedule.releases:
-            nobody = np.zeros(0, dtype=np.int64)
-            return Explored(nobody, nobody, np.zeros((0, 1), dtype=np.int64))
+            return NOBODY
         schedule, items = self._block(public["index"])
         places, kinds = schedule.among(rounds - public["begin"])
+        if not len(places):
+            return NOBODY
         tried = self._tried(kinds, items, public["slate"])
         if asked.available is not None:
             masks: Mask = np.broadcast_to(asked.available, (len(rounds), self.settings.items))[places]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
+from discreet.arrays import Floats, Integers, Mask, repeated
 from discreet.arrivals.feedback import as_callables, as_numbers, as_people
 from discreet.arrivals.person import reading
 from discreet.arrivals.set_functions import SetFunction
@@ -52,7 +52,7 @@ class SetMode(Problem):
 
     def single(self, decisions: Integers) -> Integers:
         slate: Integers = decisions[0]
-        return np.asarray(slate[slate >= 0])
+        return slate if slate[-1] >= 0 else np.asarray(slate[slate >= 0])  # −1 stands at the end only
 
     def blank(self) -> Any:
         if self.settings.feedback != "full":
@@ -161,10 +161,9 @@ class ConstantSlate(SetMode):
         """The slate, once a round; without what is unavailable, filled up with other available items."""
         slate: Integers = public["slate"]
         if asked.available is None:
-            return np.broadcast_to(slate, (len(rounds), len(slate)))
+            return np.asarray(repeated(slate, len(rounds)))
         if asked.available.ndim == 1:
-            restricted = self.restricted(public, asked.available)
-            return np.broadcast_to(restricted, (len(rounds), len(slate)))
+            return np.asarray(repeated(self.restricted(public, asked.available), len(rounds)))
         return np.stack([self.restricted(public, mask) for mask in asked.available])
 
     def restricted(self, public: State, available: Mask) -> Integers:

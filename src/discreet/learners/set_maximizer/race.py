@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Integers, repeated
 from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.slates import filled_up
@@ -105,15 +105,22 @@ class Race(SetMode):
 
     @cached_property
     def noises(self) -> list[Once]:
-        """What each release is gathered with, and its noise."""
-        found: dict[int, Once] = {}
-        for stage in self.stages:
-            free = self.settings.slots - stage.slot
-            if free not in found:
-                shape = (self.settings.items,)
-                wanted = OneChoice(shape) if self.by_clicks else PublicCells(shape, copies=free)
-                found[free] = Once.calibrate(self.settings.privacy, wanted)
-        return [found[self.settings.slots - stage.slot] for stage in self.stages]
+        """What each release is gathered with, and its noise: each in the measure in which it is least.
+
+        People who come several times must meet one measure in all of them.
+        """
+        privacy = self.settings.privacy
+        if privacy.contributions == 1:
+            return [Once.calibrate(privacy, self._wanted(stage)) for stage in self.stages]
+        in_one_measure = [
+            [Once.for_budget(budget, self._wanted(stage)) for stage in self.stages] for budget in privacy.budgets
+        ]
+        return min(in_one_measure, key=lambda found: sum(once.standard_deviation**2 for once in found))
+
+    def _wanted(self, stage: Stage) -> Gathering:
+        """A click on one of the candidates, or a reward that counts for all that are in the free slots."""
+        shape = (self.settings.items,)
+        return OneChoice(shape) if self.by_clicks else PublicCells(shape, copies=self.settings.slots - stage.slot)
 
     @cached_property
     def plan(self) -> Plan:
@@ -146,7 +153,9 @@ class Race(SetMode):
         return {"found": self.noises[public["index"]].gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        candidates = self._candidates(public, self._slates(public, batch.rounds, batch.asked))
+        slates = self._slates(public, batch.rounds, batch.asked)
+        chosen = len(public["chosen"])
+        candidates = slates[:, chosen:] if batch.asked.available is None else self._candidates(public, slates)
         people: Any = (
             self.clicks(batch) if self.by_clicks else self.rewards(batch)
         )  # refuses what is malformed
@@ -238,14 +247,14 @@ class Race(SetMode):
         """
         chosen = public["chosen"]
         free = self.settings.slots - len(chosen)
-        slates = np.broadcast_to(chosen, (len(rounds), len(chosen)))
+        slates = np.asarray(repeated(chosen, len(rounds)))
         if free:
             cycles = self._cycles(public)
             plays = cycles.shape[1] // free  # of a cycle; what does not fill a slate waits for another order
             position = rounds - public["begin"]
             first = (position % plays) * free
             drawn = cycles[(position // plays % len(cycles))[:, None], first[:, None] + np.arange(free)]
-            slates = np.concatenate([slates, drawn], axis=1)
+            slates = np.concatenate([slates, drawn], axis=1) if len(chosen) else drawn
         return slates if asked.available is None else filled_up(slates, asked.available, public["order"])
 
     def _candidates(self, public: State, slates: Integers) -> Integers:

@@ -47,7 +47,8 @@ class CubeMode(Problem):
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One set a row, in ascending order, filled up with −1; without what is unavailable."""
-        sets = padded_sets(chain(public["point"]), self.sizes(public, rounds, coins))
+        order, sizes = chain(public["point"]), self.sizes(public, rounds, coins)
+        sets = np.sort(order[: sizes[0]])[None] if len(rounds) == 1 else padded_sets(order, sizes)
         if asked.available is None:
             return sets
         masks = np.broadcast_to(asked.available, (len(rounds), self.settings.items))

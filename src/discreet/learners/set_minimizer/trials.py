@@ -172,6 +172,8 @@ class Trials(CubeMode):
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         numbers = as_numbers(batch)
         tried = self._tried(public, batch.rounds)
+        if not len(tried.places):
+            return
         order, items = chain(public["point"]), self.settings.items
         places, sizes = self._played(tried, batch.asked, order, len(batch))
         # B_i: plus for the item that completes it, minus for the one that would come next; −1 where there is

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_floats
 from discreet.arrivals.losses import CallableLoss, Samples
 from discreet.arrivals.person import reading
@@ -44,8 +44,7 @@ class GradientMode(Problem):
             )
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
-        coefficients: Floats = public["coefficients"]
-        return np.broadcast_to(coefficients, (len(rounds), len(coefficients)))
+        return np.asarray(repeated(public["coefficients"], len(rounds)))
 
     def blank(self) -> Any:
         return np.zeros(self.settings.features), float(

@@ -72,10 +72,10 @@ class HeldRows(Gathering):
 
         Places beyond the end are left out, what is not finite counts as zero.
         """
-        here = (places >= 0) & (places < self.shape[0])
-        with np.errstate(all="ignore"):
-            inside = np.clip(np.where(np.isfinite(rows[here]), rows[here], 0.0), 0.0, 1.0)
-        gathered.values[places[here]] = np.floor(inside * FULL + 0.5).astype(np.uint16)
+        from discreet.release import kernels
+
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        kernels.hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
     def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:
         """The sum over people of a function of their own row, clipped and quantised by `onto`."""

@@ -11,6 +11,7 @@ Runtime     O(d) a person, one compiled pass
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, isfinite, sqrt
 from typing import Any
 
@@ -102,13 +103,13 @@ class Rows(Gathering):
         values = gathered.values.reshape(-1)
         return Gathered(self, np.concatenate([-values, values]) if both else -values)
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """How long a row may be before each entry is rounded by at most ½, in steps, so that it is short enough after it."""
         room = {1: self.size / 2, 2: sqrt(self.size) / 2, inf: 0.0}[self.norm]
         return self.levels - 1 - room
 
-    @property
+    @cached_property
     def is_fine(self) -> bool:
         """Whether the grid is fine enough that fused passes, which leave room for rounding, clip hardly earlier."""
         return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
@@ -125,6 +126,6 @@ class Rows(Gathering):
         getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
         gathered.values[...] += rounded.astype(np.int64)
 
-    @property
+    @cached_property
     def _norm_code(self) -> int:
         return 0 if self.norm == inf else int(self.norm)

@@ -1,0 +1,192 @@
+"""What the frame costs: a round, many rounds at once, a release at any horizon, an import; and the audit's worst case.
+
+Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too, alternating in processes of their
+own with one thread each; `old_over_new` is that version's time a round over this one's (above 1: this one is faster), null without it.
+
+    python benchmarks/frame.py --against ../before
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+REPEATS = 5
+HERE = Path(__file__).resolve().parent.parent
+
+MODES = {
+    "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
+    "Hedge": "Hedge(10, 10**6, P, block=1000)",
+    "SetMaximizer full any": "SetMaximizer(100, 5, 10**6, P)",
+    "SetMaximizer full any hedge": "SetMaximizer(100, 5, 10**6, P, expert='hedge')",
+    "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
+    "SetMaximizer bandit any": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
+    "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
+    "SetMaximizer clicks any": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
+    "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
+    "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
+    "SetMinimizer bandit any": "SetMinimizer(20, 10**6, P, feedback='bandit')",
+    "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
+    "StreamingLearner leader": "StreamingLearner(LpBall(10), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0)",
+    "StreamingLearner frank-wolfe": (
+        "StreamingLearner(LpBall(10), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0, method='frank-wolfe')"
+    ),
+    "StreamingLearner corners": (
+        "StreamingLearner(LpBall(10, 1), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0, method='frank-wolfe')"
+    ),
+}  # fmt: skip
+GROWING = ("SetMaximizer", "SetMinimizer", "StreamingLearner leader", "RunningSum", "Hedge")
+"""Whose releases are timed at long horizons."""
+
+PREAMBLE = """
+import json, sys, time
+import numpy as np
+from statistics import median
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
+from discreet.domains import LpBall
+P = Privacy(1.0, 1e-6)
+CUT = MinusModular(GraphCut(tuple((i, i + 1) for i in range(19))))
+G = np.random.default_rng(0)
+
+def person(name):
+    if "bandit" in name:
+        return float(G.uniform())
+    if "clicks" in name:
+        return None
+    if name == "SetMinimizer full":
+        return G.uniform(0, 0.01, size=39)
+    if name.startswith("StreamingLearner"):
+        return G.uniform(-0.3, 0.3, size=10), float(G.uniform(-1, 1))
+    return G.uniform(0, 1, size=100 if name.startswith("SetMaximizer") else 10)
+
+def rows(name, count):
+    people = [person(name) for _ in range(count)]
+    if "clicks" in name:
+        return np.full(count, -1)
+    if name.startswith("StreamingLearner"):
+        return np.array([x for x, _ in people]), np.array([y for _, y in people])
+    return np.array(people)
+"""
+
+ROUNDS = """
+def one_by_one(name, made):
+    people = [person(name) for _ in range(300)]
+    for each in people[:20]:
+        made.act(); made.observe(each)
+    times = []
+    for each in people:
+        began = time.perf_counter()
+        made.act(); made.observe(each)
+        times.append(time.perf_counter() - began)
+    return median(times) * 1e6
+print(json.dumps({name: one_by_one(name, eval(code)) for name, code in json.loads(sys.argv[1]).items()}))
+"""
+
+MANY = """
+def many(name, made):
+    feed = rows(name, 1000)
+    made.turn()
+    times = []
+    for _ in range(12):
+        made.turn()
+        count = min(1000, made.rounds_until_release)
+        part = (feed[0][:count], feed[1][:count]) if isinstance(feed, tuple) else feed[:count]
+        began = time.perf_counter()
+        made.close_many(made.open_many(count), part)
+        times.append((time.perf_counter() - began) / count)
+    return median(times) * 1e6
+print(json.dumps({name: many(name, eval(code)) for name, code in json.loads(sys.argv[1]).items()}))
+"""
+
+RELEASE = """
+def release(name, code):
+    times = []
+    for _ in range(5):
+        made = eval(code.replace("10**6", "HORIZON"))
+        first = made.rounds_until_release
+        left = min(10_000, first)
+        made.close_many(made.open_many(left), rows(name, left))
+        while made.clock < first:
+            made.open_many(min(1_000_000, first - made.clock))
+        began = time.perf_counter()
+        made.turn()
+        times.append(time.perf_counter() - began)
+    return min(times), made.state_bytes
+print(json.dumps({name: release(name, code) for name, code in json.loads(sys.argv[1]).items()}))
+"""
+
+
+def worker(code: str, modes: dict[str, str], source: Path) -> Any:
+    """Run a piece of code in a process of its own, on one thread, with the package of this checkout."""
+    single = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    environment = os.environ | single | {"PYTHONPATH": str(source / "src")}
+    command = [sys.executable, "-c", PREAMBLE + code, json.dumps(modes)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"a worker failed in {source}:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def import_seconds() -> float:
+    """How long `import discreet` takes, besides starting Python and NumPy."""
+    code = "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(REPEATS)]
+    return min(float(run.stdout) for run in runs)
+
+
+def audit(pairs: int) -> tuple[float, int]:
+    """The largest cost over charge of all ways of learning, and how many pairs of streams showed it."""
+    from discreet.checks.transcript import measured_costs
+    from discreet.lab.cases import cases
+
+    found = [measured_costs(case, pairs=pairs, seed=1) for case in cases()]
+    return max(each.largest_cost_over_charge for each in found), sum(each.pairs for each in found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", type=Path, default=None, help="a checkout of the version to compare with")
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of streams that the audit sends through each way of learning")
+    arguments = parser.parse_args()
+
+    worker(ROUNDS, MODES, HERE)  # compile
+    here: dict[str, list[float]] = {name: [] for name in MODES}
+    there: dict[str, list[float]] = {name: [] for name in MODES}
+    if arguments.against:
+        worker(ROUNDS, MODES, arguments.against.resolve())
+    for _ in range(REPEATS):
+        for times, source in ((here, HERE), (there, arguments.against and arguments.against.resolve())):
+            if source:
+                for name, microseconds in worker(ROUNDS, MODES, source).items():
+                    times[name].append(microseconds)
+    at_once = [worker(MANY, MODES, HERE) for _ in range(REPEATS)]
+    long_modes = {name: code for name, code in MODES.items() if name.startswith(GROWING)}
+    releases = {horizon: worker(RELEASE.replace("HORIZON", str(horizon)), long_modes, HERE) for horizon in (10**4, 10**6, 10**9)}
+    largest, pairs = audit(arguments.pairs)
+    print(
+        json.dumps(
+            {
+                "old_over_new": {name: round(min(there[name]) / min(here[name]), 3) for name in MODES} if arguments.against else None,
+                "microseconds_a_round": {name: round(min(here[name]), 2) for name in MODES},
+                "microseconds_a_round_in_thousands": {name: round(min(run[name] for run in at_once), 3) for name in MODES},
+                "release_milliseconds": {
+                    str(horizon): {name: round(found[0] * 1e3, 3) for name, found in by.items()} for horizon, by in releases.items()
+                },
+                "state_bytes": {str(horizon): {name: found[1] for name, found in by.items()} for horizon, by in releases.items()},
+                "release_growth_1e9_over_1e6": {
+                    name: round(releases[10**9][name][0] / releases[10**6][name][0], 3) for name in long_modes
+                },
+                "audit_largest_cost_over_charge": largest,
+                "audit_pairs": pairs,
+                "import_seconds": round(import_seconds(), 4),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The page that a story is written on: a folder for its picture and its numbers, a console for its tables."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from discreet import pictures
+from discreet.arrays import Floats, Integers
+from discreet.lab.progress import Bar, bars_on
+
+__all__ = ["Page", "a_person", "percent", "table_of"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Where a story goes."""
+
+    folder: Path
+    name: str
+    """Of its files, without their endings."""
+    console: Console
+
+    @classmethod
+    def opened(cls, folder: Path, name: str, console: Console) -> "Page":
+        """A page that can be written; refused before anything is computed if pictures cannot be drawn."""
+        pictures.require_matplotlib()
+        return cls(folder, name, console)
+
+    @property
+    def bar(self) -> Bar:
+        """Progress bars on the console."""
+        return bars_on(self.console)
+
+    def say(self, text: object) -> None:
+        """Print a text as long lines, or a table."""
+        self.console.print(text, soft_wrap=isinstance(text, str))
+
+    def keep(self, report: dict[str, Any], figure: Any, *, text: str | None = None) -> None:
+        """Write numbers, picture and perhaps a text, as .json, .png and .md, and say so."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        places = [self.folder / f"{self.name}.{ending}" for ending in ("json", "png", "md")]
+        numbers, picture, words = places
+        numbers.write_text(json.dumps(report, indent=2) + "\n")
+        pictures.save(figure, picture)
+        if text is not None:
+            words.write_text(text)
+        written = [str(place) for place in (places if text is not None else places[:2])]
+        self.say(f"Wrote {', '.join(written[:-1])} and {written[-1]} in {report['seconds']:.0f} s")
+
+
+def table_of(title: str, first: str, *others: str, **looks: Any) -> Table:
+    """A table whose first column holds words and whose others hold numbers."""
+    table = Table(title=title, **looks)
+    table.add_column(first, justify="left", no_wrap=bool(looks))
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=bool(looks))
+    return table
+
+
+def percent(share: float) -> str:
+    """A share as it is printed.
+
+    >>> percent(0.1234)
+    '12.3 %'
+    """
+    return f"{100 * share:.1f} %"
+
+
+def a_person(people: Integers, totals: Floats, parts: int) -> tuple[Floats, Floats]:
+    """What a running total gained per person, in equal parts of the stream: where parts end, and the gains.
+
+    >>> a_person(np.array([0, 10, 20]), np.array([0.0, 5.0, 20.0]), parts=2)
+    (array([10., 20.]), array([0.5, 1.5]))
+    """
+    edges = np.linspace(0, people[-1], parts + 1)
+    gains = np.diff(np.interp(edges, people, totals)) / np.diff(edges)
+    return edges[1:], gains

@@ -1,0 +1,141 @@
+"""If these fail, something secret becomes public that was not gathered, not paid for, or not noised."""
+
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.budget.privacy import Privacy, pure, zcdp
+from discreet.errors import BudgetError, ConfigError
+from discreet.release.door import Door
+from discreet.release.gathering import Gathered, HeldRows, OneChoice, Rows
+from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
+from discreet.release.randomness import seeded_words
+from discreet.release.selection import Selection
+from discreet.release.sums import Stream, calibrate
+
+GAINS = Rows(3, norm=inf, nonnegative=True, levels=1)
+SELECTION = Selection.at_rate(0.25, GAINS.span)
+
+
+def door(amount: float, index: int = 0) -> Door:
+    return Door(seeded_words(1, index), pure(amount), index)
+
+
+def test_a_door_gives_no_more_than_was_reserved() -> None:
+    scores, counts = GAINS.empty(), OneChoice(3).empty()
+    passage = door(1.01)
+    passage.select(SELECTION, scores)
+    passage.select(SELECTION, scores)
+    sums = calibrate(Privacy(1.0), Stream(OneChoice(3), releases=4))
+    for again in (
+        lambda: passage.select(SELECTION, scores),
+        lambda: passage.select_basis(SELECTION, scores, lambda chosen: np.ones(3, dtype=bool), rank=1),
+        lambda: passage.add_noise(DiscreteLaplace(10), counts),
+        lambda: passage.prefix(sums, *sums.start(), sums.gathering.empty()),
+    ):
+        with pytest.raises(BudgetError, match="plan it"):
+            again()
+
+
+def test_a_passage_pays_for_what_the_gathering_says_and_in_the_measure_that_was_reserved() -> None:
+    wide, narrow = Rows(1, levels=10).empty(), Rows(1, nonnegative=True, levels=10).empty()
+    assert door(0.11).add_noise(DiscreteLaplace(100), narrow).shape == (1,)
+    with pytest.raises(BudgetError):
+        door(0.11).add_noise(DiscreteLaplace(100), wide)  # moves twice as far
+    with pytest.raises(BudgetError, match=r"\(pure\) left and the next draw costs .* \(zcdp\)"):
+        door(1e3).add_noise(DiscreteGaussian(100), narrow)
+    concentrated = Door(seeded_words(1, 0), zcdp(1e3), 0)
+    with pytest.raises(BudgetError):
+        concentrated.add_noise(DiscreteLaplace(100), narrow)
+
+
+def test_a_refused_passage_draws_nothing() -> None:
+    passage = door(0.001)
+    with pytest.raises(BudgetError):
+        passage.select(SELECTION, GAINS.empty())
+    with pytest.raises(ConfigError, match="candidate"):
+        door(1.0).select(SELECTION, GAINS.empty(), np.zeros(3, dtype=bool))
+    assert not passage.opened
+    passage = door(1.0)
+    passage.select(SELECTION, GAINS.empty())
+    assert passage.opened
+
+
+def test_a_basis_draws_no_more_often_than_it_pays() -> None:
+    gains = Rows(9, norm=inf, nonnegative=True, levels=1)
+    drawn = door(3.0).select_basis(
+        Selection.at_rate(0.25, gains.span),
+        gains.empty(),
+        lambda chosen: ~np.isin(np.arange(9), chosen),
+        rank=2,
+    )
+    assert len(set(drawn)) == len(drawn) == 2
+
+
+def test_every_number_gets_noise_of_its_own() -> None:
+    table = OneChoice((3, 1))
+    noisy = door(1.0).add_noise(DiscreteLaplace(100), table.holding(np.array([[5], [1005], [5]])))
+    assert noisy.shape == (3, 1)
+    assert noisy[0, 0] != noisy[2, 0]
+
+
+@pytest.mark.parametrize("secret", [np.array([1]), [1], 1, None, np.array([0.123]), "gathered"])
+def test_a_door_takes_only_what_was_gathered(secret: Any) -> None:
+    sums = calibrate(Privacy(1.0), Stream(OneChoice(1), releases=4))
+    passage = door(10.0)
+    for pass_it in (
+        lambda: passage.add_noise(DiscreteLaplace(100), secret),
+        lambda: passage.select(SELECTION, secret),
+        lambda: passage.select_basis(SELECTION, secret, lambda chosen: np.ones(1, dtype=bool), rank=1),
+        lambda: passage.prefix(sums, *sums.start(), secret),
+    ):
+        with pytest.raises(ConfigError, match="takes what was gathered"):
+            pass_it()
+    assert not passage.opened
+
+
+def test_held_rows_do_not_pass() -> None:
+    with pytest.raises(ConfigError, match="not for release"):
+        door(10.0).add_noise(DiscreteLaplace(100), HeldRows((2, 2)).empty())
+    with pytest.raises(ConfigError, match="not for release"):
+        door(10.0).select(SELECTION, HeldRows((2, 2)).empty())
+
+
+def test_a_selection_takes_what_it_was_calibrated_for() -> None:
+    coarse = Rows(3, norm=inf, nonnegative=True, levels=2)
+    with pytest.raises(ConfigError, match="span"):
+        door(10.0).select(SELECTION, coarse.empty())
+    with pytest.raises(ConfigError, match="one row of int64"):
+        table = Rows((3, 3), norm=inf, nonnegative=True, levels=1)
+        door(10.0).select(SELECTION, table.empty())
+    assert door(10.0).select(SELECTION, table.empty().part(1)) in (0, 1, 2)
+
+
+def test_a_running_sum_takes_what_its_own_gathering_added_up() -> None:
+    sums = calibrate(Privacy(1.0), Stream(OneChoice(2), releases=4))
+    for other in (OneChoice(2).empty(), Rows(2).empty()):
+        with pytest.raises(ConfigError, match="its own gathering"):
+            door(10.0).prefix(sums, *sums.start(), other)
+
+
+def test_a_sum_steps_once_a_turn() -> None:
+    """Later steps are paid by earlier ones: a second step from the same state would be free.
+
+    And averaging many of them would take the noise away.
+    """
+    sums = calibrate(Privacy(1.0), Stream(OneChoice(2), releases=4), "tree")
+    passage, nobody = door(10.0), sums.gathering.empty()
+    passage.prefix(sums, *sums.start(), nobody)
+    with pytest.raises(BudgetError, match="one step a turn"):
+        passage.prefix(sums, *sums.start(), nobody)
+
+
+def test_noise_lands_on_the_values_that_were_gathered() -> None:
+    """The same words, with and without people: the difference is the people, exactly."""
+    counts = OneChoice(4)
+    people = counts.holding(np.array([7, 0, 3, 1000]))
+    noisy, noise = (door(1.0).add_noise(DiscreteLaplace(50), each) for each in (people, counts.empty()))
+    assert (noisy - noise).tolist() == [7, 0, 3, 1000]
+    assert isinstance(people, Gathered)

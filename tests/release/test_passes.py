@@ -1,0 +1,221 @@
+"""If these fail, a fused pass lets one person weigh more than `Rows` says, or reads people wrongly."""
+
+from itertools import product
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SquaredLoss
+from discreet.errors import ConfigError
+from discreet.release.gathering import Rows
+
+LOSSES: list[Any] = [
+    SquaredLoss(),
+    LogisticLoss(),
+    HuberLoss(0.7),
+    GeneralisedLinearLoss("identity"),
+    GeneralisedLinearLoss("logistic"),
+    GeneralisedLinearLoss("log"),
+]
+HOSTILE = [nan, inf, -inf, 1e308, -1e308, 1e154, 5e-324, -0.0]
+
+
+def length_of(values: np.ndarray, norm: float) -> float:
+    """Of whole numbers, without overflow."""
+    whole = [abs(int(value)) for value in values.reshape(-1)]
+    return {1: float(sum(whole)), 2: sum(value**2 for value in whole) ** 0.5, inf: float(max(whole))}[norm]
+
+
+# --- gains on top of a slate, under the click model
+
+
+def click_gains(rows: Rows, people: Any, slate: list[int]) -> np.ndarray:
+    people = np.atleast_2d(np.asarray(people, dtype=np.float64))
+    found = rows.empty()
+    rows.add_through("add_click_gains", found, len(people), people, np.array(slate))
+    return found.values
+
+
+def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
+    """What each item adds on top of the other items before each slot."""
+
+    def chance(shown: list[int]) -> float:
+        return 1 - float(np.prod([1 - person[item] for item in shown]))
+
+    gains = np.empty((len(slate), len(person)))
+    for slot, item in product(range(len(slate)), range(len(person))):
+        others = [other for other in slate[:slot] if other != item]
+        gains[slot, item] = chance([*others, item]) - chance(others)
+    return gains
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 5), st.integers(0, 2**32), st.sampled_from([2**12, 2**20, 2**24]))
+def test_click_gains_of_ordinary_visitors_are_those_of_the_plain_formula(
+    slots: int, seed: int, levels: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    rows = Rows((slots, 7), nonnegative=True, levels=levels)
+    people = generator.uniform(0, 1, size=(3, 7)) * generator.choice([0.01, 0.1, 1.0], size=(3, 1))
+    slate = generator.permutation(7)[:slots].tolist()
+    expected = np.zeros((slots, 7))
+    for person in people:
+        gains = plain_click_gains(person, slate) * levels
+        expected += gains * min(1.0, rows.limit / np.linalg.norm(gains))
+    assert np.abs(click_gains(rows, people, slate) - expected).max() <= 3 * (0.5 + levels * 1e-9)
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.floats(0, 1) | st.sampled_from([0.0, 1.0, 5e-324, 1e-160, 1 - 2**-53]), min_size=5, max_size=5),
+    st.permutations(range(5)),
+    st.integers(1, 5),
+    st.sampled_from([40, 2**12, 2**24]),
+)
+def test_no_visitor_of_the_click_model_weighs_more_than_the_levels(
+    person: list[float], order: list[int], slots: int, levels: int
+) -> None:
+    rows = Rows((slots, 5), nonnegative=True, levels=levels)
+    whole = click_gains(rows, person, order[:slots])
+    assert length_of(whole, 2) <= levels
+    assert whole.min() >= 0
+
+
+def test_visitors_whose_chances_are_no_chances_weigh_no_more_than_others() -> None:
+    """The pass itself must hold, whoever feeds it."""
+    rows = Rows((2, 3), nonnegative=True, levels=2**16)
+    for person in product([*HOSTILE, -3.0, 7.0, 0.5, 1.0], repeat=3):
+        with np.errstate(all="ignore"):
+            whole = click_gains(rows, person, [0, 1])
+        assert length_of(whole, 2) <= rows.levels, person
+        assert whole.min() >= 0, person
+        if not all(0 <= chance <= 1 for chance in person):
+            with np.errstate(all="ignore"):
+                both = click_gains(rows, [person, (0.5, 0.25, 0.0)], [0, 1])
+            others = click_gains(rows, (0.5, 0.25, 0.0), [0, 1])
+            assert length_of(both - others, 2) <= rows.levels, person
+
+
+# --- gradients of linear predictors
+
+
+def gradients(
+    rows: Rows, features: Any, targets: Any, here: Any, before: Any, *, weight: float = 0.0, loss: Any = None,
+    dual: float = 2.0, feature_bound: float = 1.0, target_bound: float = 2.0, constant: float = 0.0,
+) -> np.ndarray:  # fmt: skip
+    loss = LOSSES[0] if loss is None else loss
+    found = rows.empty()
+    features = np.atleast_2d(np.asarray(features, dtype=np.float64))
+    targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+    rows.add_through(
+        "add_gradients", found, len(features), features, targets, here, before, weight, loss.code,
+        float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound, constant,
+    )  # fmt: skip
+    return found.values
+
+
+def plain_gradient(
+    loss: Any, row: np.ndarray, target: float, here: Any, before: Any, weight: float, dual: float, constant: float
+) -> np.ndarray:
+    """The gradient of one sample, in NumPy."""
+    if not (np.isfinite(row).all() and np.isfinite(target)):
+        return np.zeros_like(here)
+    length = np.linalg.norm(row, dual)
+    row = row * min(1.0, 1.0 / length) if length > 0 else row
+    row = np.append(row, constant) if constant else row
+    target = float(np.clip(target, -2, 2))
+    slope = loss.slopes(np.array([row @ here]), np.array([target]))[0]
+    older = loss.slopes(np.array([row @ before]), np.array([target]))[0]
+    return np.asarray((slope + weight * (slope - older)) * row)
+
+
+@settings(max_examples=80)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(LOSSES),
+    st.sampled_from([1.0, 1.5, 2.0, 3.0, inf]),
+    st.sampled_from([1, 2, inf]),
+    st.booleans(),
+    st.sampled_from([0.2, 5.0]),
+)
+def test_gradients_of_ordinary_samples_are_those_of_numpy(
+    seed: int, loss: Any, dual: float, norm: float, constant: bool, length: float
+) -> None:
+    generator = np.random.default_rng(seed)
+    features = generator.normal(size=(5, 3)) * generator.choice([0.1, 1.0, 100.0], size=(5, 1))
+    features[generator.random((5, 3)) < 0.05] = generator.choice([nan, inf])
+    targets, size = generator.normal(size=5) * 3, 3 + constant
+    here, before = generator.normal(size=size), generator.normal(size=size)
+    weight, more = float(generator.integers(0, 4)), 1.0 if constant else 0.0
+    rows = Rows(size, length=length, norm=norm, levels=2**20)
+    found = gradients(
+        rows, features, targets, here, before, weight=weight, loss=loss, dual=dual, constant=more
+    )
+    expected = np.zeros(size)
+    for row, target in zip(features, targets, strict=True):
+        gradient = plain_gradient(loss, row, target, here, before, weight, dual, more) / rows.grid
+        longer = np.linalg.norm(gradient, norm) > rows.limit
+        expected += gradient * (rows.limit / np.linalg.norm(gradient, norm) if longer else 1.0)
+    assert np.abs(found - expected).max() <= 5 * (0.5 + 1e-6 * 2**20)
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+@pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, 3.0, inf])
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_no_hostile_sample_weighs_more_than_the_levels(norm: float, dual: float, constant: float) -> None:
+    """Every pair of hostile features with every hostile target, for every loss, at points far from zero."""
+    rows = Rows(2 + (constant > 0), norm=norm, levels=2**12)
+    here, before = np.full(rows.size, 3.0), np.full(rows.size, -1e3)
+    features = np.array(list(product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2)))
+    for loss, target, weight in product(LOSSES, [nan, inf, -1e308, 1e-320, 0.7], [0.0, 6.0]):
+        for sample in features[:: 1 + (weight > 0) * 4]:
+            whole = gradients(
+                rows, sample, target, here, before, weight=weight, loss=loss, dual=dual, constant=constant
+            )
+            assert length_of(whole, norm) <= rows.levels, (loss, sample, target)
+            if not (np.isfinite(sample).all() and np.isfinite(target)):
+                assert not whole.any()
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=3, max_size=3),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from(LOSSES),
+    st.sampled_from([1, 2, inf]),
+    st.sampled_from([(1e-8, 1e8), (1e8, 1e-8), (1e8, 1e8), (1.0, 1.0)]),
+    st.sampled_from([1e-8, 1.0, 1e8]),
+    st.integers(0, 10**6),
+)
+def test_no_sample_weighs_more_than_the_levels_whatever_the_bounds(
+    sample: list[float], target: float, loss: Any, norm: float, bounds: tuple[float, float], length: float, seed: int
+) -> None:
+    rows = Rows(3, length=length, norm=norm, levels=2**16)
+    here, before = np.random.default_rng(seed).normal(size=(2, 3)) * 1e8
+    whole = gradients(
+        rows, sample, target, here, before, weight=3.0, loss=loss, feature_bound=bounds[0], target_bound=bounds[1]
+    )
+    assert length_of(whole, norm) <= rows.levels
+
+
+# --- both
+
+
+def test_a_grid_too_coarse_for_rounding_is_refused_before_anyone_is_read() -> None:
+    coarse = Rows(100, norm=1, levels=50)
+    assert not coarse.is_fine
+    with pytest.raises(ConfigError, match="too many for this budget"):
+        gradients(coarse, np.ones(100), 1.0, np.zeros(100), np.zeros(100))
+    assert Rows(100, norm=1, levels=2**20).is_fine
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+def test_the_limit_leaves_room_for_rounding(norm: float) -> None:
+    """The longest row before rounding, pushed half a step outwards in every entry, is still within."""
+    rows = Rows(9, norm=norm, levels=1000)
+    longest = {1: rows.limit / 9, 2: rows.limit / 3, inf: rows.limit}[norm]
+    assert np.linalg.norm(np.full(9, longest + 0.5), norm) <= rows.levels
