@@ -1,7 +1,7 @@
 """How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
 
 Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see
-discreet/lab/display.py for what it means. `noise off` is the same learner, with the same schedule, at ε = 10⁴.
+discreet/lab/display.py for what it means. `noise off` is the same learner with the same schedule at ε = 10⁴.
 """
 
 import json

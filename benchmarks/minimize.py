@@ -92,7 +92,7 @@ def slope(horizons: tuple[int, ...], regrets: list[float]) -> dict[str, float]:
 
 
 def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) -> tuple[float, float]:
-    """A round of full information with a built-in function, in blocks, and with a callable for the same costs."""
+    """A round of full information with a built-in function, and with a callable for the same costs."""
     generator = np.random.default_rng(0)
     edges = generator.choice(items, size=(5 * items, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]

@@ -1,7 +1,8 @@
-"""What exactness costs: our samplers against OpenDP's exact ones and NumPy's floating-point ones, in the same run.
+"""What exactness costs: our samplers against OpenDP's exact ones and NumPy's floating-point ones.
 
-Prints one JSON line. `gaussian_speedup_over_opendp` and `selection_speedup_over_opendp` are ratios of times for
-the same task; `gaussian_cost_over_numpy` is our time per coordinate over NumPy's for a float normal.
+Prints one JSON line, all of the same run. `gaussian_speedup_over_opendp` and `selection_speedup_over_opendp`
+are ratios of times for the same task; `gaussian_cost_over_numpy` is our time per coordinate over that for a
+float normal of NumPy.
 """
 
 import json

@@ -1,8 +1,8 @@
 """How much noise and time a running sum takes, against the square-root factorisation.
 
-Prints one JSON line. Errors are the largest variance of a prefix, in units of the squared sensitivity over 2ρ;
-the exactness of the shipped mechanism (integer σ, fixed-point coefficients, rounding of the encoded vector) is
-counted. Memory is that of the whole state as it is kept: arrays, public and secret, and some hundred bytes.
+Prints one JSON line. Errors are the largest variance of a prefix, in units of the squared sensitivity over
+2ρ; the exactness of the shipped mechanism (integer σ, fixed-point coefficients, rounding of the encoded
+vector) is counted. Memory is that of the whole state as it is kept: all arrays, and a header.
 """
 
 import json
