@@ -15,6 +15,7 @@ from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.lab.display import World, run_display
+from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published import bandit_dp, fi_dp
 from discreet.lab.repeat import repeat
@@ -50,16 +51,6 @@ def regret(horizon: int, seed: int) -> float:
     world = World.drawn(horizon, seed=seed, stream="iid")
     learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY)
     return world.regret(run_display(learner, world, seed=seed).value, SLOTS)
-
-
-def slope(regrets: list[float]) -> dict[str, float]:
-    """The power of T by which regret grows: least squares in logarithms, with a 95 % interval."""
-    from scipy import stats
-
-    horizons = np.repeat(SLOPE_HORIZONS, len(SEEDS))
-    fit = stats.linregress(np.log(horizons), np.log(np.maximum(regrets, 1.0)))
-    half = float(stats.t.ppf(0.975, len(horizons) - 2) * fit.stderr)
-    return {"slope": float(fit.slope), "low": float(fit.slope) - half, "high": float(fit.slope) + half}
 
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
@@ -159,7 +150,7 @@ def main() -> None:
     report = {
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
-        "regret_slope_any_full": slope(regrets),
+        "regret_slope_any_full": growth(SLOPE_HORIZONS, regrets),
         "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"]
         / share["any_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),

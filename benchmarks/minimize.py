@@ -17,6 +17,7 @@ from rich.console import Console
 from discreet import Privacy, SetMinimizer, warm_up
 from discreet.arrivals import GraphCut, MinusModular
 from discreet.lab.bundle import BundleWorld, run_bundle
+from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published.costs import cost_as_published, cost_without_privacy
 from discreet.lab.repeat import repeat
@@ -82,15 +83,6 @@ def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
     return cost_of(world, dict(settings), seed) - world.cost_of(world.best)
 
 
-def slope(horizons: tuple[int, ...], regrets: list[float]) -> dict[str, float]:
-    """The power of T by which regret grows: least squares in logarithms, with a 95 % interval."""
-    from scipy import stats
-
-    fit = stats.linregress(np.log(np.repeat(horizons, len(SEEDS))), np.log(np.maximum(regrets, 1.0)))
-    half = float(stats.t.ppf(0.975, len(regrets) - 2) * fit.stderr)
-    return {"slope": float(fit.slope), "low": float(fit.slope) - half, "high": float(fit.slope) + half}
-
-
 def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) -> tuple[float, float]:
     """A round of full information with a built-in function, and with a callable for the same costs."""
     generator = np.random.default_rng(0)
@@ -150,8 +142,8 @@ def main() -> None:
         "share_bandit": shares["bandit"]["mean"],
         "share_full_published": shares["full_published"]["mean"],
         "share_bandit_published": shares["bandit_published"]["mean"],
-        "slope_full": slope(FULL_HORIZONS, regrets[: len(full)]),
-        "slope_bandit": slope(BANDIT_HORIZONS, regrets[len(full) :]),
+        "slope_full": growth(FULL_HORIZONS, regrets[: len(full)]),
+        "slope_bandit": growth(BANDIT_HORIZONS, regrets[len(full) :]),
         "speedup_builtin": plain / builtin,
         "microseconds_a_round": {"builtin": builtin * 1e6, "callable": plain * 1e6},
         "share": shares,

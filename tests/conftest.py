@@ -1,5 +1,9 @@
 """People and worlds that many tests share."""
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -21,3 +25,11 @@ def compiled_kernels() -> None:
 def crowd() -> np.random.Generator:
     """Where made-up people come from: always the same ones."""
     return np.random.default_rng(20260101)
+
+
+@pytest.fixture
+def memory_path() -> Iterator[Path]:
+    """A folder in memory, where there is one: a killed process, unlike a power cut, needs no disk."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)

@@ -70,7 +70,7 @@ def test_doctor_reports_the_machine() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "-1"], "epsilon must be finite"),
+        (["--epsilon", "-1"], "epsilon must be a number between"),
         (["--people", "0"], "horizon must be a whole number"),
         (["--people", "0", "--story", "bundle"], "visitors must be"),
     ],
@@ -294,7 +294,6 @@ def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
         (SHOP, "nothing.csv", "nothing.csv does not exist"),
         (SHOP.replace("SetMaximizer", "Wizard"), "log.csv", "got 'Wizard'"),
         (SHOP + 'feedback = "bandit"', "log.csv", "the log lacks the columns slate, reward"),
-        (SHOP, "shop.toml", "the log lacks the columns tea, milk, soap, rope"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_one_line(
@@ -395,6 +394,5 @@ def test_an_audit_that_finds_something_fails(
     result = CliRunner().invoke(app, arguments)
     assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})
     assert asked.pop("console").quiet
-    assert asked == {
-        "names": ["Hedge", "RunningSum"], "pairs": 5, "epsilon": 1.0, "delta": 1e-6, "seed": 0, "out": tmp_path
-    }  # fmt: skip
+    assert (asked["names"], asked["out"]) == (["Hedge", "RunningSum"], tmp_path)
+    assert [asked[name] for name in ("pairs", "epsilon", "delta", "seed")] == [5, 1.0, 1e-6, 0]

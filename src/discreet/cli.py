@@ -129,9 +129,9 @@ def demo(
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
-    from discreet.lab.bundle_story import tell_bundle
-    from discreet.lab.display_story import tell_display
-    from discreet.lab.totals_story import tell_totals
+    from discreet.lab.stories.bundle import tell_bundle
+    from discreet.lab.stories.display import tell_display
+    from discreet.lab.stories.totals import tell_totals
 
     console = Console(quiet=as_json)
     stories = {
@@ -237,7 +237,7 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Run a paper's experiments again: what was printed, what comes out, and what discreet gets."""
-    from discreet.lab.sco_tables import reproduce_sco_tables
+    from discreet.lab.stories.sco_tables import reproduce_sco_tables
 
     report = {Experiment.sco_tables: reproduce_sco_tables}[name](
         out, seeds=seeds, console=Console(quiet=as_json)

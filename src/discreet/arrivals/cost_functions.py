@@ -13,6 +13,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, WeightedCoverage
 from discreet.errors import ConfigError
+from discreet.turn.described import check_fields
 
 __all__ = ["CostFunctions", "GraphCut", "MinusModular"]
 
@@ -37,21 +38,24 @@ class CostFunctions(Protocol):
 class GraphCut:
     """Pairs of items that belong together.
 
-    F(S) = Σ of the weights of edges with one end in S and one outside.
+    f(S) = Σ of the weights of edges with one end in S and one outside.
 
     `edges` are public pairs of items. A row holds a person's weight for each edge, not negative. `directed`:
     an edge (a, b) costs only if a is in S and b is not.
 
     Runtime: O(edges) a person, compiled.
 
-    >>> cables = GraphCut(((0, 1), (1, 2)))                       # laptop – charger, charger – plug
+    >>> cables = GraphCut(((0, 1), (1, 2)))                       # laptop, charger, plug
     >>> person = np.array([[0.5, 0.2]])
-    >>> cables.along(person, np.array([1, 0, 2]))                 # the charger alone cuts both; then each mends one
+    >>> cables.along(person, np.array([1, 0, 2]))     # the charger alone cuts both, then each mends one
     array([[-0.5,  0.7, -0.2]])
     """
 
     edges: tuple[tuple[int, int], ...]
     directed: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def width(self, items: int) -> int:
         ends = self._ends
@@ -134,5 +138,6 @@ def _within(rows: Floats, low: float) -> tuple[Floats, Mask]:
     fine = np.asarray(((rows >= low) & (rows <= LARGEST)).all(axis=1))
     if fine.all():
         return rows, fine
-    finite = np.asarray(np.isfinite(rows).all(axis=1))
-    return np.where(finite[:, None], np.clip(np.nan_to_num(rows), low, LARGEST), 0.0), fine
+    with np.errstate(all="ignore"):  # a warning would tell about a person
+        finite = np.asarray(np.isfinite(rows).all(axis=1))
+        return np.where(finite[:, None], np.clip(np.nan_to_num(rows), low, LARGEST), 0.0), fine

@@ -98,8 +98,7 @@ def as_callables(batch: Batch) -> list[SetFunction | None]:
 def as_people(batch: Batch, functions: SetFunctions | CostFunctions, items: int) -> Floats:
     """One row a person for a family of set functions, every number in its range."""
     width = functions.width(items)
-    with np.errstate(all="ignore"):
-        rows, fine = functions.admit(as_rows(batch, width), items)
+    rows, fine = functions.admit(as_rows(batch, width), items)
     if batch.single and not fine.all():
         raise OutOfBounds(
             f"feedback must be {width} numbers in the range of {type(functions).__name__}: see its docstring"

@@ -7,7 +7,10 @@ from discreet.compiled import compiled
 
 @compiled
 def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any) -> None:
-    """Add each edge's weight to the step of its first end along the order, and take it back at its second, where the edge counts."""
+    """Add each edge's weight to the step of its first end along the order, and take it back at its second.
+
+    Only where the edge counts.
+    """
     for row in range(weights.shape[0]):
         for edge in range(weights.shape[1]):
             if counts[edge]:

@@ -15,9 +15,10 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.person import asked_of
-from discreet.errors import ConfigError, OutOfBounds
+from discreet.errors import OutOfBounds
 
 __all__ = [
     "CallableLoss",
@@ -99,8 +100,7 @@ class HuberLoss:
     code, curvature, classifies = 2, 1.0, False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.width, int | float) or not (np.isfinite(self.width) and self.width > 0):
-            raise ConfigError(f"width must be finite and greater than 0, got {self.width}")
+        require.number("width", self.width, 1e-8, 1e8)
 
     @property
     def parameter(self) -> float:
@@ -127,8 +127,7 @@ class GeneralisedLinearLoss:
     link: Literal["identity", "logistic", "log"] = "identity"
 
     def __post_init__(self) -> None:
-        if self.link not in ("identity", "logistic", "log"):
-            raise ConfigError(f"link must be one of identity, logistic, log, got {self.link!r}")
+        require.one_of("link", self.link, ("identity", "logistic", "log"))
 
     @property
     def code(self) -> int:

@@ -12,10 +12,12 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.person import asked_of
 from discreet.decide.extensions import chain_values
 from discreet.errors import ConfigError, OutOfBounds
+from discreet.turn.described import check_fields
 
 __all__ = [
     "AnyFunction",
@@ -63,15 +65,16 @@ def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
     fine = np.asarray(((rows >= 0) & (rows <= high)).all(axis=1))
     if fine.all():
         return rows, fine
-    finite = np.asarray(np.isfinite(rows).all(axis=1))
-    return np.where(finite[:, None], np.clip(np.nan_to_num(rows), 0.0, high), 0.0), fine
+    with np.errstate(all="ignore"):  # a warning would tell about a person
+        finite = np.asarray(np.isfinite(rows).all(axis=1))
+        return np.where(finite[:, None], np.clip(np.nan_to_num(rows), 0.0, high), 0.0), fine
 
 
 @dataclass(frozen=True)
 class ClickModel:
     """A person clicks item a with probability p_a, independently.
 
-    F(S) = 1 − ∏(1 − p_a), the chance of any click.
+    f(S) = 1 − ∏(1 − p_a), the chance of any click.
 
     A row holds the n probabilities.
 
@@ -132,8 +135,7 @@ class ConcaveOverModular:
     curve: Literal["sqrt", "cap"] = "cap"
 
     def __post_init__(self) -> None:
-        if self.curve not in ("sqrt", "cap"):
-            raise ConfigError(f'curve must be "sqrt" or "cap", got {self.curve!r}')
+        require.one_of("curve", self.curve, ("sqrt", "cap"))
 
     def width(self, items: int) -> int:
         return items
@@ -163,7 +165,7 @@ class ConcaveOverModular:
 class WeightedCoverage:
     """Items cover topics; a person has a weight for each topic.
 
-    F(S) = Σ of the weights of the topics that S covers.
+    f(S) = Σ of the weights of the topics that S covers.
 
     `covers[a][t]` says publicly whether item a covers topic t. A row holds the weights, non-negative; if they
     add up to more than 1 they are scaled down.
@@ -174,12 +176,15 @@ class WeightedCoverage:
     array([[0. , 0.2]])
     """
 
-    covers: tuple[tuple[int, ...], ...]
+    covers: tuple[tuple[int | bool, ...], ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def width(self, items: int) -> int:
         if len(self.covers) != items or len({len(row) for row in self.covers}) != 1:
             raise ConfigError(
-                f"covers must have one row of equal length for each of the {items} items, got {len(self.covers)} rows"
+                f"covers must have a row of equal length for each of the {items} items, got {len(self.covers)} rows"
             )
         return len(self.covers[0])
 
@@ -309,7 +314,8 @@ def check_set_function(
         if there > here + 1e-9:
             problems.setdefault(
                 "submodular",
-                f"not submodular: item {item} gains more on top of {sorted(outer)} than on top of {sorted(inner)}",
+                f"not submodular: item {item} gains more on top of {sorted(outer)} "
+                f"than on top of {sorted(inner)}",
             )
         if max(abs(person.value(chosen)) for chosen in (inner, outer, [*outer, item])) > bound + 1e-9:
             problems.setdefault(

@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from ast import literal_eval
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,9 @@ def raises(kind: type[BaseException], call: Callable[[], Any], containing: str =
         assert "\n" not in str(error), f"the error has several lines: {error}"
         return error
     except BaseException as error:
-        raise AssertionError(f"{type(error).__name__} was raised instead of {kind.__name__}: {error}") from error
+        raise AssertionError(
+            f"{type(error).__name__} was raised instead of {kind.__name__}: {error}"
+        ) from error
     raise AssertionError(f"nothing was raised, {kind.__name__} was expected")
 
 
@@ -148,7 +151,9 @@ def many_at_once_are_rounds_one_by_one(case: Case) -> None:
         tickets = opened(case, at_once, count)
         taken += [ticket.decision for ticket in tickets]
         half = count // 2
-        at_once.close_many(tickets[half:], people[position + half : position + count])  # in any order, in any parts
+        at_once.close_many(
+            tickets[half:], people[position + half : position + count]
+        )  # in any order, in any parts
         at_once.close_many(tickets[:half], people[position : position + half])
         position += count
     assert all(map(same, taken, decisions)), "decisions differ"
@@ -179,7 +184,11 @@ def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
     learner = case.make()
     kept, count = state(learner), learner.rounds_until_release + 1
     contexts = case.contexts(count)
-    raises(StateError, lambda: learner.open_many(count if contexts is None else contexts), "until the next release")
+    raises(
+        StateError,
+        lambda: learner.open_many(count if contexts is None else contexts),
+        "until the next release",
+    )
     if contexts is None:
         raises(StateError, lambda: learner.observe_many(case.people(count)), "until the next release")
     assert state(learner) == kept, "something was opened"
@@ -201,7 +210,9 @@ def missing_answers_add_nothing(case: Case) -> None:
             silent.close(ticket, person)
         blank.close_many(_alone(blank, twin), rows)
     context = None if contexts is None else contexts[0]
-    assert same(silent.open(context).decision, blank.open(context).decision), "a missing answer changed a decision"
+    assert same(silent.open(context).decision, blank.open(context).decision), (
+        "a missing answer changed a decision"
+    )
     assert silent.guarantee.spent == blank.guarantee.spent, "a missing answer changed what is spent"
 
 
@@ -282,7 +293,7 @@ def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: 
     for wrong in case.refused:
         with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
-            error = raises(OutOfBounds, lambda wrong=wrong: learner.observe(wrong))
+            error = raises(OutOfBounds, partial(learner.observe, wrong))
         assert "0.777" not in str(error), f"the error quotes a person: {error}"
         assert not shown, f"a warning tells about a person: {[str(one.message) for one in shown]}"
         assert state(learner) == kept, "refused feedback changed something"
@@ -327,7 +338,9 @@ def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
             if one.index != index:
                 break
             assert same(one.decision, two.decision), f"the person of round {replaced} shows at once"
-            assert str(here.guarantee) == str(there.guarantee), f"the person of round {replaced} shows in the guarantee"
+            assert str(here.guarantee) == str(there.guarantee), (
+                f"the person of round {replaced} shows in the guarantee"
+            )
 
 
 def one_person_costs_at_most_what_is_charged(case: Case) -> None:
@@ -373,7 +386,9 @@ def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
     here = type(learner).problem_for(learner.settings)
     coins = Coins(snapshot.coin_key)
     shipped = problem.decide(snapshot.public, rounds, asked, coins)
-    assert same(shipped, here.decide(snapshot.public, rounds, asked, coins)), "the shipped problem decides otherwise"
+    assert same(shipped, here.decide(snapshot.public, rounds, asked, coins)), (
+        "the shipped problem decides otherwise"
+    )
 
 
 def masks_are_kept_and_other_questions_refused(case: Case) -> None:
@@ -389,7 +404,7 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
     items = problem.candidates
     for wrong in ([True] * (items + 1), np.zeros(items, dtype=bool), "x", np.full(items, 2)):
         kept = state(learner)
-        raises(ConfigError, lambda wrong=wrong: learner.act(context, available=wrong), "yes or no")
+        raises(ConfigError, partial(learner.act, context, available=wrong), "yes or no")
         assert state(learner) == kept, "a refused mask changed something"
     if case.available is None:
         return
@@ -398,7 +413,7 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
         decision = np.asarray(learner.act(row, available=mask))
         if decision.ndim == 1 and decision.dtype.kind == "i":
             assert mask[decision].all(), "something unavailable was shown"
-        raises(StateError, lambda row=row, mask=mask: learner.act(row, available=_other(mask)), "another context or mask")
+        raises(StateError, partial(learner.act, row, available=_other(mask)), "another context or mask")
         learner.observe(case.people(case.horizon)[round])
 
 
@@ -497,7 +512,9 @@ def settings_survive_toml_and_print_options(case: Case) -> None:
     plan = type(learner).problem_for(settings).plan
     with np.printoptions(precision=1, threshold=2):
         assert kind.from_toml(text).hash == settings.hash, "the hash depends on print options"
-        assert type(learner).problem_for(settings).plan.calibration == plan.calibration, "calibration depends on print options"
+        assert type(learner).problem_for(settings).plan.calibration == plan.calibration, (
+            "calibration depends on print options"
+        )
     raises(ConfigError, lambda: kind.from_toml('colour = "red"\n' + text), "unknown setting 'colour'")
 
 

@@ -8,7 +8,20 @@ from discreet.arrays import Floats
 
 __all__ = ["hostile", "opposite"]
 
-STRANGE = (None, "0.777", 10**400, object(), b"", [], {}, [[1.0], [2.0, 3.0]], float("nan"), float("inf"), 2.5, True)
+STRANGE: tuple[Any, ...] = (
+    None,
+    "0.777",
+    10**400,
+    object(),
+    b"",
+    [],
+    {},
+    [[1.0], [2.0, 3.0]],
+    float("nan"),
+    float("inf"),
+    2.5,
+    True,
+)
 
 
 def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any:

@@ -29,7 +29,7 @@ def run_and_die(
             learner = load(path)
             prepare(learner)
             sys.settrace(_deadly(last))
-            work(learner, lambda value: os.write(writer, f"{value!r}\n".encode()) and None)
+            work(learner, lambda value: _tell(writer, value))
             os._exit(0)
         finally:
             os._exit(3)
@@ -39,6 +39,10 @@ def run_and_die(
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, 9), "the child neither finished nor was killed where it should be"
     return code == 0, shown
+
+
+def _tell(pipe: int, value: Any) -> None:
+    os.write(pipe, f"{value!r}\n".encode())
 
 
 def _deadly(last: int) -> Any:

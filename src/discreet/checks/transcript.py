@@ -77,7 +77,9 @@ class Tape:
 
     def next(self, turn: int, law: Any) -> Passage:
         """The passage that must come now."""
-        assert self.position < len(self.passages), "the neighbouring stream makes more draws: their number depends on data"
+        assert self.position < len(self.passages), (
+            "the neighbouring stream makes more draws: their number depends on data"
+        )
         passage = self.passages[self.position]
         self.position += 1
         same = passage.turn == turn and fingerprint(passage.law) == fingerprint(law)
@@ -103,7 +105,9 @@ class RecordingDoor(Door):
         chosen = super().draw(selection, scores, available)
         if self._tape.wild:
             chosen = int(np.flatnonzero(available)[chosen % np.count_nonzero(available)])
-        self._tape.passages.append(Passage(self.index, selection, _weights(selection, scores, available), chosen))
+        self._tape.passages.append(
+            Passage(self.index, selection, _weights(selection, scores, available), chosen)
+        )
         return chosen
 
 
@@ -219,7 +223,9 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
     stream = _Stream(case, plan, fates, seeds[2])
     seen = stream.live(type(like).from_settings(settings, door=tape.recording), someone)
     again = stream.live(type(like).from_settings(settings, door=tape.forcing), neighbour)
-    assert seen.visible == again.visible, f"{case.name}: something visible depends on a person other than by the door"
+    assert seen.visible == again.visible, (
+        f"{case.name}: something visible depends on a person other than by the door"
+    )
     assert tape.position == len(tape.passages), f"{case.name}: the number of draws depends on data"
     return _worst(case, again.steps, tape.costs, changed)
 
@@ -243,7 +249,10 @@ class _Stream:
 
     def live(self, learner: Learner, answer: Answer) -> _Seen:
         """A whole life, and all that is visible of it."""
-        masks, contexts = self.case.masks(self.case.horizon, self.seed), self.case.contexts(self.case.horizon, self.seed)
+        masks, contexts = (
+            self.case.masks(self.case.horizon, self.seed),
+            self.case.contexts(self.case.horizon, self.seed),
+        )
         seen, waiting = _Seen(), []
         self._note(learner, seen)
         for round in range(self.case.horizon):
@@ -276,7 +285,9 @@ def _worst(case: Case, steps: list[tuple[int, Step]], costs: dict[int, float], c
 
     With several changed rounds, group privacy: a pure charge so many times, a zCDP charge the square of that.
     """
-    own = {step.cohort for begin, step in steps if any(begin <= round < begin + step.rounds for round in changed)}
+    own = {
+        step.cohort for begin, step in steps if any(begin <= round < begin + step.rounds for round in changed)
+    }
     paid: dict[Any, float] = defaultdict(float)
     due: dict[Any, float] = defaultdict(float)
     worst = 0.0
@@ -307,7 +318,7 @@ def weakened() -> Iterator[None]:
     try:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = _half(sensitivity)  # type: ignore[method-assign]
-            kind.span = property(_half_span(span))  # type: ignore[assignment, misc]
+            kind.span = property(_half_span(span))  # type: ignore[assignment]
         yield
     finally:
         for kind, sensitivity, span in honest:

@@ -2,9 +2,9 @@
 
 corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
 project(point)            the nearest point of the domain
-lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own regulariser
+lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own
 spread                    max ψ − min ψ over the domain, with ψ scaled to be 1-strongly convex in its norm
-dual_norm(vector)         the dual of that norm; noise_square is about E‖z‖² in it for standard normal z, rather more than less
+dual_norm(vector)         the dual of that norm; noise_square is about E‖z‖² in it for standard normal z, or more
 diameter(order)           the largest distance of two points in the l_order norm
 dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
 
@@ -20,10 +20,14 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
 
 __all__ = ["Box", "Domain", "LpBall", "Simplex"]
+
+SMALLEST, LARGEST = 1e-150, 1e150
+"""Of lengths: their squares are far inside what floats can hold."""
 
 
 @runtime_checkable
@@ -64,13 +68,9 @@ class Domain(Protocol):
 
 
 def _check(dimension: int, **positive: float) -> None:
-    if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 1:
-        raise ConfigError(f"dimension must be a whole number, at least 1, got {dimension!r}")
+    require.whole("dimension", dimension)
     for name, value in positive.items():
-        if not (np.isfinite(value) and value > 0):
-            raise ConfigError(
-                f"{name} must be finite and greater than 0, got {value}: the domain would be empty or endless"
-            )
+        require.number(name, value, SMALLEST, LARGEST)  # else the domain would be empty or endless
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ class Box:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        _check(self.dimension, width=self.high - self.low)
+        low = require.number("low", self.low, -LARGEST, LARGEST)
+        high = require.number("high", self.high, -LARGEST, LARGEST)
+        _check(self.dimension, width=high - low)
 
     @property
     def dual(self) -> float:
@@ -146,8 +148,7 @@ class LpBall:
 
     def __post_init__(self) -> None:
         _check(self.dimension, radius=self.radius)
-        if not self.p >= 1:
-            raise ConfigError(f"p must be at least 1 (or infinity), got {self.p}")
+        require.number("p", self.p, 1.0, inf)
 
     @property
     def dual(self) -> float:

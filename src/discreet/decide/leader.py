@@ -1,11 +1,11 @@
 """Follow the regularised leader, with a regulariser that is read off released totals.
 
-    x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)          for the cube: clip(½ − v/h, 0, 1), coordinate by coordinate
+    x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)          for the cube: clip(½ − v/h, 0, 1) in every coordinate
 
 v is the noisy total of all gradients so far. Its regret is at most (linear costs fixed in advance; others:
 see the proof)
 
-    h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),                   least at             h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
+    h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),        least at        h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
 
 with `spread` the range of ψ on the domain, in which ψ is strongly convex in the norm dual to ‖·‖; G_r the
 gradient of block r, σ² the variance of a coordinate of the newest total, and κ = E‖z‖² for standard normal z

@@ -136,12 +136,12 @@ def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def row_columns(header: Sequence[str], width: int, names: Sequence[str] | None) -> list[str]:
+def row_columns(header: Sequence[str], width: int, names: Any = None) -> list[str]:
     """The columns of a row of so many numbers: by name, or without names all columns of the log, in order.
 
-    >>> row_columns(["day", "tea", "milk"], 2, ["tea", "milk"]), row_columns(["tea", "milk"], 2, None)
+    >>> row_columns(["day", "tea", "milk"], 2, ["tea", "milk"]), row_columns(["tea", "milk"], 2)
     (['tea', 'milk'], ['tea', 'milk'])
-    >>> row_columns(["day", "tea", "milk"], 2, None)
+    >>> row_columns(["day", "tea", "milk"], 2)
     Traceback (most recent call last):
     discreet.errors.ConfigError: a row has 2 numbers, and the log 3 columns: name 2 of them in `columns`
     """
@@ -152,7 +152,7 @@ def row_columns(header: Sequence[str], width: int, names: Sequence[str] | None) 
                 "`columns`"
             )
         return list(header)
-    found = present(header, list_of_columns("columns", list(names)))
+    found = present(header, list_of_columns("columns", names))
     if len(found) != width:
         raise ConfigError(f"a row has {width} numbers, but `columns` names {len(found)}")
     return found

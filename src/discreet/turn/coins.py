@@ -6,7 +6,8 @@ before any decision that uses it, so replicas agree without talking and a crash 
 Guarantee   docs/guarantees/turn.md, Lemma 2: coins are part of the transcript and independent of the data
 """
 
-from hashlib import blake2b
+from hashlib import blake2b, shake_256
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
 __all__ = ["Coin", "Coins", "scattered", "scattered_one"]
+
+STRETCH = 1024
+"""How many rounds' coins are made at once."""
 
 
 class Coin:
@@ -24,15 +28,18 @@ class Coin:
     True
     """
 
+    __slots__ = ("_drawn", "_keyed", "_round")
+
     def __init__(self, key: bytes, round: int) -> None:
-        self.key = key
+        self._keyed = blake2b(digest_size=8, key=key)
         self._round = round
         self._drawn = 0
 
     def _word(self) -> int:
-        place = self._round.to_bytes(8, "little") + self._drawn.to_bytes(8, "little")
+        function = self._keyed.copy()
+        function.update(self._round.to_bytes(8, "little") + self._drawn.to_bytes(8, "little"))
         self._drawn += 1
-        return int.from_bytes(blake2b(place, digest_size=8, key=self.key).digest(), "little")
+        return int.from_bytes(function.digest(), "little")
 
     def below(self, number: int) -> int:
         """A whole number from 0 to `number` − 1, all equally likely."""
@@ -53,29 +60,47 @@ class Coin:
 
 
 class Coins:
-    """The coins of all rounds of one turn.
+    """One coin a round, for all rounds of one turn, many at once: stretches of 1024 rounds come from one keyed hash.
 
     >>> coins = Coins(b"sixteen byte key")
-    >>> coins.uniform(np.array([7, 8])).tolist() == [coins.of(7).uniform(), coins.of(8).uniform()]
+    >>> bool(coins.uniform(np.array([7, 5000]))[0] == coins.uniform(np.array([7]))[0])
     True
     """
 
-    __slots__ = ("key",)
+    __slots__ = ("_newest", "key")
 
     def __init__(self, key: bytes) -> None:
         self.key = key
-
-    def of(self, round: int) -> Coin:
-        """The coins of one round."""
-        return Coin(self.key, round)
+        self._newest: tuple[int, Floats] | None = None
 
     def uniform(self, rounds: Integers) -> Floats:
-        """One number in [0, 1) a round."""
-        return np.array([Coin(self.key, round).uniform() for round in rounds.tolist()])
+        """One number in [0, 1) a round, a multiple of 2⁻⁵³."""
+        if not len(rounds):
+            return np.zeros(0)
+        if len(rounds) == 1:
+            stretch, place = divmod(int(rounds[0]), STRETCH)
+            return self._stretch(stretch)[place : place + 1]
+        stretches, places = np.divmod(rounds, STRETCH)
+        found = np.empty(len(rounds))
+        edges = [0, *(np.flatnonzero(np.diff(stretches)) + 1).tolist(), len(rounds)]
+        for first, last in pairwise(edges):  # runs of rounds in the same stretch
+            found[first:last] = self._stretch(int(stretches[first]))[places[first:last]]
+        return found
 
     def below(self, number: int, rounds: Integers) -> Integers:
-        """One whole number from 0 to `number` − 1 a round."""
-        return np.array([Coin(self.key, round).below(number) for round in rounds.tolist()], dtype=np.int64)
+        """One whole number from 0 to `number` − 1 a round, all equally likely up to 2⁻⁵³."""
+        return np.floor(self.uniform(rounds) * number).astype(np.int64)
+
+    def _stretch(self, number: int) -> Floats:
+        """The numbers of 1024 rounds."""
+        if self._newest is None or self._newest[0] != number:
+            digest = shake_256(b"discreet coins" + self.key + number.to_bytes(8, "little")).digest(
+                8 * STRETCH
+            )
+            words = np.frombuffer(digest, dtype="<u8")
+            numbers: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            self._newest = number, numbers
+        return self._newest[1]
 
 
 def scattered(key: bytes, numbers: Integers) -> np.ndarray:

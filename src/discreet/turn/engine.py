@@ -227,7 +227,9 @@ class Engine:
         try:
             return {name: gathering.holding(values[name]) for name, gathering in gatherings.items()}
         except (KeyError, ConfigError):
-            raise StateError("the state does not fit its settings: restore it from where it was copied") from None
+            raise StateError(
+                "the state does not fit its settings: restore it from where it was copied"
+            ) from None
 
     # --- public events
     # --------------------------------------------------------------------------------------------------

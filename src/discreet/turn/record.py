@@ -19,7 +19,7 @@ class OpenSpan:
 
     first: int
     last: int
-    context: Any = None
+    context: Any = field(default=None, repr=False)
     available: Any = None
 
 

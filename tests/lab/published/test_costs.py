@@ -51,17 +51,23 @@ def test_the_plain_leader_costs_what_a_slow_one_does() -> None:
     assert cost_without_privacy(WORLD, 10.0) == pytest.approx(slow_cost(WORLD, 10.0))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(
-    ("bandit", "epsilon", "cost"),
+    ("bandit", "epsilon", "cost", "deviation"),
     [
-        (False, 1.0, 43.59887159780819),
-        (False, 1e3, -43.422726843641456),
-        (True, 1.0, 13.49265108001163),
-        (True, 1e3, -6.1701421334105335),
+        (False, 1.0, 43.09, 13.8),
+        (False, 1e3, -43.428, 0.12),
+        (True, 1.0, 20.28, 7.6),
+        (True, 1e3, 0.82, 9.0),
     ],
 )
-def test_costs_are_those_that_were_reported_before(bandit: bool, epsilon: float, cost: float) -> None:
-    assert cost_as_published(WORLD, epsilon=epsilon, bandit=bandit, seed=3) == pytest.approx(cost, rel=1e-9)
+def test_costs_are_on_average_those_that_were_reported_before(
+    bandit: bool, epsilon: float, cost: float, deviation: float
+) -> None:
+    """2,000 runs against 20,000 earlier ones, with other draws; a sixth of a deviation would show."""
+    seen = [cost_as_published(WORLD, epsilon=epsilon, bandit=bandit, seed=seed) for seed in range(2_000)]
+    assert abs(np.mean(seen) - cost) < 5 * deviation * sqrt(1 / 2_000 + 1 / 20_000)
+    assert np.std(seen) == pytest.approx(deviation, rel=0.15)
 
 
 def test_without_privacy_the_best_set_is_nearly_found_and_with_it_nothing_is_kept() -> None:
@@ -84,31 +90,3 @@ def test_the_one_point_estimate_is_a_subgradient_on_average() -> None:
     for item in range(3):
         assert stats.ttest_1samp(estimates[:, item], subgradient[item]).pvalue > ALPHA
         assert stats.ttest_1samp(estimates[:, item], subgradient[item] / 2).pvalue < ALPHA
-
-
-def test_without_noise_the_tree_holds_the_sum() -> None:
-    leaves = np.random.default_rng(1).normal(size=(20, 3))
-    exact, noised = np.zeros((2, 6, 3))
-    for time, leaf in enumerate(leaves, start=1):
-        costs._add_to_tree(leaf.copy(), time, 0.0, exact, noised)
-        assert np.allclose(noised.sum(axis=0), leaves[:time].sum(axis=0))
-
-
-@pytest.mark.statistical
-def test_every_node_is_noised_once_and_the_root_too() -> None:
-    """2,000 trees of four leaves: the noise of a node has a Gamma-distributed length, also at T = 4."""
-    costs._seed(2)
-    lengths = []
-    for _ in range(2_000):
-        exact, noised = np.zeros((2, 4, 3))
-        for time in (1, 2, 3):
-            costs._add_to_tree(np.zeros(3), time, 0.5, exact, noised)
-        kept = noised[1].copy()  # of the first two leaves: the third changes nothing in it
-        lengths.append(np.linalg.norm(noised[0]))
-        assert kept.any()
-        assert (noised[2:] == 0).all()
-        costs._add_to_tree(np.zeros(3), 4, 0.5, exact, noised)
-        assert (noised[:2] == 0).all()
-        lengths.append(np.linalg.norm(noised[2]))
-    assert stats.kstest(lengths, stats.gamma(3, scale=0.5).cdf).pvalue > ALPHA
-    assert stats.kstest(lengths, stats.gamma(3, scale=0.6).cdf).pvalue < ALPHA

@@ -1,6 +1,7 @@
 """The page that a story is written on: a folder for its picture and its numbers, a console for its tables."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from rich.table import Table
 
 from discreet import pictures
 from discreet.arrays import Floats, Integers
+from discreet.budget.privacy import Privacy
 from discreet.lab.progress import Bar, bars_on
 
-__all__ = ["Page", "a_person", "percent", "table_of"]
+__all__ = ["Page", "a_person", "asked", "percent", "table_of"]
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class Page:
         """Progress bars on the console."""
         return bars_on(self.console)
 
-    def say(self, text: object) -> None:
-        """Print a text as long lines, or a table."""
-        self.console.print(text, soft_wrap=isinstance(text, str))
-
-    def keep(self, report: dict[str, Any], figure: Any, *, text: str | None = None) -> None:
-        """Write numbers, picture and perhaps a text, as .json, .png and .md, and say so."""
+    def show(
+        self, report: dict[str, Any], said: Sequence[object], figure: Any, *, text: str | None = None
+    ) -> dict[str, Any]:
+        """Print tables and texts; write numbers, picture and perhaps a text, as .json, .png and .md."""
+        for each in said:
+            self.console.print(each, soft_wrap=isinstance(each, str))
         self.folder.mkdir(parents=True, exist_ok=True)
         places = [self.folder / f"{self.name}.{ending}" for ending in ("json", "png", "md")]
         numbers, picture, words = places
@@ -50,7 +52,9 @@ class Page:
         if text is not None:
             words.write_text(text)
         written = [str(place) for place in (places if text is not None else places[:2])]
-        self.say(f"Wrote {', '.join(written[:-1])} and {written[-1]} in {report['seconds']:.0f} s")
+        listed = f"{', '.join(written[:-1])} and {written[-1]}"
+        self.console.print(f"Wrote {listed} in {report['seconds']:.0f} s", soft_wrap=True)
+        return report
 
 
 def table_of(title: str, first: str, *others: str, **looks: Any) -> Table:
@@ -60,6 +64,15 @@ def table_of(title: str, first: str, *others: str, **looks: Any) -> Table:
     for heading in others:
         table.add_column(heading, justify="right", no_wrap=bool(looks))
     return table
+
+
+def asked(privacy: Privacy) -> str:
+    """What was asked for, in the title of a table.
+
+    >>> asked(Privacy(1.0, 1e-6))
+    'epsilon = 1, delta = 1e-06'
+    """
+    return f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
 
 
 def percent(share: float) -> str:

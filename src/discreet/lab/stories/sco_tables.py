@@ -47,10 +47,8 @@ def reproduce_sco_tables(folder: Path, *, seeds: int, console: Console) -> dict[
         "verdict": VERDICT,
         "seconds": result.seconds,
     }
-    page.say(_table(result))
-    page.say(VERDICT.replace("\n", " "))
-    page.keep(report, draw_sco_tables(result), text=_markdown(result))
-    return report
+    said = [_table(result), VERDICT.replace("\n", " ")]
+    return page.show(report, said, draw_sco_tables(result), text=_markdown(result))
 
 
 def _markdown(result: ScoTables) -> str:

@@ -18,6 +18,7 @@ class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
     Guarantee: docs/guarantees/hedge.md. Any stream: nothing is assumed, not even for the value.
+
     Runtime: O(actions) a round and a release.
 
     Parameters
@@ -37,6 +38,7 @@ class Hedge(Learner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from discreet import Hedge, Privacy
     >>> experts = Hedge(actions=3, horizon=2000, privacy=Privacy(1.0, 1e-6), seed=1)
     >>> chosen = experts.replay(np.tile([0.2, 0.9, 0.4], (2000, 1)))

@@ -23,8 +23,10 @@ class RunningSum(Learner):
     Each person adds one vector. After each (or each `block`), the noisy total is published. The noise grows
     only with the logarithm of the number of releases, because each release reuses the noise of those before.
 
-    Guarantee: docs/guarantees/sums.md, Theorems 2 and 3. Runtime: one exact noise vector a release (two for
-    "honaker"); state of at most 17 vectors, whatever the horizon.
+    Guarantee: docs/guarantees/sums.md, Theorems 2 and 3.
+
+    Runtime: one exact noise vector a release (two for "honaker"); state of at most 17 vectors, whatever
+    the horizon.
 
     Parameters
     ----------

@@ -30,9 +30,11 @@ class SetMaximizer(Learner):
     item a visitor clicked (`feedback="clicks"`), only whether the slate was worth something ("bandit"), or
     the visitor's whole preferences ("full").
 
-    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set, up to
-    1 − 1/e. Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one
-    compiled pass.
+    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set,
+    up to 1 − 1/e.
+
+    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled
+    pass.
 
     Parameters
     ----------
@@ -68,6 +70,7 @@ class SetMaximizer(Learner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from discreet import Privacy, SetMaximizer
     >>> shop = SetMaximizer(items=["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=Privacy(1.0, 1e-6), seed=1)
     >>> taste = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3]) * [1.0, 0.8, 0.3, 0.2]

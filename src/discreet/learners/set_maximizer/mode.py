@@ -80,6 +80,8 @@ class SetMode(Problem):
     def clicks(self, batch: Batch) -> Integers:
         """The clicked items, −1 for none."""
         clicks = [batch.feedback] if batch.single else batch.feedback
+        if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
+            raise OutOfBounds("feedback must be one click a round, an item or None")
         items = self._positions(clicks)
         if items is None:
             items = np.array([self._item(click) for click in clicks], dtype=np.int64)

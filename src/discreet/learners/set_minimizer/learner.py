@@ -28,9 +28,11 @@ class SetMinimizer(Learner):
     visitor has a submodular cost of any set, possibly negative, and the set is chosen before it is seen.
     Nothing about the size of the set is fixed.
 
-    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set, for
-    submodular costs. Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls
-    of a callable.
+    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set,
+    for submodular costs.
+
+    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a
+    callable.
 
     Parameters
     ----------
@@ -64,6 +66,7 @@ class SetMinimizer(Learner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from discreet import Privacy, SetMinimizer
     >>> from discreet.arrivals import GraphCut, MinusModular
     >>> together = MinusModular(GraphCut(((0, 1), (2, 3))))      # phone – case, tripod – bag

@@ -27,8 +27,9 @@ class StreamingLearner(Learner):
     Features and targets beyond their bounds are scaled and clipped, so the guarantee holds whatever comes in.
 
     Guarantee: docs/guarantees/streaming.md. Privacy assumes nothing; value assumes samples that are alike
-    over time and a convex loss. Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise
-    vector or one draw a block.
+    over time and a convex loss.
+
+    Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise vector or one draw a block.
 
     Parameters
     ----------
@@ -68,6 +69,7 @@ class StreamingLearner(Learner):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from discreet import Privacy, StreamingLearner
     >>> from discreet.arrivals import SquaredLoss
     >>> from discreet.domains import LpBall

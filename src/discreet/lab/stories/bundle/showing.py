@@ -10,7 +10,7 @@ from rich.table import Table
 from discreet import pictures
 from discreet.budget.privacy import Privacy
 from discreet.lab.stories.bundle.results import FOLLOWED, ITEMS, PLAIN, BundleResult, compute_bundle
-from discreet.lab.stories.page import Page, a_person, percent, table_of
+from discreet.lab.stories.page import Page, a_person, asked, percent, table_of
 
 __all__ = ["draw_bundle", "tell_bundle"]
 
@@ -30,19 +30,11 @@ def tell_bundle(
     """Let all contenders meet the same visitors; print a table, write demo.png and demo.json."""
     page = Page.opened(folder, "demo", console)
     result = compute_bundle(visitors, privacy, seed=seed, bar=page.bar)
-    report = result.report()
-    page.say(_table(result))
-    page.say(str(result.guarantee))
-    page.keep(report, draw_bundle(result))
-    return report
+    return page.show(result.report(), [_table(result), str(result.guarantee)], draw_bundle(result))
 
 
 def _table(result: BundleResult) -> Table:
-    privacy = result.privacy
-    title = (
-        f"{result.visitors:,} visitors, {ITEMS} items, "
-        f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
-    )
+    title = f"{result.visitors:,} visitors, {ITEMS} items, {asked(result.privacy)}"
     table = table_of(title, "who chooses", "cost", "share of the gain kept")
     table.add_row("best of nothing, everything, random", f"{result.naive:,.0f}", percent(0.0))
     for name, cost in result.costs.items():

@@ -18,7 +18,7 @@ from discreet.lab.stories.display.results import (
     DisplayResult,
     compute_display,
 )
-from discreet.lab.stories.page import Page, a_person, percent, table_of
+from discreet.lab.stories.page import Page, a_person, asked, percent, table_of
 
 __all__ = ["draw_display", "tell_display"]
 
@@ -39,19 +39,11 @@ def tell_display(
     """Let all contenders meet the same visitors; print a table, write demo.png and demo.json."""
     page = Page.opened(folder, "demo", console)
     result = compute_display(visitors, privacy, seed=seed, bar=page.bar)
-    report = result.report()
-    page.say(_table(result))
-    page.say(str(result.guarantee))
-    page.keep(report, draw_display(result))
-    return report
+    return page.show(result.report(), [_table(result), str(result.guarantee)], draw_display(result))
 
 
 def _table(result: DisplayResult) -> Table:
-    privacy = result.privacy
-    title = (
-        f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, "
-        f"epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
-    )
+    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {asked(result.privacy)}"
     table = table_of(title, "who chooses", "clicks", "share kept", "epsilon spent")
     table.add_row("random slates", f"{result.random:,.0f}", percent(0.0), "0")
     shares = result.shares

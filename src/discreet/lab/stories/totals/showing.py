@@ -9,7 +9,7 @@ from rich.table import Table
 
 from discreet import pictures
 from discreet.budget.privacy import Privacy
-from discreet.lab.stories.page import Page, table_of
+from discreet.lab.stories.page import Page, asked, table_of
 from discreet.lab.stories.totals.results import AFRESH, TotalsResult, compute_totals
 from discreet.lab.streams import CATEGORIES
 
@@ -31,20 +31,14 @@ def tell_totals(
     """Publish private running totals of a made-up month, print a table, and write demo.png and demo.json."""
     page = Page.opened(folder, "demo", console)
     result = compute_totals(people, privacy, seed=seed, bar=page.bar)
-    report = result.report()
-    page.say(_table(result))
-    page.say(
-        f"{people:,} releases in {result.seconds:.1f} s; "
-        f"the last totals are off by {result.standard_deviation:.1f} shoppers, typically."
-    )
-    page.say(str(result.guarantee))
-    page.keep(report, draw_totals(result))
-    return report
+    speed = f"{people:,} releases in {result.seconds:.1f} s"
+    off = f"the last totals are off by {result.standard_deviation:.1f} shoppers, typically."
+    said = [_table(result), f"{speed}; {off}", str(result.guarantee)]
+    return page.show(result.report(), said, draw_totals(result))
 
 
 def _table(result: TotalsResult) -> Table:
-    privacy = result.privacy
-    title = f"{result.people:,} shoppers, epsilon = {privacy.epsilon:g}, delta = {privacy.delta:g}"
+    title = f"{result.people:,} shoppers, {asked(result.privacy)}"
     table = table_of(title, "category", "true total", "published", "off by")
     for category, true, private in zip(CATEGORIES, result.truth[-1], result.published[-1], strict=True):
         off = f"{abs(private / true - 1):.2%}" if true else "-"

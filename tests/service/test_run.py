@@ -1,0 +1,327 @@
+"""If these fail, a run over a log learns something else than the log says, or cannot go on after a kill."""
+
+import builtins
+import io
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from rich.console import Console
+
+from discreet import (
+    ConfigError,
+    Hedge,
+    Privacy,
+    RunningSum,
+    SetMaximizer,
+    SetMinimizer,
+    StateError,
+    StreamingLearner,
+)
+from discreet.arrivals import SquaredLoss
+from discreet.domains import LpBall
+from discreet.learners.registry import HOMES
+from discreet.learners.wire import wire_of
+from discreet.service.run import Decisions, run_log
+from discreet.service.table import LogTable, read_log
+
+PRIVACY = Privacy(1.0, 1e-6)
+BASE = "epsilon = 1.0\ndelta = 1e-6\nseed = 1\n"
+SHOP = BASE + 'horizon = 600\nitems = ["tea", "milk", "soap"]\nslots = 2\n'
+
+
+def run(folder: Path, settings: str, log: polars.DataFrame, *, parquet: bool = False) -> dict[str, Any]:
+    """What is decided after a run over this log."""
+    folder.mkdir(exist_ok=True)
+    path = folder / ("log.parquet" if parquet else "log.csv")
+    if parquet:
+        log.write_parquet(path)
+    else:
+        log.write_csv(path)
+    (folder / "run.toml").write_text(settings)
+    return run_log(folder / "run.toml", path, folder / "out", Console(quiet=True))
+
+
+# --- every learner over a log
+
+
+def test_whole_preferences_are_read_by_the_names_of_items_in_any_order(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
+    tastes = crowd.random((600, 3)) * [0.3, 0.9, 0.6]
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, PRIVACY, seed=1)
+    shop.replay(tastes)
+    columns = {"day": np.arange(600), "soap": tastes[:, 2], "tea": tastes[:, 0], "milk": tastes[:, 1]}
+    report = run(tmp_path, SHOP, polars.DataFrame(columns))
+    assert report["slate"] == shop.decision["slate"]
+    assert report["visitors"] == 600
+    assert report["guarantee"] == str(shop.guarantee)
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+@pytest.mark.parametrize("feedback", ["bandit", "clicks"])
+@pytest.mark.parametrize("items", [["tea", "milk", "soap"], [101, 205, 309], 3])
+def test_a_log_of_what_was_shown_teaches_what_showing_it_taught(
+    tmp_path: Path, crowd: np.random.Generator, feedback: Any, items: Any, parquet: bool
+) -> None:
+    shop = SetMaximizer(items, 2, 600, PRIVACY, feedback=feedback, stream="iid", seed=1)
+    slates, answers = [], []
+    for _ in range(600):
+        slate = shop.labels[shop.act()].tolist()
+        wanted = [item for item in slate if crowd.random() < 0.5]
+        answer = float(len(wanted) > 0) if feedback == "bandit" else wanted[0] if wanted else None
+        shop.observe(answer)
+        slates.append(slate)
+        answers.append(answer)
+    shop.turn()
+    shown = slates if parquet else [" ".join(map(str, slate)) for slate in slates]
+    log = polars.DataFrame({"slate": shown, "reward" if feedback == "bandit" else "click": answers})
+    settings = BASE + f'horizon = 600\nitems = {items}\nslots = 2\nfeedback = "{feedback}"\nstream = "iid"\n'
+    report = run(tmp_path, settings, log, parquet=parquet)
+    assert report["releases"] == shop.releases > 1
+    assert report["slate"] == shop.decision["slate"]
+    kept = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    assert kept[-1]["slate"] == shop.decision["slate"]
+
+
+def test_a_row_whose_slate_was_not_decided_counts_as_nobody(tmp_path: Path) -> None:
+    settings = SHOP + 'feedback = "bandit"\n'
+    others = run(
+        tmp_path / "others", settings, polars.DataFrame({"slate": ["rope"] * 600, "reward": [1.0] * 600})
+    )
+    nobody = SetMaximizer(["tea", "milk", "soap"], 2, 600, PRIVACY, feedback="bandit", seed=1)
+    while nobody.clock < 600:
+        tickets = nobody.open_many(nobody.rounds_until_release)
+        nobody.close_many(tickets, [None] * len(tickets))
+    nobody.turn()
+    assert others["slate"] == nobody.decision["slate"]
+    assert others["releases"] == nobody.releases > 1
+
+
+def test_costs_of_chosen_sets_are_read_in_any_order(tmp_path: Path, crowd: np.random.Generator) -> None:
+    site = SetMinimizer(["a", "b", "c"], 600, PRIVACY, feedback="bandit", seed=1)
+    lines = []
+    for _ in range(600):
+        chosen = site.labels[site.act()].tolist()
+        cost = float(crowd.random() - 0.8 * ("b" in chosen))
+        site.observe(cost)
+        lines.append((" ".join(reversed(chosen)), cost))
+    site.turn()
+    log = polars.DataFrame(lines, schema=["slate", "cost"], orient="row")
+    settings = (
+        BASE + 'learner = "SetMinimizer"\nhorizon = 600\nitems = ["a", "b", "c"]\nfeedback = "bandit"\n'
+    )
+    report = run(tmp_path, settings, log)
+    assert report["chances"] == site.decision["chances"]
+    assert report["releases"] == site.releases > 1
+
+
+def test_samples_are_read_and_coefficients_named(tmp_path: Path, crowd: np.random.Generator) -> None:
+    features = crowd.uniform(-0.5, 0.5, size=(600, 2))
+    targets = features @ [0.6, -0.4]
+    model = StreamingLearner(
+        LpBall(2, p=1.5), SquaredLoss(), 600, PRIVACY, feature_bound=1.0, target_bound=1.0, seed=1
+    )
+    model.observe_stream(features, targets)
+    settings = (
+        BASE + 'learner = "StreamingLearner"\nhorizon = 600\nfeatures = ["age", "income"]\ntarget = "spent"\n'
+    )
+    settings += 'feature_bound = 1.0\ntarget_bound = 1.0\n[domain]\nkind = "LpBall"\np = 1.5\n'
+    log = polars.DataFrame({"spent": targets, "income": features[:, 1], "age": features[:, 0]})
+    report = run(tmp_path, settings, log, parquet=True)
+    assert report["coefficients"] == dict(zip(["age", "income"], model.coefficients.tolist(), strict=True))
+
+
+def test_experts_and_sums_name_their_columns(tmp_path: Path, crowd: np.random.Generator) -> None:
+    rows = crowd.random((400, 2)) * [0.2, 0.9]
+    log = polars.DataFrame({"north": rows[:, 0], "note": ["x"] * 400, "south": rows[:, 1]})
+    named = 'horizon = 400\ncolumns = ["north", "south"]\n'
+    experts = Hedge(2, 400, PRIVACY, seed=1)
+    experts.replay(rows)
+    report = run(tmp_path / "experts", BASE + 'learner = "Hedge"\n' + named, log)
+    assert report["action"] == ["north", "south"][experts.decision["action"]] == "south"
+    total = RunningSum(2, 400, PRIVACY, bound=1.0, block=100, seed=1)
+    total.replay(rows)
+    total.turn()
+    report = run(tmp_path / "sum", BASE + 'learner = "RunningSum"\nbound = 1.0\nblock = 100\n' + named, log)
+    assert report["total"] == dict(zip(["north", "south"], total.total.tolist(), strict=True))
+
+
+def test_every_learner_has_a_wire() -> None:
+    assert {wire_of(name).settings_type.__name__ for name in HOMES} == {f"{name}Settings" for name in HOMES}
+
+
+# --- what is wrong with a log is said before anything is spent
+
+STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget_bound = 1.0\n'
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (SHOP, r"the log lacks the columns milk, soap: this learner reads tea, milk, soap"),
+        (SHOP + 'feedback = "clicks"', "the log lacks the columns slate, click"),
+        (SHOP + 'feedback = "clicks"\ncolumns = ["tea"]', "columns is for feedback"),
+        (SHOP + 'function = "AnyFunction"', "a log holds numbers"),
+        (SHOP + 'columns = ["tea", "tea", "price"]', "columns must be different columns"),
+        (SHOP + 'columns = ["tea", "price"]', "a row has 3 numbers, but `columns` names 2"),
+        (SHOP + "columns = 3", "columns must be a list of columns, got 3"),
+        (SHOP.replace('["tea", "milk", "soap"]', "3"), "a row has 3 numbers, and the log 2 columns"),
+        (BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2', "a log holds numbers"),
+        (
+            BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2\nfeedback = "bandit"',
+            "lacks the columns slate, cost",
+        ),
+        (BASE + 'learner = "RunningSum"\nbound = 1.0\ncolumns = ["cup"]', "the log lacks the columns cup"),
+        (BASE + 'learner = "RunningSum"\nbound = 1.0', "the settings lack dimension"),
+        (BASE + 'learner = "Hedge"\nactions = 3', "a row has 3 numbers, and the log 2 columns"),
+        (BASE + STREAM, "the settings lack features, target, domain"),
+        (
+            BASE + STREAM + 'features = ["tea"]\ntarget = "tea"\ndomain = "LpBall"',
+            "target must be a column, and none of",
+        ),
+        (
+            BASE + STREAM + 'features = "tea"\ntarget = "price"\ndomain = "LpBall"',
+            "features must be a list of columns",
+        ),
+        (
+            BASE + STREAM + 'features = ["tea"]\ntarget = "spent"\ndomain = "LpBall"',
+            "the log lacks the columns spent",
+        ),
+        (
+            BASE + STREAM + 'features = ["tea"]\ntarget = "price"\ndomain = "Ball"',
+            "domain must be LpBall or Box or Simplex",
+        ),
+        (
+            BASE + STREAM + 'features = ["tea"]\ntarget = "price"\ndomain = {kind = "LpBall", dimension = 4}',
+            "dimension must be 1 with these features, got 4",
+        ),
+    ],
+)
+def test_a_log_that_does_not_fit_is_refused_before_anything_is_written(
+    tmp_path: Path, settings: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run(tmp_path, settings, polars.DataFrame({"tea": [0.5], "price": [77.75]}))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_log_that_is_shorter_than_what_was_read_is_refused(tmp_path: Path) -> None:
+    log = polars.DataFrame({"tea": [0.5] * 50, "milk": [0.1] * 50, "soap": [0.2] * 50})
+    run(tmp_path, SHOP, log)
+    with pytest.raises(ConfigError, match="the log has 49 rows, but 50 were read before"):
+        run(tmp_path, SHOP, log.head(49))
+
+
+def test_columns_without_names_must_stay_in_their_order(tmp_path: Path) -> None:
+    settings = BASE + 'learner = "RunningSum"\ndimension = 2\nbound = 1.0\nblock = 10\nhorizon = 100\n'
+    log = polars.DataFrame({"north": [0.5] * 20, "south": [0.1] * 20})
+    run(tmp_path, settings, log)
+    with pytest.raises(ConfigError, match="reads the columns north, south: go on with those"):
+        run(tmp_path, settings, log.select("south", "north"))
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
+    log = polars.DataFrame({"tea": [0.5] * 50, "milk": [0.1] * 50, "soap": [0.2] * 50})
+    run(tmp_path, SHOP, log)
+    (tmp_path / "out" / "columns.json").unlink()
+    settings = wire_of("SetMaximizer").from_plain(tomllib.loads(SHOP)).settings
+    other = SetMaximizer.from_settings(settings, tmp_path / "out" / "state")
+    with pytest.raises(StateError, match="in use"):
+        run(tmp_path, SHOP, log)
+    assert not (tmp_path / "out" / "columns.json").exists()
+    other.detach()
+
+
+def test_what_is_no_number_says_nothing_and_a_column_of_lists_is_refused_without_its_contents() -> None:
+    table = LogTable(
+        polars.DataFrame({"a": [" 0.5", "Jane", None], "b": [1, None, 3], "c": [[77.75], None, []]})
+    )
+    assert np.array_equal(
+        table.numbers(["b", "a"]), [[1, 0.5], [np.nan, np.nan], [3, np.nan]], equal_nan=True
+    )
+    assert table.texts("c") == ["[77.75]", "", "[]"]
+    with pytest.raises(ConfigError, match=r"column c must hold numbers, and holds List\(Float64\)") as caught:
+        table.numbers(["c"])
+    assert "77.75" not in str(caught.value)
+
+
+def test_a_log_that_is_broken_is_not_quoted(tmp_path: Path) -> None:
+    for content in (b"a,b\n1,2,Jane 77.75\n", b"a,b\n\xff77.75,2\n", b""):
+        (tmp_path / "log.csv").write_bytes(content)
+        with pytest.raises(ConfigError, match=r"cannot be read as \.csv") as caught:
+            read_log(tmp_path / "log.csv")
+        assert "77.75" not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+
+# --- kills
+
+
+@pytest.mark.parametrize("before", ["nothing", "short.csv"])
+def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(tmp_path: Path, before: str) -> None:
+    """Also in the middle of writing columns.json, at the first start and at later ones."""
+    (tmp_path / "shop.toml").write_text(
+        BASE + 'horizon = 20\nitems = ["tea", "milk"]\nslots = 1\nblock = 10\n'
+    )
+    (tmp_path / "log.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 12)
+    (tmp_path / "short.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 5)
+    program = Path(__file__).with_name("killing.py")
+    result = subprocess.run(
+        [sys.executable, program, tmp_path, before], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["broken"] == [], result.stderr
+    assert found["killed"] > 50
+    assert found["ways"] > 5
+
+
+def test_columns_json_is_never_rewritten(tmp_path: Path) -> None:
+    log = polars.DataFrame({"tea": [0.5] * 50, "milk": [0.1] * 50, "soap": [0.2] * 50})
+    run(tmp_path, SHOP, log.head(20))
+    columns = tmp_path / "out" / "columns.json"
+    first = columns.stat()
+    run(tmp_path, SHOP, log)
+    second = columns.stat()
+    assert (first.st_ino, first.st_mtime_ns) == (second.st_ino, second.st_mtime_ns)
+    columns.write_text("")
+    with pytest.raises(ConfigError, match="is not what a run wrote"):
+        run(tmp_path, SHOP, log)
+
+
+def test_decisions_are_read_once_a_run_however_many_releases_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = BASE + 'learner = "RunningSum"\ndimension = 1\nbound = 1.0\nblock = 5\nhorizon = 600\n'
+    log = polars.DataFrame({"cups": [1.0] * 600})
+    run(tmp_path, settings, log.head(300))
+    opened: list[str] = []
+    true_open = io.open
+
+    def counting(file: Any, *arguments: Any, **named: Any) -> Any:
+        opened.append(str(file))
+        return true_open(file, *arguments, **named)
+
+    monkeypatch.setattr(io, "open", counting)
+    monkeypatch.setattr(builtins, "open", counting)
+    assert run(tmp_path, settings, log)["releases"] == 120
+    assert sum(name.endswith("decisions.jsonl") for name in opened) == 1
+    monkeypatch.undo()
+    lines = (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()
+    assert [json.loads(line)["release"] for line in lines] == list(range(121))
+
+
+def test_half_a_line_is_written_again_whole(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    path.write_text('{"release": 0}\nno line of ours\n{"release": 1, "sla')
+    with Decisions(path) as decisions:
+        for release in range(3):
+            decisions.note({"release": release})
+    assert path.read_text() == '{"release": 0}\nno line of ours\n{"release": 1}\n{"release": 2}\n'

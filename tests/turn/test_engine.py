@@ -1,0 +1,658 @@
+"""If these fail, a crash loses people, releases them twice with different noise, or overspends."""
+
+import os
+import shutil
+import sys
+import tempfile
+from ast import literal_eval
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from counting import Counting, settings
+from hypothesis import settings as budget
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
+
+import discreet
+from discreet import BudgetError, ConfigError, FileJournal, MemoryJournal, OutOfBounds, Privacy, RunningSum, StateError
+from discreet.budget.privacy import pure
+from discreet.checks.kills import run_and_die
+from discreet.learners.learner import Learner
+from discreet.release.door import Door
+from discreet.turn.engine import Engine
+from discreet.turn.problem import NOTHING
+from discreet.turn.record import RoundsState, Turn
+from discreet.turn.rounds import Rounds
+from discreet.turn.tickets import Ticket
+
+HORIZON, BLOCK = 12, 3
+
+
+def levels_of(sums: Any) -> int:
+    levels: int = RunningSum.problem_for(sums.settings).sum_of(0).gathering.levels  # type: ignore[attr-defined]
+    return levels
+
+
+def exact_people(sums: Any) -> int:
+    """All that a tree still holds of people, in steps: its nodes and the open block."""
+    turn = sums.snapshot()
+    held = sum(int(value[0]) for name, value in turn.kept.items() if name != "steps")
+    return held + int(turn.block["sum"][0])
+
+
+class TurnMachine(RuleBasedStateMachine):
+    """Open, close, turn, save, crash and reload in any order, against a model of what must hold."""
+
+    tickets = Bundle("tickets")
+
+    @initialize()
+    def begin(self) -> None:
+        memory = Path("/dev/shm")
+        self.folder = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else None))
+        self.path = self.folder / "sum.state"
+        self.sums = RunningSum(
+            1, HORIZON, Privacy(1.0), bound=1.0, nonnegative=True, method="tree", block=BLOCK, journal=self.path
+        )
+        self.clock = 0
+        self.epoch = 0
+        self.answered: dict[int, float] = {}
+        self.committed: dict[int, float] = {}  # what people of finished blocks count as
+        self.kept = (0, frozenset[int]())  # the clock and the answers that the file has
+        self.shown: dict[int, float] = {}
+
+    def teardown(self) -> None:
+        if hasattr(self, "folder"):
+            self.sums.detach()
+            shutil.rmtree(self.folder)
+
+    def settle(self) -> None:
+        """The model's turn: people of the block without an answer count as zero."""
+        if self.clock - len(self.committed) == BLOCK:
+            for round in range(self.clock - BLOCK, self.clock):
+                self.committed[round] = self.answered.get(round, 0.0)
+            self.kept = (self.clock, frozenset())
+
+    @rule(target=tickets, count=st.integers(0, BLOCK))
+    def open(self, count: int) -> list[Ticket]:
+        self.settle()
+        if self.clock == HORIZON:
+            return [self.sums.open()]
+        left = BLOCK - (self.clock - len(self.committed))
+        made = list(self.sums.open_many(min(count, left))) if count else [self.sums.open()]
+        self.clock += len(made)
+        return made
+
+    @rule(tickets=consumes(tickets), value=st.sampled_from([0.0, 0.25, 1.0]))
+    def close(self, tickets: list[Ticket], value: float) -> None:
+        for ticket in tickets:
+            if ticket.epoch != self.epoch:
+                with pytest.raises(StateError, match="before the state was loaded"):
+                    self.sums.close(ticket, [value])
+            elif ticket.round == HORIZON:
+                with pytest.raises(discreet.HorizonReached):
+                    self.sums.close(ticket, [value])
+            elif ticket.round < len(self.committed):
+                assert self.sums.close(ticket, [value]) is False  # too late: it added nothing
+            elif ticket.round in self.answered:
+                with pytest.raises(StateError, match="is not open"):
+                    self.sums.close(ticket, [value])
+            else:
+                assert self.sums.close(ticket, [value]) is True
+                self.answered[ticket.round] = value
+
+    @rule(tickets=tickets)
+    def close_with_nonsense(self, tickets: list[Ticket]) -> None:
+        for ticket in tickets:
+            known = ticket.epoch == self.epoch and ticket.round < HORIZON
+            if known and ticket.round >= len(self.committed) and ticket.round not in self.answered:
+                with pytest.raises(OutOfBounds):
+                    self.sums.close(ticket, [float("nan")])
+
+    @rule()
+    def turn(self) -> None:
+        before = len(self.committed)
+        self.settle()
+        assert self.sums.turn() is (len(self.committed) > before)
+
+    @rule()
+    def crash(self) -> None:
+        """All that is not committed is gone; the log is read again from there on."""
+        self.sums.detach()
+        self.load()
+        self.clock, answers = self.kept
+        self.answered = {
+            round: value
+            for round, value in self.answered.items()
+            if round < len(self.committed) or round in answers
+        }
+
+    @rule()
+    def save_and_reload(self) -> None:
+        self.sums.save(self.path)
+        self.sums.detach()
+        self.load()
+        self.kept = (self.clock, frozenset(self.answered))
+
+    def load(self) -> None:
+        self.sums = discreet.load(self.path)  # type: ignore[assignment]
+        self.epoch += 1
+
+    @precondition(lambda self: hasattr(self, "sums"))
+    @invariant()
+    def everyone_counts_once(self) -> None:
+        """The exact sums inside add up to the people of the model, each at most once."""
+        people = sum(self.committed.values())
+        people += sum(value for round, value in self.answered.items() if round >= len(self.committed))
+        assert exact_people(self.sums) == round(people * levels_of(self.sums))
+
+    @precondition(lambda self: hasattr(self, "sums"))
+    @invariant()
+    def nothing_is_released_twice(self) -> None:
+        index, total = self.sums.releases, float(self.sums.total[0])
+        assert self.shown.setdefault(index, total) == total
+        assert index == len(self.committed) // BLOCK
+        assert self.sums.guarantee.epsilon_spent <= 1.0
+        assert self.sums.clock == self.clock
+
+
+TurnMachine.TestCase.settings = budget(max_examples=40, stateful_step_count=30)
+TestTurnMachine = TurnMachine.TestCase
+
+
+PEOPLE = [0.25, 0.5, 1.0, 0.75]
+
+
+def half_way(path: Path) -> RunningSum:
+    """Two of four people are released; the other two are about to come."""
+    sums = RunningSum(
+        1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, method="tree", block=2, journal=path
+    )
+    sums.observe_many([[person] for person in PEOPLE[:2]])
+    sums.turn()
+    return sums
+
+
+def finished_after(path: Path) -> RunningSum:
+    """Whoever finds this file reads the log again from where it stands, and goes on."""
+    after = discreet.load(path)
+    assert isinstance(after, RunningSum)
+    after.observe_many([[person] for person in PEOPLE[after.rounds_before_release :]])
+    after.turn()
+    assert after.releases == 2
+    assert exact_people(after) == sum(int(person * levels_of(after) + 0.5) for person in PEOPLE)
+    assert after.guarantee.epsilon_spent <= 1.0
+    return after
+
+
+def test_whatever_statement_of_a_turn_is_the_last_nothing_is_lost_or_repeated(memory_path: Path) -> None:
+    """A process that is killed leaves its files as they are: here they are looked at before every statement."""
+    path, package = memory_path / "sum.state", str(Path(discreet.__file__).parent)
+    sums = half_way(path)
+    sums.observe_many([[person] for person in PEOPLE[2:]])
+    first, left = path.read_bytes(), []
+
+    def look(frame: Any, event: str, argument: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        if event == "line":
+            left.append({file.name: file.read_bytes() for file in memory_path.iterdir()})
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        sums.turn()
+    finally:
+        sys.settrace(before)
+    shown = sums.total.tolist()
+    sums.detach()
+    kept = path.read_bytes()
+    assert len(left) > 150
+    assert {files[path.name] for files in left} == {first, kept}  # the old turn or the new one, never less
+    assert all(set(files) <= {"sum.state", ".sum.state.lock", ".sum.state.draft"} for files in left)
+    distinct = {tuple(sorted(files.items())) for files in left}
+    assert len(distinct) >= 3  # also with a draft beside it, or half of one
+    for number, files in enumerate(sorted(distinct)):
+        folder = memory_path / str(number)
+        folder.mkdir()
+        for name, content in files:
+            (folder / name).write_bytes(content)
+        after = finished_after(folder / "sum.state")
+        if dict(files)["sum.state"] == kept:
+            assert after.total.tolist() == shown  # shown, therefore kept, and the same
+        after.detach()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_killed_in_a_turn_loses_nothing_and_repeats_nothing(memory_path: Path) -> None:
+    """Real deaths, at every eleventh statement; the test above looks at each."""
+    original, path = memory_path / "original.state", memory_path / "sum.state"
+    sums = half_way(original)
+    first = sums.total.tolist()
+    sums.detach()
+
+    def prepare(learner: Learner) -> None:
+        learner.observe_many([[person] for person in PEOPLE[2:]])
+
+    def work(learner: Learner, show: Callable[[Any], None]) -> None:
+        learner.turn()
+        show((learner.releases, learner.decision["total"]))
+
+    last, finished, deaths = 0, False, 0
+    while not finished:
+        shutil.copy(original, path)
+        finished, shown = run_and_die(path, prepare, work, last)
+        found = FileJournal(path).latest()
+        assert found is not None
+        kept = {1: first, found.index: found.public["total"].tolist()}
+        assert all(kept[release] == total for release, total in map(literal_eval, shown))
+        finished_after(path).detach()
+        deaths += not finished
+        last += 11
+    assert deaths > 15
+
+
+# --- commits that fail
+
+
+class Flaky(MemoryJournal):
+    """Fails once, before or after it has kept the turn."""
+
+    def __init__(self, after: bool) -> None:
+        super().__init__()
+        self.after, self.failing = after, False
+
+    def commit(self, turn: Turn) -> None:
+        if self.failing and not self.after:
+            self.failing = False
+            raise OSError("disk full")
+        super().commit(turn)
+        if self.failing:
+            self.failing = False
+            raise OSError("connection lost")
+
+
+def sum_of(journal: Any = None, **more: Any) -> RunningSum:
+    return RunningSum(1, 10, Privacy(1.0), bound=1.0, journal=journal, **more)
+
+
+def test_a_commit_that_may_have_happened_is_read_back() -> None:
+    journal = Flaky(after=True)
+    sums = sum_of(journal)
+    journal.failing = True
+    total = sums.add([1.0])
+    kept = journal.latest()
+    assert kept is not None
+    assert np.array_equal(kept.public["total"], total)
+    assert sums.releases == 1
+
+
+def test_a_commit_that_did_not_happen_is_tried_again_with_the_same_draw() -> None:
+    journal, drawn = Flaky(after=False), []
+    sums = sum_of(journal)
+
+    def watched(turn: Turn) -> None:
+        drawn.append(turn.public["total"].copy())
+        Flaky.commit(journal, turn)
+
+    journal.commit = watched  # type: ignore[method-assign]
+    journal.failing = True
+    with pytest.raises(StateError, match="nothing was shown"):
+        sums.add([1.0])
+    assert sums.releases == 0
+    assert sums.turn()
+    assert len(drawn) == 2
+    assert np.array_equal(drawn[0], drawn[1])
+    assert np.array_equal(sums.total, drawn[0])
+
+
+class Silent(Flaky):
+    """Nobody knows what became of the commit, and asking fails too."""
+
+    def latest(self) -> Turn | None:
+        raise ConnectionError
+
+
+def test_a_commit_that_cannot_even_be_read_back_shows_nothing_and_draws_nothing_new() -> None:
+    journal = Silent(after=True)
+    sums = sum_of(journal)
+    journal.failing = True
+    with pytest.raises(StateError, match="nothing was shown"):
+        sums.add([1.0])
+    kept = MemoryJournal.latest(journal)
+    assert kept is not None
+    assert kept.index == 1
+    assert sums.releases == 0
+    assert sums.turn()
+    assert np.array_equal(sums.total, kept.public["total"])  # what was kept all along
+
+
+def test_answers_after_a_failed_commit_are_not_said_to_count_when_they_do_not() -> None:
+    """The draw is made: whoever answers now is too late for it, and must be told so."""
+    journal = Flaky(after=False)
+    engine = Engine(Counting(settings(seed=1)), "Counting", journal)
+    rounds = Rounds(engine)
+    tickets = rounds.open_many(3, NOTHING)
+    rounds.close(tickets[0], 1)
+    journal.failing = True
+    with pytest.raises(StateError, match="nothing was shown"):
+        rounds.release_if_due()
+    counted = rounds.close(tickets[1], 1)
+    assert rounds.release_if_due()
+    twin = Engine(Counting(settings(seed=1)), "Counting")
+    expected = Rounds(twin)
+    expected.observe_many([1, 1 if counted else -1, -1])
+    expected.release_if_due()
+    assert np.array_equal(engine.public["counts"], twin.public["counts"])
+
+
+def test_what_was_drawn_does_not_change_with_answers_that_come_later() -> None:
+    """A node that is kept is what was noised, not the block that goes on."""
+    journal = Flaky(after=False)
+    sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, block=2, nonnegative=True, method="tree", journal=journal)
+    tickets = sums.open_many(2)
+    sums.close(tickets[0], [1.0])
+    journal.failing = True
+    with pytest.raises(StateError, match="nothing was shown"):
+        sums.turn()
+    sums.close(tickets[1], [1.0])
+    sums.turn()
+    assert exact_people(sums) == levels_of(sums)
+
+
+class Chatty(MemoryJournal):
+    """Fails like a database driver that shows what it was given."""
+
+    def commit(self, turn: Turn) -> None:
+        if turn.index or turn.rounds.clock:
+            raise RuntimeError(f"INSERT failed: {turn.block} {turn.kept}")
+        super().commit(turn)
+
+
+def test_what_a_journal_says_when_it_fails_is_not_passed_on() -> None:
+    sums = sum_of(Chatty())
+    engine = Engine(Counting(settings()), "Counting", Chatty())
+    for attempt in (
+        lambda: sums.add([1.0]),
+        lambda: engine.note({"closed": 1}, RoundsState(clock=1)),
+        lambda: engine.checkpoint(RoundsState(clock=1)),
+    ):
+        with pytest.raises(StateError, match="RuntimeError") as caught:
+            attempt()
+        assert "INSERT" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
+
+
+# --- releases that break
+
+
+class Stopping(Door):
+    """A door that is interrupted after so many draws."""
+
+    stops: BaseException | None = None
+
+    def noised(self, noise: Any, exact: Any) -> Any:
+        released = super().noised(noise, exact)
+        if Stopping.stops is not None:
+            stops, Stopping.stops = Stopping.stops, None
+            raise stops
+        return released
+
+
+def stoppable(journal: Any = None, **more: Any) -> RunningSum:
+    like = RunningSum(
+        1, 12, Privacy(1.0), bound=1.0, nonnegative=True, method="honaker", block=3, **more
+    )
+    return RunningSum.from_settings(like.settings, journal, door=Stopping)
+
+
+@pytest.mark.parametrize("stops", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interrupt_in_the_middle_of_a_release_leaves_everything_as_it_was(
+    stops: type[BaseException], tmp_path: Path
+) -> None:
+    """Like a crash: what was drawn is dropped, nobody has seen it, and the learner goes on."""
+    sums = stoppable(tmp_path / "state")
+    sums.observe_many([[1.0]] * 3)
+    sums.turn()
+    sums.observe_many([[1.0], [0.5], [0.0]])
+    before, kept, spent = sums.snapshot(), (tmp_path / "state").read_bytes(), sums.guarantee.spent
+    Stopping.stops = stops()
+    with pytest.raises(stops):
+        sums.turn()
+    after = sums.snapshot()
+    assert after.index == before.index == 1
+    assert np.array_equal(after.public["total"], before.public["total"])
+    assert np.array_equal(after.block["sum"], before.block["sum"])
+    assert after.kept.keys() == before.kept.keys()
+    assert all(np.array_equal(after.kept[name], before.kept[name]) for name in before.kept)
+    assert sums.guarantee.spent == spent
+    assert (tmp_path / "state").read_bytes() == kept
+    assert sums.turn() is True
+    assert exact_people(sums) == int(4.5 * levels_of(sums))
+    sums.observe_many([[1.0]])
+    assert sums.releases == 2
+
+
+@pytest.mark.parametrize("stops", [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError()])
+def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: Exception, tmp_path: Path) -> None:
+    """It might depend on what was drawn: drawing again would condition the noise."""
+    path = tmp_path / "state"
+    sums = stoppable(path)
+    sums.observe_many([[1.0]] * 3)
+    Stopping.stops = stops
+    with pytest.raises(type(stops)):
+        sums.turn()
+    for attempt in (
+        sums.open,
+        sums.turn,
+        sums.act,
+        lambda: sums.add([1.0]),
+        lambda: sums.save(path),
+        lambda: sums.observe_many([[1.0]]),
+        lambda: sums.preview(1),
+    ):
+        with pytest.raises(StateError, match="cannot go on"):
+            attempt()
+    sums.detach()
+    with pytest.raises(StateError, match="failed after its noise was drawn"):
+        discreet.load(path)
+
+
+def test_an_error_before_any_draw_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discreet.learners.running_sum.prefixes import Prefixes
+
+    sums = sum_of()
+    sums.observe_many([[1.0]])
+
+    def broken(self: Any, *arguments: Any) -> Any:
+        raise ArithmeticError
+
+    monkeypatch.setattr(Prefixes, "release", broken)
+    with pytest.raises(ArithmeticError):
+        sums.turn()
+    monkeypatch.undo()
+    assert sums.turn() is True
+
+
+class Greedy(Counting):
+    """Asks its door twice for one price."""
+
+    def release(self, public: Any, tally: Any, kept: Any, block: Any, door: Door) -> Any:
+        super().release(public, tally, kept, block, door)
+        return super().release(public, tally, kept, block, door)
+
+
+def test_a_release_that_wants_more_than_was_planned_ends_the_learner() -> None:
+    rounds = Rounds(Engine(Greedy(settings()), "Counting"))
+    rounds.observe_many([0, 1, 1])
+    with pytest.raises(BudgetError, match="plan it"):
+        rounds.release_if_due()
+
+
+class Overdrawn(Counting):
+    """Plans more than its budget."""
+
+    @property
+    def plan(self) -> Any:  # type: ignore[override]
+        plan = super().plan
+        return replace(plan, total=replace(plan.total, pure=plan.total.pure * 2))
+
+
+def test_a_plan_beyond_the_budget_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="does not fit the budget"):
+        Engine(Overdrawn(settings()), "Counting")
+
+
+class Understated(Counting):
+    """Says in its plan that it costs less than its steps do."""
+
+    @property
+    def plan(self) -> Any:  # type: ignore[override]
+        plan = super().plan
+        return replace(plan, total=replace(plan.total, pure=0.0), next=self.steps)
+
+    def steps(self, index: int, public: Any) -> Any:
+        step = super().plan.next(index, public)
+        return None if step is None else replace(step, charge=pure(1.5), cohort=None)
+
+
+def test_a_step_beyond_the_budget_is_refused_before_anything_is_drawn() -> None:
+    doors: list[Any] = []
+
+    def door(*arguments: Any) -> Door:
+        doors.append(arguments)
+        return Door(*arguments)
+
+    engine = Engine(Understated(settings()), "Counting", door=door)
+    rounds = Rounds(engine)
+    rounds.observe_many([0, 1, 1])
+    with pytest.raises(BudgetError, match="would exceed epsilon"):
+        rounds.release_if_due()
+    assert not doors
+    assert engine.turn.index == 0
+
+
+# --- public events
+
+
+class Slow(MemoryJournal):
+    """Tells what was kept by when."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.events: list[tuple[str, Any]] = []
+
+    def commit(self, turn: Turn) -> None:
+        self.events.append(("kept", turn.public["closed"]))
+        super().commit(turn)
+
+
+def test_a_public_event_is_kept_before_it_is_used() -> None:
+    journal = Slow()
+    engine = Engine(Counting(settings()), "Counting", journal)
+    rounds = Rounds(engine)
+    rounds.observe_many([1, 1])
+    real = Counting.noted
+
+    def noted(self: Any, public: Any, event: Any) -> Any:
+        journal.events.append(("noted", event["closed"]))
+        return real(self, public, event)
+
+    engine.problem.noted = noted.__get__(engine.problem)  # type: ignore[method-assign]
+    engine.note({"closed": 3}, rounds.state())
+    assert journal.events[1:] == [("noted", 3), ("kept", 3)]
+    assert engine.public["closed"] == 3
+    assert rounds.open(NOTHING).decision.tolist() == [2, 3]
+    kept = journal.latest()
+    assert kept is not None
+    assert kept.public["closed"] == 3
+    assert kept.block["votes"].tolist() == engine.block["votes"].values.tolist()  # with the open block
+    assert kept.index == 0
+    assert kept.ledger == engine.turn.ledger
+
+
+def test_an_event_that_could_not_be_kept_is_not_used() -> None:
+    journal = Flaky(after=False)
+    engine = Engine(Counting(settings()), "Counting", journal)
+    rounds = Rounds(engine)
+    journal.failing = True
+    with pytest.raises(StateError, match="could not be kept"):
+        engine.note({"closed": 3}, rounds.state())
+    assert engine.public["closed"] == 0
+    assert rounds.open(NOTHING).decision.tolist() == [0, 0]
+    engine.note({"closed": 3}, rounds.state())
+    assert engine.public["closed"] == 3
+
+
+def test_an_event_survives_a_crash_and_the_next_release(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    engine = Engine(Counting(settings()), "Counting", path)
+    rounds = Rounds(engine)
+    rounds.observe_many([1, 1])
+    engine.note({"closed": 3}, rounds.state())
+    engine.detach()
+    again = Engine(Counting(settings()), "Counting", FileJournal(path))
+    rounds = Rounds(again)
+    assert again.public["closed"] == 3
+    assert rounds.clock == 2
+    rounds.observe_many([0])
+    assert rounds.release_if_due()
+    assert again.public["closed"] == 3
+    assert again.turn.index == 1
+
+
+def test_a_learner_without_public_events_says_so() -> None:
+    problem = RunningSum.problem_for(sum_of().settings)
+    with pytest.raises(ConfigError, match="takes no public events"):
+        problem.noted({}, {"closed": 1})
+
+
+# --- the rest
+
+
+def test_a_checkpoint_keeps_the_open_block_and_nothing_is_released(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    engine = Engine(Counting(settings()), "Counting", path)
+    rounds = Rounds(engine)
+    ticket = rounds.open(NOTHING)
+    rounds.observe_many([1])
+    engine.checkpoint(rounds.state())
+    engine.detach()
+    again = Engine(Counting(settings()), "Counting", path)
+    assert again.block["votes"].values[1] == again.problem.once.gathering.levels  # type: ignore[attr-defined]
+    assert Rounds(again).waits(ticket.round)
+    assert again.turn.index == 0
+
+
+def test_decisions_cannot_be_changed_from_outside() -> None:
+    sums = sum_of()
+    sums.add([1.0])
+    with pytest.raises(ValueError, match="read-only"):
+        sums.open().decision[0] = 5.0
+    with pytest.raises(ValueError, match="read-only"):
+        sums.open_many(1).decisions[0, 0] = 5.0
+    sums.total[0] = 5.0
+    assert sums.total[0] != 5.0
+
+
+def test_two_learners_never_share_an_identity_or_a_coin() -> None:
+    turns = [sum_of().snapshot() for _ in range(50)]
+    assert len({turn.identity for turn in turns}) == 50
+    assert len({turn.coin_key for turn in turns}) == 50
+    seeded = [sum_of(seed=3).snapshot() for _ in range(2)]
+    assert seeded[0].coin_key == seeded[1].coin_key
+    assert seeded[0].coin_key != sum_of(seed=4).snapshot().coin_key
+
+
+def test_a_broken_state_does_not_leave_its_lock_behind(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    sum_of(path).detach()
+    with pytest.raises(StateError, match="other settings"):
+        sum_of(path, block=2)
+    assert discreet.load(path).releases == 0
