@@ -1,7 +1,10 @@
-"""What the frame costs: a round, many rounds at once, a release at any horizon, an import; and the audit's worst case.
+"""What the frame costs: a round, many rounds at once, a release at any horizon, an import.
 
-Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too, alternating in processes of their
-own with one thread each; `old_over_new` is that version's time a round over this one's (above 1: this one is faster), null without it.
+And the audit's worst case.
+
+Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too,
+alternating in processes of their own with one thread each; `old_over_new` is that version's time a round over
+this one's (above 1: this one is faster), null without it.
 
     python benchmarks/frame.py --against ../before
 """
@@ -122,7 +125,10 @@ print(json.dumps({name: release(name, code) for name, code in json.loads(sys.arg
 
 def worker(code: str, modes: dict[str, str], source: Path) -> Any:
     """Run a piece of code in a process of its own, on one thread, with the package of this checkout."""
-    single = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    single = {
+        name: "1"
+        for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+    }
     environment = os.environ | single | {"PYTHONPATH": str(source / "src")}
     command = [sys.executable, "-c", PREAMBLE + code, json.dumps(modes)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -133,8 +139,13 @@ def worker(code: str, modes: dict[str, str], source: Path) -> Any:
 
 def import_seconds() -> float:
     """How long `import discreet` takes, besides starting Python and NumPy."""
-    code = "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(REPEATS)]
+    code = (
+        "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(REPEATS)
+    ]
     return min(float(run.stdout) for run in runs)
 
 
@@ -148,9 +159,18 @@ def audit(pairs: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--against", type=Path, default=None, help="a checkout of the version to compare with")
-    parser.add_argument("--pairs", type=int, default=40, help="pairs of streams that the audit sends through each way of learning")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--against", type=Path, default=None, help="a checkout of the version to compare with"
+    )
+    parser.add_argument(
+        "--pairs",
+        type=int,
+        default=40,
+        help="pairs of streams that the audit sends through each way of learning",
+    )
     arguments = parser.parse_args()
 
     worker(ROUNDS, MODES, HERE)  # compile
@@ -165,18 +185,29 @@ def main() -> None:
                     times[name].append(microseconds)
     at_once = [worker(MANY, MODES, HERE) for _ in range(REPEATS)]
     long_modes = {name: code for name, code in MODES.items() if name.startswith(GROWING)}
-    releases = {horizon: worker(RELEASE.replace("HORIZON", str(horizon)), long_modes, HERE) for horizon in (10**4, 10**6, 10**9)}
+    releases = {
+        horizon: worker(RELEASE.replace("HORIZON", str(horizon)), long_modes, HERE)
+        for horizon in (10**4, 10**6, 10**9)
+    }
     largest, pairs = audit(arguments.pairs)
     print(
         json.dumps(
             {
-                "old_over_new": {name: round(min(there[name]) / min(here[name]), 3) for name in MODES} if arguments.against else None,
+                "old_over_new": {name: round(min(there[name]) / min(here[name]), 3) for name in MODES}
+                if arguments.against
+                else None,
                 "microseconds_a_round": {name: round(min(here[name]), 2) for name in MODES},
-                "microseconds_a_round_in_thousands": {name: round(min(run[name] for run in at_once), 3) for name in MODES},
-                "release_milliseconds": {
-                    str(horizon): {name: round(found[0] * 1e3, 3) for name, found in by.items()} for horizon, by in releases.items()
+                "microseconds_a_round_in_thousands": {
+                    name: round(min(run[name] for run in at_once), 3) for name in MODES
                 },
-                "state_bytes": {str(horizon): {name: found[1] for name, found in by.items()} for horizon, by in releases.items()},
+                "release_milliseconds": {
+                    str(horizon): {name: round(found[0] * 1e3, 3) for name, found in by.items()}
+                    for horizon, by in releases.items()
+                },
+                "state_bytes": {
+                    str(horizon): {name: found[1] for name, found in by.items()}
+                    for horizon, by in releases.items()
+                },
                 "release_growth_1e9_over_1e6": {
                     name: round(releases[10**9][name][0] / releases[10**6][name][0], 3) for name in long_modes
                 },

@@ -19,7 +19,12 @@ def test_importing_discreet_loads_numpy_at_most() -> None:
         "import sys, discreet; from discreet import Privacy, Guarantee; Privacy(1.0); "
         "print([name for name in ('scipy', 'numba', 'dp_accounting', 'typer', 'randomgen', 'matplotlib') if name in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_doors_are_made_in_release_and_in_audits_only() -> None:
@@ -48,12 +53,16 @@ def test_every_theorem_that_a_docstring_names_is_on_its_page() -> None:
     for path in SOURCE.rglob("*.py"):
         for page, rest in re.findall(r"(docs/guarantees/\w+\.md)((?:,| \()[^\n]*)", path.read_text()):
             for kind, number in re.findall(r"(Theorem|Lemma)s? (\d)", rest):
-                assert re.search(rf"\*\*{kind} {number}\b", (REPOSITORY / page).read_text()), f"{path.name}: {page} has no {kind} {number}"
+                assert re.search(rf"\*\*{kind} {number}\b", (REPOSITORY / page).read_text()), (
+                    f"{path.name}: {page} has no {kind} {number}"
+                )
 
 
 def test_the_examples_in_the_readme_run() -> None:
     import doctest
 
-    failures, tried = doctest.testfile(str(REPOSITORY / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS)
+    failures, tried = doctest.testfile(
+        str(REPOSITORY / "README.md"), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
     assert tried > 3
     assert not failures

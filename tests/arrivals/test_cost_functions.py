@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import arrivals_reference as reference
-from discreet.arrivals import ClickModel, ConcaveOverModular, FacilityLocation, GraphCut, MinusModular, WeightedCoverage, check_set_function
+from discreet.arrivals import (
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    GraphCut,
+    MinusModular,
+    WeightedCoverage,
+    check_set_function,
+)
 from discreet.arrivals.families import describe, family
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, OutOfBounds
@@ -15,7 +23,10 @@ EDGES = ((0, 1), (1, 2), (4, 0), (3, 4))
 
 
 def cut(row: np.ndarray, chosen: list[int], directed: bool) -> float:
-    cuts = [(a in chosen and b not in chosen) or (not directed and b in chosen and a not in chosen) for a, b in EDGES]
+    cuts = [
+        (a in chosen and b not in chosen) or (not directed and b in chosen and a not in chosen)
+        for a, b in EDGES
+    ]
     return float(np.dot(row, cuts))
 
 
@@ -29,13 +40,23 @@ PLAIN: list[tuple[Any, Any, int]] = [
     (GraphCut(EDGES, directed=True), lambda row, chosen: cut(row, chosen, True), 4),
 ]
 FAMILIES = PLAIN + [
-    (MinusModular(inner), lambda row, chosen, plain=plain, width=width: plain(row[:width], chosen) - row[width:][chosen].sum(), width + 5)
+    (
+        MinusModular(inner),
+        lambda row, chosen, plain=plain, width=width: plain(row[:width], chosen) - row[width:][chosen].sum(),
+        width + 5,
+    )
     for inner, plain, width in PLAIN[2:]
 ]
 
 
-@pytest.mark.parametrize(("functions", "plain", "width"), FAMILIES, ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "")
-def test_one_pass_over_a_row_is_a_chain_of_values(functions: Any, plain: Any, width: int, crowd: np.random.Generator) -> None:
+@pytest.mark.parametrize(
+    ("functions", "plain", "width"),
+    FAMILIES,
+    ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "",
+)
+def test_one_pass_over_a_row_is_a_chain_of_values(
+    functions: Any, plain: Any, width: int, crowd: np.random.Generator
+) -> None:
     rows = crowd.dirichlet(np.ones(width), size=9)
     assert functions.width(5) == width
     admitted, fine = functions.admit(rows, 5)
@@ -46,10 +67,19 @@ def test_one_pass_over_a_row_is_a_chain_of_values(functions: Any, plain: Any, wi
     for row, step in zip(rows, steps, strict=True):
         person = SetFunction(lambda chosen, row=row: plain(row, chosen.tolist()))
         assert np.allclose(step, person.along(order, bound=2.0))
-        assert check_set_function(lambda chosen, row=row: plain(row, chosen.tolist()), 5, bound=2.0, monotone=False) == []
+        assert (
+            check_set_function(
+                lambda chosen, row=row: plain(row, chosen.tolist()), 5, bound=2.0, monotone=False
+            )
+            == []
+        )
 
 
-@pytest.mark.parametrize(("functions", "plain", "width"), FAMILIES, ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "")
+@pytest.mark.parametrize(
+    ("functions", "plain", "width"),
+    FAMILIES,
+    ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "",
+)
 @pytest.mark.parametrize("odd", [-1.0, 7.0, np.nan, np.inf, 1e300])
 def test_one_person_never_changes_how_another_is_read(
     functions: Any, plain: Any, width: int, odd: float, crowd: np.random.Generator
@@ -76,7 +106,9 @@ def test_the_compiled_cut_is_a_matrix_product(crowd: np.random.Generator) -> Non
 
 
 def test_rows_out_of_range_are_clipped_and_told() -> None:
-    rows = np.array([[0.5, -1.0, 0.0, 0.2], [np.nan, 0.0, 1.0, 0.0], [0.5, 0.2, -3.0, np.inf], [1.0, 0.0, 1e300, -1e300]])
+    rows = np.array(
+        [[0.5, -1.0, 0.0, 0.2], [np.nan, 0.0, 1.0, 0.0], [0.5, 0.2, -3.0, np.inf], [1.0, 0.0, 1e300, -1e300]]
+    )
     admitted, fine = MinusModular(GraphCut(((0, 1), (1, 0)))).admit(rows, 2)
     assert admitted.tolist() == [[0.5, 0.0, 0.0, 0.2], [0.0] * 4, [0.0] * 4, [1.0, 0.0, 1e100, -1e100]]
     assert fine.tolist() == [False] * 4
@@ -98,14 +130,18 @@ def test_edges_that_do_not_fit_are_refused(edges: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "functions", [functions for functions, _, _ in FAMILIES], ids=lambda value: repr(value)[:40] if hasattr(value, "along") else ""
+    "functions",
+    [functions for functions, _, _ in FAMILIES],
+    ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "",
 )
 def test_a_family_survives_being_written_down(functions: Any) -> None:
     assert family(**describe(functions)) == functions
 
 
 def test_a_cost_that_is_not_submodular_is_found() -> None:
-    assert check_set_function(lambda chosen: len(chosen) ** 2 / 25, 5, monotone=False)[0].startswith("not submodular")
+    assert check_set_function(lambda chosen: len(chosen) ** 2 / 25, 5, monotone=False)[0].startswith(
+        "not submodular"
+    )
     assert check_set_function(lambda chosen: -float(len(chosen)), 5, monotone=False) == [
         "not bounded: a set is worth more than 1 or less than -1"
     ]

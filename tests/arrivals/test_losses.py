@@ -29,7 +29,14 @@ def test_slopes_are_derivatives(loss: Any, crowd: np.random.Generator) -> None:
 
 
 def plain(
-    loss: Any, row: np.ndarray, target: float, here: np.ndarray, before: np.ndarray, weight: float, dual: float, constant: float
+    loss: Any,
+    row: np.ndarray,
+    target: float,
+    here: np.ndarray,
+    before: np.ndarray,
+    weight: float,
+    dual: float,
+    constant: float,
 ) -> Any:
     """The gradient of one sample, in NumPy."""
     if not (np.isfinite(row).all() and np.isfinite(target)):
@@ -45,16 +52,26 @@ def plain(
 
 @settings(max_examples=60)
 @given(
-    st.integers(0, 10**6), st.sampled_from(LOSSES), st.sampled_from([1.0, 1.5, 2.0, 3.0, inf]), st.sampled_from([0, 1, 2]), st.booleans()
+    st.integers(0, 10**6),
+    st.sampled_from(LOSSES),
+    st.sampled_from([1.0, 1.5, 2.0, 3.0, inf]),
+    st.sampled_from([0, 1, 2]),
+    st.booleans(),
 )
-def test_the_compiled_entrance_is_the_plain_one(seed: int, loss: Any, dual: float, norm: int, constant: bool) -> None:
+def test_the_compiled_entrance_is_the_plain_one(
+    seed: int, loss: Any, dual: float, norm: int, constant: bool
+) -> None:
     from discreet.arrivals import kernels
 
     generator = np.random.default_rng(seed)
     rows = generator.normal(size=(5, 3)) * generator.choice([0.1, 1.0, 100.0], size=(5, 1))
     rows[generator.random((5, 3)) < 0.05] = generator.choice([np.nan, np.inf])
     targets, size = generator.normal(size=5) * 3, 3 + constant
-    here, before, weight = generator.normal(size=size), generator.normal(size=size), float(generator.integers(0, 4))
+    here, before, weight = (
+        generator.normal(size=size),
+        generator.normal(size=size),
+        float(generator.integers(0, 4)),
+    )
     total, unit = np.zeros(size), 2.0**20
     limit = generator.choice([0.2, 5.0]) * unit
     arguments = (
@@ -91,10 +108,15 @@ def test_sparse_rows_are_rows() -> None:
 
     dense = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
     parts = [list(Samples(matrix, [1.0, 2.0, 3.0])[1:].dense(1)) for matrix in (dense, csr_matrix(dense))]
-    assert all(np.array_equal(a, b) for one, two in zip(*parts, strict=True) for a, b in zip(one, two, strict=True))
+    assert all(
+        np.array_equal(a, b) for one, two in zip(*parts, strict=True) for a, b in zip(one, two, strict=True)
+    )
 
 
-@pytest.mark.parametrize("pair", [("ab", [1.0]), (np.ones((2, 2)), [1.0]), (np.ones(2), [1.0, 2.0]), ([[1.0], [2.0, 3.0]], [1.0, 2.0])])
+@pytest.mark.parametrize(
+    "pair",
+    [("ab", [1.0]), (np.ones((2, 2)), [1.0]), (np.ones(2), [1.0, 2.0]), ([[1.0], [2.0, 3.0]], [1.0, 2.0])],
+)
 def test_samples_of_the_wrong_shape_are_refused(pair: Any) -> None:
     with pytest.raises(OutOfBounds):
         Samples(*pair)
@@ -102,11 +124,18 @@ def test_samples_of_the_wrong_shape_are_refused(pair: Any) -> None:
 
 def test_a_callable_gradient_that_fails_counts_as_nothing() -> None:
     point = np.ones(2)
-    for gradient in (lambda c, x, y: 1 / 0, lambda c, x, y: [np.nan, 0.0], lambda c, x, y: [1.0], lambda c, x, y: "no"):
+    for gradient in (
+        lambda c, x, y: 1 / 0,
+        lambda c, x, y: [np.nan, 0.0],
+        lambda c, x, y: [1.0],
+        lambda c, x, y: "no",
+    ):
         assert not CallableLoss(gradient).of(point, np.ones(2), 1.0).any()
 
 
-@pytest.mark.parametrize("make", [lambda: HuberLoss(0.0), lambda: HuberLoss(inf), lambda: GeneralisedLinearLoss("probit")])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "make", [lambda: HuberLoss(0.0), lambda: HuberLoss(inf), lambda: GeneralisedLinearLoss("probit")]
+)  # type: ignore[arg-type]
 def test_wrong_parameters_are_refused(make: Any) -> None:
     with pytest.raises(ConfigError):
         make()

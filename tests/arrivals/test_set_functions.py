@@ -5,7 +5,14 @@ import pytest
 
 import arrivals_reference as reference
 from discreet import OutOfBounds
-from discreet.arrivals import ClickModel, ConcaveOverModular, FacilityLocation, SetFunction, WeightedCoverage, check_set_function
+from discreet.arrivals import (
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    SetFunction,
+    WeightedCoverage,
+    check_set_function,
+)
 from discreet.errors import ConfigError
 
 FAMILIES = [
@@ -31,7 +38,9 @@ def test_gains_are_differences_of_values(family, plain, width: int, crowd: np.ra
 
 
 @pytest.mark.parametrize(("family", "plain", "width"), FAMILIES, ids=lambda value: type(value).__name__)
-def test_families_are_monotone_submodular_and_bounded(family, plain, width: int, crowd: np.random.Generator) -> None:  # type: ignore[no-untyped-def]
+def test_families_are_monotone_submodular_and_bounded(
+    family, plain, width: int, crowd: np.random.Generator
+) -> None:  # type: ignore[no-untyped-def]
     row = crowd.dirichlet(np.ones(width))
     assert check_set_function(lambda chosen: plain(row, chosen.tolist()), items=5) == []
 
@@ -53,7 +62,10 @@ def test_a_callable_is_asked_once_for_each_set() -> None:
     assert len(asked) == 4
 
 
-@pytest.mark.parametrize("function", [lambda chosen: 1 / 0, lambda chosen: float("nan"), lambda chosen: "much", lambda chosen: None])
+@pytest.mark.parametrize(
+    "function",
+    [lambda chosen: 1 / 0, lambda chosen: float("nan"), lambda chosen: "much", lambda chosen: None],
+)
 def test_a_callable_that_fails_counts_as_nothing(function) -> None:  # type: ignore[no-untyped-def]
     assert not SetFunction(function).gains([], 3).any()
 

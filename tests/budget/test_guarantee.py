@@ -49,7 +49,5 @@ def test_joint_privacy_and_assumptions_are_said() -> None:
 
 def test_the_event_is_that_of_what_is_spent_and_not_of_what_is_planned() -> None:
     dp_event = pytest.importorskip("dp_accounting").dp_event
-    given = Guarantee(
-        Privacy(1.0, 1e-6), Spending(zcdp(0.001)), Spending(zcdp(0.02)), releases=1, planned=20
-    )
+    given = Guarantee(Privacy(1.0, 1e-6), Spending(zcdp(0.001)), Spending(zcdp(0.02)), releases=1, planned=20)
     assert given.event() == dp_event.ZCDpEvent(0.001)

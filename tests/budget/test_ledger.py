@@ -83,7 +83,9 @@ def test_the_most_charged_person_is_never_undercounted(
 
 
 def test_each_cohort_pays_in_its_own_measure() -> None:
-    ledger = Ledger(USUAL).charge(pure(1.0), cohort=0).charge(zcdp(WHOLE), cohort=1).charge(pure(0.5), cohort=2)
+    ledger = (
+        Ledger(USUAL).charge(pure(1.0), cohort=0).charge(zcdp(WHOLE), cohort=1).charge(pure(0.5), cohort=2)
+    )
     assert ledger.spent == Spending(zcdp(0.0), pure=1.0, zcdp=pytest.approx(WHOLE))
     assert ledger.spent.epsilon(USUAL) == pytest.approx(1.0)
     for cohort, charge in ((2, pure(0.51)), (3, pure(1.01)), (3, zcdp(WHOLE * 1.01))):
@@ -114,7 +116,9 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     shift = sqrt(2 * rho)
     if shift == 0:
         return max(0.0, 1 - exp(epsilon))
-    return float(norm.cdf(shift / 2 - epsilon / shift) - exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift))
+    return float(
+        norm.cdf(shift / 2 - epsilon / shift) - exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([USUAL, Privacy(3.0, 1e-3), Privacy(0.2, 1e-9)]))

@@ -9,7 +9,11 @@ import pytest
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.errors import ConfigError
 
-DOMAINS: list[Any] = [*(LpBall(4, p, radius=0.7) for p in (1, 1.2, 1.5, 2, 3, inf)), Box(4, -0.2, 0.9), Simplex(4, total=1.3)]
+DOMAINS: list[Any] = [
+    *(LpBall(4, p, radius=0.7) for p in (1, 1.2, 1.5, 2, 3, inf)),
+    Box(4, -0.2, 0.9),
+    Simplex(4, total=1.3),
+]
 
 
 def inside(domain: Any, generator: np.random.Generator, count: int = 400) -> np.ndarray:
@@ -19,7 +23,12 @@ def inside(domain: Any, generator: np.random.Generator, count: int = 400) -> np.
     if isinstance(domain, Box):
         return np.clip(generator.uniform(-0.6, 1.3, size=(count, 4)), domain.low, domain.high)
     points = generator.normal(size=(count, 4)) * generator.choice([0.01, 1.0], size=(count, 4))
-    return points / np.linalg.norm(points, domain.p, axis=1, keepdims=True) * domain.radius * generator.choice([0.5, 1.0], size=(count, 1))
+    return (
+        points
+        / np.linalg.norm(points, domain.p, axis=1, keepdims=True)
+        * domain.radius
+        * generator.choice([0.5, 1.0], size=(count, 1))
+    )
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -49,13 +58,18 @@ def test_the_leader_is_least_for_the_domains_own_regulariser(domain: Any, crowd:
         return float(np.sum(x**2) / 2)
 
     if isinstance(domain, LpBall) and domain.p == 1:
-        pytest.skip("the entropy of a mixture of corners is no function of the point alone; see the next test")
+        pytest.skip(
+            "the entropy of a mixture of corners is no function of the point alone; see the next test"
+        )
     points = inside(domain, crowd)
     for stiffness in (0.3, 3.0, 30.0):
         vector = crowd.normal(size=4)
         found = domain.lead(vector, stiffness)
         assert np.allclose(domain.project(found), found, atol=1e-8)
-        assert vector @ found + stiffness * regulariser(found) <= min(vector @ x + stiffness * regulariser(x) for x in points) + 1e-9
+        assert (
+            vector @ found + stiffness * regulariser(found)
+            <= min(vector @ x + stiffness * regulariser(x) for x in points) + 1e-9
+        )
     spread = max(map(regulariser, points)) - regulariser(domain.start())
     assert spread <= domain.spread + 1e-9
 
@@ -65,7 +79,8 @@ def test_the_entropic_leader_of_the_l1_ball_mixes_corners() -> None:
     mixture = np.exp(-np.array([1.0, -3.0, -1.0, 3.0]) / (0.5 * 2.0))
     mixture /= mixture.sum()
     assert np.allclose(
-        ball.lead(np.array([1.0, -3.0]), 0.5), mixture @ np.array([ball.corner_at(number) for number in range(ball.corners)])
+        ball.lead(np.array([1.0, -3.0]), 0.5),
+        mixture @ np.array([ball.corner_at(number) for number in range(ball.corners)]),
     )
     assert np.allclose(ball.lead(np.array([1e6, 0.0]), 1e-3), [-2.0, 0.0])
 

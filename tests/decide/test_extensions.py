@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.decide.domains import Box
-from discreet.decide.extensions import chain, chain_values, combination, lovasz_extension, padded_sets, subgradient, threshold_sizes
+from discreet.decide.extensions import (
+    chain,
+    chain_values,
+    combination,
+    lovasz_extension,
+    padded_sets,
+    subgradient,
+    threshold_sizes,
+)
 from discreet.decide.leader import Leader
 
 ITEMS = 4
@@ -29,11 +37,16 @@ def cut_plus_modular(seed: int) -> Callable[[np.ndarray], float]:
 
 
 @given(points, st.integers(0, 50))
-def test_the_extension_is_the_expected_cost_of_the_set_above_a_random_threshold(point: np.ndarray, seed: int) -> None:
+def test_the_extension_is_the_expected_cost_of_the_set_above_a_random_threshold(
+    point: np.ndarray, seed: int
+) -> None:
     cost = cut_plus_modular(seed)
     order, thresholds = chain(point), (np.arange(200) + 0.5) / 200
     sets = padded_sets(order, threshold_sizes(point, thresholds))
-    assert all(np.array_equal(row[row >= 0], np.flatnonzero(point > level)) for row, level in zip(sets[::7], thresholds[::7], strict=True))
+    assert all(
+        np.array_equal(row[row >= 0], np.flatnonzero(point > level))
+        for row, level in zip(sets[::7], thresholds[::7], strict=True)
+    )
     average = np.mean([cost(row[row >= 0]) for row in sets])
     assert average == pytest.approx(lovasz_extension(cost, point), abs=1e-9)
 
@@ -70,7 +83,12 @@ def test_subgradients_of_costs_in_range_are_as_short_as_the_proof_says() -> None
     meet = {(a, b): sets.index(tuple(sorted({*sets[a]} & {*sets[b]}))) for a in range(8) for b in range(8)}
     values = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 8, indexing="ij")).reshape(8, -1).T
     fine = np.all(
-        [values[:, a] + values[:, b] >= values[:, union[a, b]] + values[:, meet[a, b]] for a in range(8) for b in range(a)], axis=0
+        [
+            values[:, a] + values[:, b] >= values[:, union[a, b]] + values[:, meet[a, b]]
+            for a in range(8)
+            for b in range(a)
+        ],
+        axis=0,
     )
     path = [sets.index(chosen) for chosen in ((), (0,), (0, 1), (0, 1, 2))]
     slopes = np.unique(np.diff(values[fine][:, path], axis=1), axis=0)
@@ -90,9 +108,13 @@ def test_noise_alone_does_not_make_the_leader_stiffer_and_swings_do() -> None:
     for release in range(200):
         walk = walk + generator.normal(size=20)
         quiet = leader.follow(quiet, walk, variance=release + 1.0, step_variance=1.0)
-        swinging = leader.follow(swinging, walk + 30.0 * (release % 2), variance=release + 1.0, step_variance=1.0)
+        swinging = leader.follow(
+            swinging, walk + 30.0 * (release % 2), variance=release + 1.0, step_variance=1.0
+        )
     assert quiet["steps"][3] == pytest.approx(2 * 200**0.5, rel=0.1)
     assert swinging["steps"][3] > 10 * quiet["steps"][3]
-    fixed = Leader(Box(20, 0.0, 1.0), most=5000.0).follow(leader.start(), walk, variance=150.0, step_variance=1.0)
+    fixed = Leader(Box(20, 0.0, 1.0), most=5000.0).follow(
+        leader.start(), walk, variance=150.0, step_variance=1.0
+    )
     assert fixed["steps"][3] == pytest.approx(2 * (150 + 5000 / 20) ** 0.5)
     assert ((fixed["point"] >= 0) & (fixed["point"] <= 1)).all()

@@ -30,7 +30,11 @@ def test_no_person_changes_the_law_of_all_draws_by_more_than_the_budget(privacy:
         here = joint_law(hedge, list(stream))
         for place, person in product(range(2), people):
             there = joint_law(hedge, [*stream[:place], person, *stream[place + 1 :]])
-            loss = epsilon_of(here, there) if privacy.pure else zcdp_of(here, there, orders=np.array([1.01, 2.0, 6.0]))
+            loss = (
+                epsilon_of(here, there)
+                if privacy.pure
+                else zcdp_of(here, there, orders=np.array([1.01, 2.0, 6.0]))
+            )
             worst = max(worst, loss)
     assert worst <= hedge._plan.total.amount * (1 + 1e-9)
     assert hedge._plan.total.amount <= privacy.budget.amount
@@ -66,7 +70,10 @@ def test_regret_stays_under_its_bound_on_a_switching_stream() -> None:
 def test_the_chosen_block_has_the_least_bound() -> None:
     budget = zcdp(0.02)
     chosen = best_block(20, 5000, budget)
-    assert regret_bound(20, 5000, chosen, budget) <= min(regret_bound(20, 5000, block, budget) for block in range(1, 5001)) * 1.001
+    assert (
+        regret_bound(20, 5000, chosen, budget)
+        <= min(regret_bound(20, 5000, block, budget) for block in range(1, 5001)) * 1.001
+    )
 
 
 def test_without_a_horizon_it_goes_on_within_the_budget() -> None:
@@ -78,7 +85,10 @@ def test_without_a_horizon_it_goes_on_within_the_budget() -> None:
 
 def test_published_constants_learn_far_more_slowly() -> None:
     gains = np.tile([0.2, 0.8, 0.2, 0.2], (3000, 1))
-    shares = [(Hedge(4, 3000, Privacy(1.0, 1e-6), calibration=name, seed=2).replay(gains) == 1).mean() for name in ("tight", "published")]
+    shares = [
+        (Hedge(4, 3000, Privacy(1.0, 1e-6), calibration=name, seed=2).replay(gains) == 1).mean()
+        for name in ("tight", "published")
+    ]
     assert shares[0] > 0.9
     assert shares[1] < shares[0] - 0.2
 

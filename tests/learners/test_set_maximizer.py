@@ -21,7 +21,9 @@ PEOPLE = [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
 
 def fed(learner: SetMaximizer, public: Any, secret: Any, person: Any, round: int, index: int) -> Any:
     """The secret after one more person, by the shipped entrance."""
-    secret = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in secret.items()}
+    secret = {
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in secret.items()
+    }
     return learner.digest(public, secret, Batch(index, [round], [person]))
 
 
@@ -33,7 +35,10 @@ def ordered_law(learner: SetMaximizer, scores_of: Any, prefix: list[int]) -> dic
     chances = selection_law(learner._mode.selection, scores_of(prefix).tolist(), left)  # type: ignore[attr-defined]
     law: dict[tuple[int, ...], Fraction] = {}
     for item in np.flatnonzero(left).tolist():
-        law |= {slate: chances[item] * chance for slate, chance in ordered_law(learner, scores_of, [*prefix, item]).items()}
+        law |= {
+            slate: chances[item] * chance
+            for slate, chance in ordered_law(learner, scores_of, [*prefix, item]).items()
+        }
     return law
 
 
@@ -42,7 +47,9 @@ def hedge_law(learner: SetMaximizer, stream: list[Any]) -> list[Fraction]:
     public, secret = learner.start()
     first = fed(learner, public, secret, stream[0], 0, 0)
     law = []
-    for slate, chance in sorted(ordered_law(learner, lambda prefix: first["scores"][len(prefix)], []).items()):
+    for slate, chance in sorted(
+        ordered_law(learner, lambda prefix: first["scores"][len(prefix)], []).items()
+    ):
         second = fed(learner, {"slate": np.array(slate)}, first, stream[1], 1, 1)
         after = ordered_law(learner, lambda prefix, second=second: second["scores"][len(prefix)], [])
         law += [chance * other for _, other in sorted(after.items())]
@@ -93,11 +100,19 @@ unit = st.floats(0, 1)
 
 
 @settings(max_examples=80)
-@given(st.lists(unit, min_size=6, max_size=6), st.lists(unit, min_size=6, max_size=6), st.sampled_from([Privacy(1.0, 1e-6), Privacy(1.0)]))
-def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(here: Any, there: Any, privacy: Privacy) -> None:
+@given(
+    st.lists(unit, min_size=6, max_size=6),
+    st.lists(unit, min_size=6, max_size=6),
+    st.sampled_from([Privacy(1.0, 1e-6), Privacy(1.0)]),
+)
+def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
+    here: Any, there: Any, privacy: Privacy
+) -> None:
     learner = SetMaximizer(6, 3, 100, privacy, expert="sum", block=10)
     public, secret = learner.start()
-    moved = fed(learner, public, secret, here, 0, 0)["gains"] - fed(learner, public, secret, there, 0, 0)["gains"]
+    moved = (
+        fed(learner, public, secret, here, 0, 0)["gains"] - fed(learner, public, secret, there, 0, 0)["gains"]
+    )
     entrance = learner._mode.entrance  # type: ignore[attr-defined]
     norm = 1 if privacy.pure else 2
     assert np.linalg.norm(moved.ravel().astype(float), norm) <= entrance.sensitivity(norm)
@@ -105,7 +120,9 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(here
 
 @pytest.mark.parametrize(("kind", "values"), [("bandit", [0.0, 0.3, 1.0]), ("clicks", [None, 0, 1, 2, 3, 4])])
 @pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(1.0)])
-def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(kind: Any, values: list[Any], privacy: Privacy) -> None:
+def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
+    kind: Any, values: list[Any], privacy: Privacy
+) -> None:
     """Every round of the first block, every answer and every other answer, in both modes."""
     norm = 1 if privacy.pure else 2
     for stream in ("iid", "any"):
@@ -119,8 +136,12 @@ def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(kind: Any
             allowed = sums.levels * sums.stream.unit_sensitivity(norm)
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [fed(learner, public, secret, value, round, 0)[name].ravel().astype(float) for value in values]
-            largest = max(largest, *(np.linalg.norm(one - two, norm) for one, two in product(found, repeat=2)))
+            found = [
+                fed(learner, public, secret, value, round, 0)[name].ravel().astype(float) for value in values
+            ]
+            largest = max(
+                largest, *(np.linalg.norm(one - two, norm) for one, two in product(found, repeat=2))
+            )
         assert 0.99 * allowed <= largest <= allowed * (1 + 1e-12)
 
 
@@ -173,7 +194,11 @@ def test_partial_feedback_finds_the_complements(feedback: Any, stream: Any) -> N
     while position < 60_000:
         count = learner.rounds_until_release
         slates = learner.preview(count)
-        chances = np.where(slates >= 0, np.take_along_axis(people[position : position + count], np.maximum(slates, 0), 1), 0.0)
+        chances = np.where(
+            slates >= 0,
+            np.take_along_axis(people[position : position + count], np.maximum(slates, 0), 1),
+            0.0,
+        )
         hits = generator.random(chances.shape) < chances
         clicked = np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1)
         learner.observe_many(clicked if feedback == "clicks" else hits.any(axis=1).astype(float))
@@ -205,7 +230,10 @@ def test_labels_name_clicks_and_slates() -> None:
 
 def test_other_functions_and_callables_learn_too() -> None:
     rows = shop(3000)
-    for function in (FacilityLocation, WeightedCoverage(tuple(tuple(int(i == j) for j in range(6)) for i in range(6)))):
+    for function in (
+        FacilityLocation,
+        WeightedCoverage(tuple(tuple(int(i == j) for j in range(6)) for i in range(6))),
+    ):
         learner = SetMaximizer(6, 2, 3000, Privacy(3.0, 1e-6), function=function, stream="iid", seed=1)
         scale = 1.0 if function is FacilityLocation else rows.sum(axis=1, keepdims=True)
         assert 0 in learner.replay(rows / scale)[-1]
@@ -263,7 +291,14 @@ def test_a_click_is_one_item_however_it_is_wrapped() -> None:
     """Rows of several clicks, huge numbers and other nonsense count as no click, and nobody else is lost."""
     learner = SetMaximizer(12, 3, 1000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid")
     slates = learner.preview(6)
-    wrapped = [2**70, np.uint64(2**64 - 1), slates[2].tolist(), "pear", float(slates[4, 0]), int(slates[5, 1])]
+    wrapped = [
+        2**70,
+        np.uint64(2**64 - 1),
+        slates[2].tolist(),
+        "pear",
+        float(slates[4, 0]),
+        int(slates[5, 1]),
+    ]
     learner.observe_many(wrapped)
     assert learner._secret["counts"].sum() == 2 * learner._mode._noise(0)[0]  # type: ignore[attr-defined]
     learner.observe_many(learner.preview(6))  # whole slates as clicks

@@ -32,7 +32,9 @@ anything = st.lists(st.floats(-1e6, 1e6) | st.floats(-2, 2), min_size=6, max_siz
 
 @settings(max_examples=150)
 @given(anything, anything, st.sampled_from([APPROXIMATE, PURE]), st.sampled_from(["auto", 0.01, 2.8]))
-def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(here: Any, there: Any, privacy: Privacy, clip: Any) -> None:
+def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(
+    here: Any, there: Any, privacy: Privacy, clip: Any
+) -> None:
     learner = SetMinimizer(4, 100, privacy, function=PAIRS, clip=clip)
     moved = fed(learner, here)["gradient"] - fed(learner, there)["gradient"]
     mode, norm = learner._mode, 1 if privacy.pure else 2
@@ -44,7 +46,9 @@ def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(here: Any, th
 @pytest.mark.parametrize("privacy", [APPROXIMATE, PURE])
 @pytest.mark.parametrize("stream", ["any", "iid"])
 @pytest.mark.parametrize("items", [1, 2, 4])
-def test_one_visitor_moves_the_trials_by_no_more_than_calibrated(privacy: Privacy, stream: Any, items: int) -> None:
+def test_one_visitor_moves_the_trials_by_no_more_than_calibrated(
+    privacy: Privacy, stream: Any, items: int
+) -> None:
     """Every round of the first block, every cost and every other cost; and the worst pair is as bad as it is paid for."""
     learner = SetMinimizer(items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3)
     sums, norm, largest = learner._mode.sums, 1 if privacy.pure else 2, 0.0  # type: ignore[attr-defined]
@@ -75,7 +79,12 @@ def test_a_cycle_of_trials_adds_up_to_the_subgradient() -> None:
     learner = SetMinimizer(3, 3000, APPROXIMATE, feedback="bandit", explore=0.2)
     public, secret = learner.start()
     sets = learner.preview(learner.rounds_until_release)
-    cost = {0: 0.5, 1: -0.25, 2: -0.5, 3: 1.0}  # of the sets {}, {0}, {0, 1}, {0, 1, 2}: all coordinates of the first point are equal
+    cost = {
+        0: 0.5,
+        1: -0.25,
+        2: -0.5,
+        3: 1.0,
+    }  # of the sets {}, {0}, {0, 1}, {0, 1, 2}: all coordinates of the first point are equal
     costs = [cost[int((chosen >= 0).sum())] for chosen in sets]
     found = learner.digest(public, secret, Batch(0, range(len(costs)), np.array(costs)))["costs"]
     mode = learner._mode
@@ -98,7 +107,9 @@ def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: boo
 
     def passage(door: Door) -> float:
         door.index = 0
-        door._left = 2**120  # the weak copy charges more than was reserved: let it pass, to see whether the audit notices
+        door._left = (
+            2**120
+        )  # the weak copy charges more than was reserved: let it pass, to see whether the audit notices
         after, _ = mode.release(public, {name: value.copy() for name, value in secret.items()}, door)
         return float(after["total"] @ direction)
 
@@ -107,7 +118,9 @@ def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: boo
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("settings", [{"block": 50}, {"feedback": "bandit", "stream": "iid", "explore": 0.5}])
-def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not(settings: dict[str, Any]) -> None:
+def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not(
+    settings: dict[str, Any],
+) -> None:
     """Costs of 1 and −1 for the first item alone: subgradients (c, −c) and (−c, c), as far apart as any two. α = 10⁻⁶."""
     privacy = Privacy(3.0, 1e-3)
 
@@ -125,7 +138,9 @@ def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not
 @pytest.mark.parametrize("changes", [{}, {"privacy": Privacy(3.0)}, {"clip": 2.8}])
 def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None:
     world = BundleWorld.drawn(30_000, items=12, seed=8)
-    learner = SetMinimizer(12, 30_000, function=world.function, seed=1, **({"privacy": APPROXIMATE} | changes))
+    learner = SetMinimizer(
+        12, 30_000, function=world.function, seed=1, **({"privacy": APPROXIMATE} | changes)
+    )
     run = run_bundle(learner, world)
     best = world.cost_of(world.best)
     assert run.cost <= world.naive + 0.8 * (best - world.naive)

@@ -28,15 +28,25 @@ from laws import epsilon_of, selection_law, zcdp_of
 APPROXIMATE, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 
 
-def made(domain: Any = None, loss: Any = None, horizon: int = 100, privacy: Privacy = APPROXIMATE, **more: Any) -> StreamingLearner:
+def made(
+    domain: Any = None, loss: Any = None, horizon: int = 100, privacy: Privacy = APPROXIMATE, **more: Any
+) -> StreamingLearner:
     settings = {"feature_bound": 1.0, "target_bound": 1.0} | more
-    return StreamingLearner(LpBall(3) if domain is None else domain, SquaredLoss() if loss is None else loss, horizon, privacy, **settings)
+    return StreamingLearner(
+        LpBall(3) if domain is None else domain,
+        SquaredLoss() if loss is None else loss,
+        horizon,
+        privacy,
+        **settings,
+    )
 
 
 def fed(learner: StreamingLearner, sample: Any, public: Any = None, index: int = 0) -> np.ndarray:
     """The sum after one sample, by the shipped entrance."""
     first, secret = learner.start()
-    secret = learner.digest(first if public is None else public, secret, Batch(index, [0], Samples([sample[0]], [sample[1]])))
+    secret = learner.digest(
+        first if public is None else public, secret, Batch(index, [0], Samples([sample[0]], [sample[1]]))
+    )
     return np.asarray(secret.get("gradient", secret.get("sum")))
 
 
@@ -55,7 +65,9 @@ METHODS: list[dict[str, Any]] = [
 
 @settings(max_examples=60)
 @given(samples, samples, st.sampled_from(METHODS), st.integers(0, 6), st.integers(0, 10**6))
-def test_one_sample_moves_the_sum_by_no_more_than_calibrated(here: Any, there: Any, method: dict[str, Any], index: int, seed: int) -> None:
+def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
+    here: Any, there: Any, method: dict[str, Any], index: int, seed: int
+) -> None:
     """Any two samples, at any two points of the domain, in any block."""
     learner, generator = made(**method), np.random.default_rng(seed)
     points = [learner._setting.domain.project(generator.normal(size=3)) for _ in range(2)]
@@ -68,21 +80,36 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(here: Any, there: A
     else:
         norm = 1 if learner.config.privacy.pure else 2
         sums = learner._mode.sums  # type: ignore[attr-defined]
-        assert np.linalg.norm(moved, norm) <= entrance.sensitivity(norm) == sums.levels * sums.stream.unit_sensitivity(norm)
+        assert (
+            np.linalg.norm(moved, norm)
+            <= entrance.sensitivity(norm)
+            == sums.levels * sums.stream.unit_sensitivity(norm)
+        )
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"feature_bound": 1e-8, "target_bound": 1e8, "bound": 1e-8}, {"feature_bound": 1e-6}, {"feature_bound": 1e8}]
+    "bounds",
+    [
+        {"feature_bound": 1e-8, "target_bound": 1e8, "bound": 1e-8},
+        {"feature_bound": 1e-6},
+        {"feature_bound": 1e8},
+    ],
 )
 @pytest.mark.parametrize("domain", [LpBall(3), LpBall(3, 1), LpBall(3, 1.5), LpBall(3, 3), Box(3)])
 @pytest.mark.parametrize("intercept", [False, True])
-def test_huge_and_tiny_samples_weigh_no_more_than_others(bounds: dict[str, float], domain: Any, intercept: bool) -> None:
+def test_huge_and_tiny_samples_weigh_no_more_than_others(
+    bounds: dict[str, float], domain: Any, intercept: bool
+) -> None:
     """Rows whose squares, or whose shrinking factors' squares, leave what floats can hold."""
     learner = made(domain, method="leader", intercept=intercept, **bounds)
     size = 2 if intercept else 3
     for length in (1e-320, 1e-160, 1e-8, 1.0, 1e8, 1e100, 1e150, 1e154, 1e200, 1e307):
         for y in (1e8, -1e308, 1e-300):
-            for row in (np.full(size, length), np.array([length, *[1.0] * (size - 1)]), np.array([length, *[0.0] * (size - 1)])):
+            for row in (
+                np.full(size, length),
+                np.array([length, *[1.0] * (size - 1)]),
+                np.array([length, *[0.0] * (size - 1)]),
+            ):
                 moved = fed(learner, (row, y)).astype(float)
                 assert np.linalg.norm(moved) <= learner._mode.gradients.entrance.levels
 
@@ -101,7 +128,12 @@ def test_a_gradient_that_reuses_its_array_or_wants_to_stop_counts_for_its_own_sa
 
     features, targets = np.random.default_rng(0).uniform(-0.5, 0.5, size=(9, 3)), np.linspace(-1, 1, 9)
     sums = []
-    for gradient in (reusing, lambda c, x, y: 2 * (x @ c - y) * x, stopping, lambda c, x, y: 2 * (x @ c - y) * x * (y != 0.5)):
+    for gradient in (
+        reusing,
+        lambda c, x, y: 2 * (x @ c - y) * x,
+        stopping,
+        lambda c, x, y: 2 * (x @ c - y) * x * (y != 0.5),
+    ):
         learner = made(loss=gradient, block=50)
         learner.observe_many((features, targets))
         assert learner._clock == 9
@@ -131,7 +163,15 @@ def test_more_samples_than_planned_are_refused_before_the_first() -> None:
 @pytest.mark.parametrize("allocation", ["anytime", "final"])
 def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy, allocation: Any) -> None:
     """The exact joint law of two draws on every path, for all pairs of streams of two samples that differ in one."""
-    learner = made(LpBall(2, 1), horizon=2, privacy=privacy, method="frank-wolfe", block=1, allocation=allocation, bound=0.5)
+    learner = made(
+        LpBall(2, 1),
+        horizon=2,
+        privacy=privacy,
+        method="frank-wolfe",
+        block=1,
+        allocation=allocation,
+        bound=0.5,
+    )
     mode: Any = learner._mode
     people = [([1.0, 0.0], 1.0), ([1.0, 0.0], -1.0), ([0.0, -1.0], 1.0), ([0.0, 0.0], 0.0)]
 
@@ -143,18 +183,28 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy, allocati
             from discreet.learners.streaming.frank_wolfe import towards
 
             after = towards(mode.setting.domain.corner_at(corner), public, 1.0, 0)
-            later = learner.digest(after, {"sum": secret["sum"].copy()}, Batch(1, [1], Samples([stream[1][0]], [stream[1][1]])))
+            later = learner.digest(
+                after, {"sum": secret["sum"].copy()}, Batch(1, [1], Samples([stream[1][0]], [stream[1][1]]))
+            )
             found += [chance * other for other in selection_law(mode.selection(1), scores(later["sum"]))]
         return found
 
     def scores(total: np.ndarray) -> list[int]:
         return np.concatenate([-total, total]).tolist()
 
-    laws = [(stream, law(stream)) for stream in product(range(4), repeat=2) for stream in [tuple(people[number] for number in stream)]]
+    laws = [
+        (stream, law(stream))
+        for stream in product(range(4), repeat=2)
+        for stream in [tuple(people[number] for number in stream)]
+    ]
     worst = 0.0
     for (here, first), (there, second) in product(laws, repeat=2):
         if sum(a is not b for a, b in zip(here, there, strict=True)) == 1:
-            loss = epsilon_of(first, second) if privacy.pure else zcdp_of(first, second, orders=np.array([1.01, 2.0, 6.0]))
+            loss = (
+                epsilon_of(first, second)
+                if privacy.pure
+                else zcdp_of(first, second, orders=np.array([1.01, 2.0, 6.0]))
+            )
             worst = max(worst, loss)
     assert 0.2 * learner._plan.total.amount <= worst <= learner._plan.total.amount <= privacy.budget.amount
 
@@ -174,8 +224,13 @@ def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not(
             mode.__dict__["sums"] = replace(mode.sums, noise=DiscreteGaussian(mode.sums.noise.sigma // 2))
 
         def passage(door: Door) -> float:
-            door.index, door._left = 0, 2**120  # the weak copy charges more than was reserved: let it pass, to see whether it is noticed
-            return float(mode.release(public, {"gradient": secret["gradient"].copy()}, door)[0]["sum.prefix"][0])
+            door.index, door._left = (
+                0,
+                2**120,
+            )  # the weak copy charges more than was reserved: let it pass, to see whether it is noticed
+            return float(
+                mode.release(public, {"gradient": secret["gradient"].copy()}, door)[0]["sum.prefix"][0]
+            )
 
         return through_doors(passage, claim, trials=6_000, seed=seed)
 
@@ -213,7 +268,9 @@ def test_other_losses_an_intercept_and_a_callable() -> None:
     straight = features @ [0.5, -0.5]
     huber = made(LpBall(2), HuberLoss(0.5), horizon=8000, seed=1)
     huber.observe_stream(features, straight)
-    own = made(LpBall(2), lambda c, x, y: 2 * (x @ c - y) * x, horizon=8000, bound=0.25, curvature=0.25, seed=1)
+    own = made(
+        LpBall(2), lambda c, x, y: 2 * (x @ c - y) * x, horizon=8000, bound=0.25, curvature=0.25, seed=1
+    )
     own.observe_stream(features, straight)
     built_in = made(LpBall(2), SquaredLoss(), horizon=8000, bound=0.25, curvature=0.25, seed=1)
     built_in.observe_stream(features, straight)
@@ -289,7 +346,10 @@ def test_configuration_errors_name_the_setting(wrong: dict[str, Any], message: s
         made(**wrong)
 
 
-@pytest.mark.parametrize("rows", [(np.ones((3, 2)), np.ones(3)), (np.ones((3, 3)), np.ones(2)), "abc", 5, [(1, 2, 3)], [([1.0], 2.0)]])
+@pytest.mark.parametrize(
+    "rows",
+    [(np.ones((3, 2)), np.ones(3)), (np.ones((3, 3)), np.ones(2)), "abc", 5, [(1, 2, 3)], [([1.0], 2.0)]],
+)
 def test_rows_of_the_wrong_width_are_refused_and_nothing_changes(rows: Any) -> None:
     learner = made()
     with pytest.raises(OutOfBounds):

@@ -135,9 +135,7 @@ def test_people_outside_the_bound_keep_their_direction(crowd: np.random.Generato
     direction = crowd.normal(size=30)
     whole = row_of(Rows(30, length=5.0, levels=2**20), direction * 1e200)
     assert np.linalg.norm(whole) == pytest.approx(2**20, rel=1e-4)
-    assert np.allclose(
-        whole / np.linalg.norm(whole), direction / np.linalg.norm(direction), atol=1e-4
-    )
+    assert np.allclose(whole / np.linalg.norm(whole), direction / np.linalg.norm(direction), atol=1e-4)
 
 
 @pytest.mark.parametrize("both", [False, True])

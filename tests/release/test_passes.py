@@ -71,7 +71,9 @@ def test_click_gains_of_ordinary_visitors_are_those_of_the_plain_formula(
 
 @settings(max_examples=100)
 @given(
-    st.lists(st.floats(0, 1) | st.sampled_from([0.0, 1.0, 5e-324, 1e-160, 1 - 2**-53]), min_size=5, max_size=5),
+    st.lists(
+        st.floats(0, 1) | st.sampled_from([0.0, 1.0, 5e-324, 1e-160, 1 - 2**-53]), min_size=5, max_size=5
+    ),
     st.permutations(range(5)),
     st.integers(1, 5),
     st.sampled_from([40, 2**12, 2**24]),
@@ -119,7 +121,14 @@ def gradients(
 
 
 def plain_gradient(
-    loss: Any, row: np.ndarray, target: float, here: Any, before: Any, weight: float, dual: float, constant: float
+    loss: Any,
+    row: np.ndarray,
+    target: float,
+    here: Any,
+    before: Any,
+    weight: float,
+    dual: float,
+    constant: float,
 ) -> np.ndarray:
     """The gradient of one sample, in NumPy."""
     if not (np.isfinite(row).all() and np.isfinite(target)):
@@ -192,12 +201,26 @@ def test_no_hostile_sample_weighs_more_than_the_levels(norm: float, dual: float,
     st.integers(0, 10**6),
 )
 def test_no_sample_weighs_more_than_the_levels_whatever_the_bounds(
-    sample: list[float], target: float, loss: Any, norm: float, bounds: tuple[float, float], length: float, seed: int
+    sample: list[float],
+    target: float,
+    loss: Any,
+    norm: float,
+    bounds: tuple[float, float],
+    length: float,
+    seed: int,
 ) -> None:
     rows = Rows(3, length=length, norm=norm, levels=2**16)
     here, before = np.random.default_rng(seed).normal(size=(2, 3)) * 1e8
     whole = gradients(
-        rows, sample, target, here, before, weight=3.0, loss=loss, feature_bound=bounds[0], target_bound=bounds[1]
+        rows,
+        sample,
+        target,
+        here,
+        before,
+        weight=3.0,
+        loss=loss,
+        feature_bound=bounds[0],
+        target_bound=bounds[1],
     )
     assert length_of(whole, norm) <= rows.levels
 

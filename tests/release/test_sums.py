@@ -120,7 +120,9 @@ def exact_loss(noise: Any, shifts: list[int]) -> float:
     for shift in set(map(abs, shifts)) - {0}:
         ratios = []
         for order in map(mpmath.mpf, (1.01, 2, 5)):
-            moments = (weight[x] ** order * weight[x - shift] ** (1 - order) for x in reach if x - shift in weight)
+            moments = (
+                weight[x] ** order * weight[x - shift] ** (1 - order) for x in reach if x - shift in weight
+            )
             ratios.append(mpmath.log(mpmath.fsum(moments) / total) / (order - 1) / order)
         losses[shift] = max(ratios)
     return float(mpmath.fsum(losses[abs(shift)] for shift in shifts))
@@ -297,7 +299,9 @@ def test_every_calibration_fits_its_budget_and_wastes_little(
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3, 5, 100, 10**6])
-@pytest.mark.parametrize("gathering", [Rows(10), OneChoice(100), PublicCells(100), Rows(300, norm=1)], ids=repr)
+@pytest.mark.parametrize(
+    "gathering", [Rows(10), OneChoice(100), PublicCells(100), Rows(300, norm=1)], ids=repr
+)
 @pytest.mark.parametrize("privacy", [USUAL, Privacy(1.0)])
 def test_auto_takes_the_least_noise_of_all_methods(
     releases: int, gathering: Gathering, privacy: Privacy

@@ -27,7 +27,9 @@ def test_many_rounds_at_once_throw_the_coins_of_each() -> None:
 
 def test_shuffles_of_one_key_and_round_are_the_same_everywhere() -> None:
     """Frozen: decisions of a saved run must not change with a version."""
-    assert Coin(KEY, 1).generator().permutation(6).tolist() == Coin(KEY, 1).generator().permutation(6).tolist()
+    assert (
+        Coin(KEY, 1).generator().permutation(6).tolist() == Coin(KEY, 1).generator().permutation(6).tolist()
+    )
     assert [Coin(KEY, 5).below(10**6), Coin(KEY, 6).below(10**6)] == [
         int.from_bytes(word, "little") % 10**6 for word in (_word(5), _word(6))
     ]

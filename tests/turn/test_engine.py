@@ -15,10 +15,27 @@ import pytest
 from counting import Counting, settings
 from hypothesis import settings as budget
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
 
 import discreet
-from discreet import BudgetError, ConfigError, FileJournal, MemoryJournal, OutOfBounds, Privacy, RunningSum, StateError
+from discreet import (
+    BudgetError,
+    ConfigError,
+    FileJournal,
+    MemoryJournal,
+    OutOfBounds,
+    Privacy,
+    RunningSum,
+    StateError,
+)
 from discreet.budget.privacy import pure
 from discreet.checks.kills import run_and_die
 from discreet.learners.learner import Learner
@@ -55,7 +72,14 @@ class TurnMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else None))
         self.path = self.folder / "sum.state"
         self.sums = RunningSum(
-            1, HORIZON, Privacy(1.0), bound=1.0, nonnegative=True, method="tree", block=BLOCK, journal=self.path
+            1,
+            HORIZON,
+            Privacy(1.0),
+            bound=1.0,
+            nonnegative=True,
+            method="tree",
+            block=BLOCK,
+            journal=self.path,
         )
         self.clock = 0
         self.epoch = 0
@@ -354,7 +378,9 @@ def test_answers_after_a_failed_commit_are_not_said_to_count_when_they_do_not() 
 def test_what_was_drawn_does_not_change_with_answers_that_come_later() -> None:
     """A node that is kept is what was noised, not the block that goes on."""
     journal = Flaky(after=False)
-    sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, block=2, nonnegative=True, method="tree", journal=journal)
+    sums = RunningSum(
+        1, 10, Privacy(1.0), bound=1.0, block=2, nonnegative=True, method="tree", journal=journal
+    )
     tickets = sums.open_many(2)
     sums.close(tickets[0], [1.0])
     journal.failing = True
@@ -406,9 +432,7 @@ class Stopping(Door):
 
 
 def stoppable(journal: Any = None, **more: Any) -> RunningSum:
-    like = RunningSum(
-        1, 12, Privacy(1.0), bound=1.0, nonnegative=True, method="honaker", block=3, **more
-    )
+    like = RunningSum(1, 12, Privacy(1.0), bound=1.0, nonnegative=True, method="honaker", block=3, **more)
     return RunningSum.from_settings(like.settings, journal, door=Stopping)
 
 
@@ -439,7 +463,9 @@ def test_an_interrupt_in_the_middle_of_a_release_leaves_everything_as_it_was(
     assert sums.releases == 2
 
 
-@pytest.mark.parametrize("stops", [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError()])
+@pytest.mark.parametrize(
+    "stops", [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError()]
+)
 def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: Exception, tmp_path: Path) -> None:
     """It might depend on what was drawn: drawing again would condition the noise."""
     path = tmp_path / "state"

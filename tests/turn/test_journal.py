@@ -312,9 +312,7 @@ def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Dis
     return disk
 
 
-def test_a_full_disk_refuses_a_new_learner_and_leaves_nothing_half_made(
-    tmp_path: Path, disk: Disk
-) -> None:
+def test_a_full_disk_refuses_a_new_learner_and_leaves_nothing_half_made(tmp_path: Path, disk: Disk) -> None:
     path = tmp_path / "sum.state"
     disk.full = True
     with pytest.raises(StateError, match="No space left"):

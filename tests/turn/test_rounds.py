@@ -413,9 +413,7 @@ def test_a_mask_belongs_to_its_round_whatever_comes_in_between() -> None:
         plain, same = shop.open_many(3), shop.open_many(2, available=masks[0])
         return [*many, alone, *plain, *same]
 
-    one, other = (
-        SetMaximizer(5, 2, 2000, USUAL, feedback="bandit", explore=0.9, seed=1) for _ in range(2)
-    )
+    one, other = (SetMaximizer(5, 2, 2000, USUAL, feedback="bandit", explore=0.9, seed=1) for _ in range(2))
     answers = np.linspace(0, 1, 8)
     for ticket, answer in zip(asked(one), answers, strict=True):
         one.close(ticket, float(answer))

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
-from discreet.arrivals import ConcaveOverModular, GraphCut, HuberLoss, MinusModular, SquaredLoss, WeightedCoverage
+from discreet.arrivals import (
+    ConcaveOverModular,
+    GraphCut,
+    HuberLoss,
+    MinusModular,
+    SquaredLoss,
+    WeightedCoverage,
+)
 from discreet.domains import Box, LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.learners.learner import Learner
@@ -17,7 +24,13 @@ from discreet.learners.set_maximizer import SetMaximizerSettings
 from discreet.turn.settings import Settings
 
 USUAL = Privacy(1.0, 1e-6)
-REGRESSION = {"domain": LpBall(3), "loss": SquaredLoss(), "horizon": 50, "feature_bound": 1.0, "target_bound": 1.0}
+REGRESSION = {
+    "domain": LpBall(3),
+    "loss": SquaredLoss(),
+    "horizon": 50,
+    "feature_bound": 1.0,
+    "target_bound": 1.0,
+}
 BASES: list[tuple[type[Learner], dict[str, Any]]] = [
     (RunningSum, {"dimension": 2, "horizon": 50, "bound": 1.0}),
     (Hedge, {"actions": 3, "horizon": 50}),
@@ -93,15 +106,22 @@ SETTINGS = [
     SetMaximizer(["tea", "milk", "soap"], 2, 50, USUAL, function=ConcaveOverModular("sqrt")).settings,
     SetMaximizer([7, "b"], 1, 50, USUAL, function=WeightedCoverage(((1, 0), (0, 1)))).settings,
     SetMinimizer(4, 50, USUAL, function=MinusModular(GraphCut(((0, 1), (2, 3)), directed=True))).settings,
-    StreamingLearner(**(REGRESSION | {"privacy": USUAL, "domain": LpBall(3, inf), "loss": HuberLoss(0.1)})).settings,
-    StreamingLearner(**(REGRESSION | {"privacy": USUAL, "domain": Box(3, -2.0, 0.5), "intercept": True})).settings,
+    StreamingLearner(
+        **(REGRESSION | {"privacy": USUAL, "domain": LpBall(3, inf), "loss": HuberLoss(0.1)})
+    ).settings,
+    StreamingLearner(
+        **(REGRESSION | {"privacy": USUAL, "domain": Box(3, -2.0, 0.5), "intercept": True})
+    ).settings,
 ]
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda value: type(value).__name__)
 def test_settings_are_the_same_in_python_toml_and_json(settings: Settings) -> None:
     kind = type(settings)
-    for again in (kind.from_toml(settings.to_toml()), kind.from_plain(json.loads(json.dumps(settings.as_plain())))):
+    for again in (
+        kind.from_toml(settings.to_toml()),
+        kind.from_plain(json.loads(json.dumps(settings.as_plain()))),
+    ):
         assert again == settings
         assert again.hash == settings.hash
         assert again.to_toml() == settings.to_toml()

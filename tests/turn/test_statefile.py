@@ -85,7 +85,10 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
         (lambda content: content.replace(b'"horizon": 10', b'"horizon": 99'), "altered"),
         (lambda content: content + b"more", "altered"),
         (lambda content: content[:8] + (7).to_bytes(2, "little") + content[10:], "newer discreet .format 7"),
-        (lambda content: content[:8] + (1).to_bytes(2, "little") + content[10:], r"discreet 0\.1, .*finish it"),
+        (
+            lambda content: content[:8] + (1).to_bytes(2, "little") + content[10:],
+            r"discreet 0\.1, .*finish it",
+        ),
         (lambda content: content[:8] + bytes(2) + content[10:], "an older one"),
         (lambda content: b"PK" + content[2:], "not a discreet state file"),
         (lambda content: b"", "truncated"),

@@ -21,12 +21,13 @@ class Guarantee:
     privacy
         What was asked for.
     spent, total
-        What one round costs so far and at the end of the plan. All rounds of one person together cost `contributions` times
-        (pure) or `contributions`² times (zCDP) that.
+        What one round costs so far and at the end of the plan. All rounds of one person together cost
+        `contributions` times (pure) or `contributions`² times (zCDP) that.
     releases, planned
         How often data has been turned into something public, and how often it will be (None: without end).
     notion
-        "DP": anyone may see every decision. "joint DP": each person may see their own decision and everyone else's effect.
+        "DP": anyone may see every decision. "joint DP": each person may see their own decision and everyone
+        else's effect.
     assumes
         What the *value* of the decisions assumes about the stream, if anything. Privacy assumes nothing.
     simulated

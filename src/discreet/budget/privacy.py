@@ -66,11 +66,11 @@ class Privacy:
     Parameters
     ----------
     epsilon
-        Whatever one person did, anything published is at most e^epsilon times as likely as if they had been somebody else.
-        1 is a usual choice; smaller is stricter.
+        Whatever one person did, anything published is at most e^epsilon times as likely as if they had been
+        somebody else. 1 is a usual choice; smaller is stricter.
     delta
-        The probability with which that may fail. 0 asks for the pure guarantee, which costs more value; otherwise choose
-        far less than one over the number of people.
+        The probability with which that may fail. 0 asks for the pure guarantee, which costs more value;
+        otherwise choose far less than one over the number of people.
     contributions
         In how many rounds one person may take part. The guarantee covers all of them together.
 

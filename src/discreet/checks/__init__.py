@@ -1,7 +1,8 @@
 """What every learner promises, as functions that raise `AssertionError` with the rule that was broken.
 
-For our learners and for anyone's: `check_learner(Case(...))` runs the whole contract, `audit_transcript(case)` measures what one
-person can change in what meets the door, exactly. Neither needs pytest.
+For our learners and for anyone's: `check_learner(Case(...))` runs the whole contract,
+`audit_transcript(case)` measures what one person can change in what meets the door, exactly. Neither needs
+pytest.
 
 >>> from discreet import Hedge, Privacy
 >>> from discreet.checks import Case, audit_transcript

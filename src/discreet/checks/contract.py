@@ -1,4 +1,7 @@
-"""The contract: one small function a promise. If one fails, the promise is broken for everyone who uses that learner."""
+"""The contract: one small function a promise.
+
+If one fails, the promise is broken for everyone who uses that learner.
+"""
 
 import copy
 import os
@@ -37,7 +40,7 @@ def check_learner(case: Case) -> None:
             raise AssertionError(f"{case.name}: {name.replace('_', ' ')}: {error}") from error
 
 
-# --- small tools ---------------------------------------------------------------------------------------------------------
+# --- small tools -----------------------------------------------------------------------------------------
 
 
 def state(learner: Learner) -> bytes:
@@ -97,7 +100,7 @@ def fed(case: Case, learner: Learner, people: list[Any]) -> None:
         position += count
 
 
-# --- rounds ---------------------------------------------------------------------------------------------------------------
+# --- rounds ----------------------------------------------------------------------------------------------
 
 
 def asking_twice_gives_the_same_and_costs_nothing(case: Case) -> None:
@@ -194,7 +197,7 @@ def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
     assert state(learner) == kept, "something was opened"
 
 
-# --- answers ----------------------------------------------------------------------------------------------------------------
+# --- answers ---------------------------------------------------------------------------------------------
 
 
 def missing_answers_add_nothing(case: Case) -> None:
@@ -317,7 +320,7 @@ def a_malformed_row_among_many_adds_nothing_and_uses_up_its_round(case: Case) ->
         assert state(broken) == state(blank), f"a row that is {type(wrong).__name__} counted as something"
 
 
-# --- people and machines ----------------------------------------------------------------------------------------------------
+# --- people and machines ---------------------------------------------------------------------------------
 
 
 def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
@@ -472,7 +475,7 @@ def _interrupted(call: Callable[[], Any]) -> None:
         sys.settrace(before)
 
 
-# --- what is spent and kept ---------------------------------------------------------------------------------------------------
+# --- what is spent and kept ------------------------------------------------------------------------------
 
 
 def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:

@@ -1,15 +1,19 @@
-"""The exact transcript audit: what one person can change in what meets the door, measured, against what was charged for it.
+"""The exact transcript audit.
 
-All randomness meets people's integers in two places: `Door.noised` and `Door.draw`. One stream of people passes a `RecordingDoor`, which
-notes every integer vector and every table of weights. A neighbouring stream is then sent through the same released transcript by a
-`ForcedDoor`. Along it the privacy loss is a function of the two streams' integers alone, so its sure cost can be added up:
+What one person can change in what meets the door, measured, against what was charged for it.
+
+All randomness meets people's integers in two places: `Door.noised` and `Door.draw`. One stream of people
+passes a `RecordingDoor`, which notes every integer vector and every table of weights. A neighbouring stream
+is then sent through the same released transcript by a `ForcedDoor`. Along it the privacy loss is a function
+of the two streams' integers alone, so its sure cost can be added up:
 
     noise        ‖v‖²/2σ² (zCDP) or ‖v‖₁/scale (pure)       v: how far the two integer vectors are apart
     a draw       b²/8 (zCDP) or b (pure)                     b: the range of the logarithms of the two tables' ratios
 
-and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the changed people are not in must
-show no difference at all, and everything visible must be the same in both runs. People are hostile, react to decisions, answer late or never;
-transcripts are drawn from the law and beyond it (noise fifty times as large, uniform draws), because a proof holds for all of them.
+and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the
+changed people are not in must show no difference at all, and everything visible must be the same in both
+runs. People are hostile, react to decisions, answer late or never; transcripts are drawn from the law and
+beyond it (noise fifty times as large, uniform draws), because a proof holds for all of them.
 
 What it does not see: the law of the noise, words that are used twice, timing. Other tests do.
 
@@ -45,7 +49,7 @@ ROUNDING = 1e-12
 """Of the logarithms of weights; charges of noise are compared exactly."""
 
 
-# --- doors that record and repeat --------------------------------------------------------------------------------------
+# --- doors that record and repeat ------------------------------------------------------------------------
 
 
 @dataclass
@@ -60,7 +64,10 @@ class Passage:
 
 @dataclass
 class Tape:
-    """What passed the door in one run; and, when another run is sent through it, what the difference costs in each turn."""
+    """What passed the door in one run.
+
+    And, when another run is sent through it, what the difference costs in each turn.
+    """
 
     wild: bool = False
     passages: list[Passage] = field(default_factory=list)
@@ -143,7 +150,10 @@ def noise_cost(noise: Noise, moved: list[int]) -> float:
 
 
 def ratio_range(here: list[int], there: list[int]) -> float:
-    """How far apart the logarithms of the two tables' ratios are; infinite if only one of them allows a candidate."""
+    """How far apart the logarithms of the two tables' ratios are.
+
+    Infinite if only one of them allows a candidate.
+    """
     if any((one == 0) != (two == 0) for one, two in zip(here, there, strict=True)):
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
@@ -155,7 +165,7 @@ def _weights(selection: Selection, scores: Integers, available: Mask) -> list[in
     return [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]
 
 
-# --- two runs and their costs ------------------------------------------------------------------------------------------
+# --- two runs and their costs ----------------------------------------------------------------------------
 
 Answer = Callable[[int, Any], Any]
 """What the person of a round brings, once they have seen the decision."""
@@ -173,7 +183,10 @@ class Audited:
 
 
 def audit_transcript(case: Case, *, pairs: int = 200, seed: int = 0) -> Audited:
-    """Send pairs of neighbouring streams through the same transcripts; raises if a cost exceeds its charge."""
+    """Send pairs of neighbouring streams through the same transcripts.
+
+    Raises if a cost exceeds its charge.
+    """
     found = measured_costs(case, pairs=pairs, seed=seed)
     largest = found.largest_cost_over_charge
     assert largest <= 1 + ROUNDING, f"{case.name}: one person can cost {largest:.4g} times what is charged"
@@ -303,12 +316,14 @@ def _worst(case: Case, steps: list[tuple[int, Step]], costs: dict[int, float], c
     return worst
 
 
-# --- a copy that must be caught ------------------------------------------------------------------------------------------
+# --- a copy that must be caught --------------------------------------------------------------------------
 
 
 @contextmanager
 def weakened() -> Iterator[None]:
-    """While this lasts, gatherings state half of what a person can move: learners made now have too little noise.
+    """While this lasts, gatherings state half of what a person can move.
+
+    Learners made now have too little noise.
 
     An audit that does not notice would notice nothing.
     """

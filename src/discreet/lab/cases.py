@@ -1,4 +1,7 @@
-"""One case for every way of learning: what the contract suite and `discreet audit` run over. A new learner joins by being listed here."""
+"""One case for every way of learning: what the contract suite and `discreet audit` run over.
+
+A new learner joins by being listed here.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +28,15 @@ __all__ = ["HORIZON", "cases"]
 
 HORIZON = 12
 NAN, INFINITE = float("nan"), float("inf")
-NOT_THREE_NUMBERS = ([1.0], [1.0] * 4, "abc", None, [[1.0, 2.0, 3.0]], [0.777, NAN, 0.0], [0.777, INFINITE, 0.0])
+NOT_THREE_NUMBERS = (
+    [1.0],
+    [1.0] * 4,
+    "abc",
+    None,
+    [[1.0, 2.0, 3.0]],
+    [0.777, NAN, 0.0],
+    [0.777, INFINITE, 0.0],
+)
 NOT_A_NUMBER = ("abc", None, [0.777, 0.1], NAN, INFINITE)
 
 
@@ -70,7 +81,14 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
         _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
         _streaming("streaming, simplex, pure", pure, block=3, method="frank-wolfe", domain=Simplex(3)),
-        _streaming("streaming, logistic, intercept", usual, block=4, loss=LogisticLoss(), intercept=True, domain=LpBall(4)),
+        _streaming(
+            "streaming, logistic, intercept",
+            usual,
+            block=4,
+            loss=LogisticLoss(),
+            intercept=True,
+            domain=LpBall(4),
+        ),
     ]
 
 
@@ -117,7 +135,9 @@ def _few(generator: np.random.Generator) -> Any:
 
 def _callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON, "function": SetFunction} | privacy | settings
-    return Case(name, _made(SetMaximizer, fixed), _worth(0.0), (0.777, None, "abc"), _failing, available=mask_of(3))
+    return Case(
+        name, _made(SetMaximizer, fixed), _worth(0.0), (0.777, None, "abc"), _failing, available=mask_of(3)
+    )
 
 
 def _worth(low: float) -> Callable[[np.random.Generator], Any]:

@@ -118,9 +118,7 @@ class Learner:
             )
         return next(mode for mode in cls.modes if mode.serves(settings))(settings)
 
-    # --- one round at a time
-    # ----------------------------------------------------------------------------------------------
-
+    # --- one round at a time ------------------------------------------------------------------------------
     @guarded
     def open(self, context: Any = None, available: Any = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
@@ -171,9 +169,7 @@ class Learner:
         self._keep(int(counted))
         return counted
 
-    # --- many rounds at once
-    # ----------------------------------------------------------------------------------------------
-
+    # --- many rounds at once ------------------------------------------------------------------------------
     @guarded
     def open_many(self, what: Any, available: Any = None) -> Tickets:
         """Ask for many decisions of this block at once: so many rounds, or one context a row.
@@ -258,9 +254,7 @@ class Learner:
         """
         return self._rounds.release_if_due()
 
-    # --- what may be read
-    # -------------------------------------------------------------------------------------------------
-
+    # --- what may be read ---------------------------------------------------------------------------------
     @property
     def settings(self) -> Any:
         """What this learner was made with."""
@@ -319,9 +313,7 @@ class Learner:
         """The whole state as one record, as `save` would write it. It is not private: it holds raw sums."""
         return self._engine.snapshot(self._rounds.state())
 
-    # --- keeping --------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- keeping ------------------------------------------------------------------------------------------
     @guarded
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, which becomes the journal.

@@ -98,9 +98,7 @@ class Door:
         self._stepped.add(id(sums))
         return sums.step(public, kept, gathered.values.reshape(-1), self.noised)
 
-    # --- the draws themselves, paid for by now; an audit stands in for them
-    # -----------------------------------------------
-
+    # --- the draws themselves, paid for by now; an audit stands in for them -------------------------------
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         """Integers and noise of a passage that was paid."""
         return exact + noise.draw(exact.size, self._words)

@@ -23,10 +23,8 @@ from numba.extending import intrinsic
 
 from discreet.compiled import compiled
 
-# --- what Numba does not offer: a call by address, and the high half of a product
-# ---------------------------------------------------
 
-
+# --- what Numba does not offer: a call by address, and the high half of a product -------------------------
 @intrinsic  # type: ignore[untyped-decorator]
 def next_word(typing: Any, address: Any, state: Any) -> Any:
     """The next random word of the source (address, state)."""
@@ -51,10 +49,7 @@ def multiply_high(typing: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-# --- exact samplers
-# ----------------------------------------------------------------------------------------------------
-
-
+# --- exact samplers --------------------------------------------------------------------------------------
 @compiled
 def below(number: Any, address: Any, state: Any) -> Any:
     """A word in 0 … number − 1, all equally likely (Lemire: rejection, never modulo)."""
@@ -150,9 +145,7 @@ def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
         out[place] = gaussian(sigma, address, state)
 
 
-# --- selection: integer weights and draws
-# ---------------------------------------------------------------------------------
-
+# --- selection: integer weights and draws ----------------------------------------------------------------
 TOP = 100
 """The best candidate weighs 2^TOP."""
 FLOOR = 40
@@ -258,10 +251,7 @@ def draw_weighted(high: Any, low: Any, address: Any, state: Any) -> Any:
     return -1  # not reached: the draw is below the total
 
 
-# --- the entrance: a person's floats become bounded integers
-# --------------------------------------------------------
-
-
+# --- the entrance: a person's floats become bounded integers ---------------------------------------------
 @compiled
 def admit_rows(
     rows: Any, norm: Any, levels: Any, scale: Any, nonnegative: Any, whole: Any, total: Any
@@ -309,7 +299,10 @@ def admit_rows(
 
 @compiled
 def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: Any, out: Any) -> None:
-    """Each number clipped to [low, high], in whole steps between `least` and `most`; what is not finite as zero."""
+    """Each number clipped to [low, high], in whole steps between `least` and `most`.
+
+    What is not finite as zero.
+    """
     for place in range(numbers.size):
         value = numbers[place]
         if not np.isfinite(value):
@@ -320,7 +313,10 @@ def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: 
 
 @compiled
 def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
-    """Add each person's steps to their cells, with the signs; False, before anything is added, if a cell stands twice in a row."""
+    """Add each person's steps to their cells, with the signs.
+
+    False, before anything is added, if a cell stands twice in a row.
+    """
     people, copies = cells.shape
     for person in range(people):
         for place in range(1, copies):
@@ -337,7 +333,10 @@ def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
 
 @compiled
 def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
-    """Keep rows of numbers in [0, 1] at their places, in whole steps; what is not finite as zero, places beyond the end not at all."""
+    """Keep rows of numbers in [0, 1] at their places, in whole steps.
+
+    What is not finite as zero, places beyond the end not at all.
+    """
     for row in range(rows.shape[0]):
         if 0 <= places[row] < held.shape[0]:
             for column in range(rows.shape[1]):
@@ -363,10 +362,7 @@ def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
             whole[place] = np.int64(whole[place] * ratio)  # towards zero
 
 
-# --- one step of the Toeplitz sum
-# ----------------------------------------------------------------------------------------
-
-
+# --- one step of the Toeplitz sum ------------------------------------------------------------------------
 @compiled
 def multiply_shift(value: Any, factor: Any, shift: Any) -> Any:
     """⌊value · factor / 2^shift⌋ exactly, for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""

@@ -60,7 +60,9 @@ class Coin:
 
 
 class Coins:
-    """One coin a round, for all rounds of one turn, many at once: stretches of 1024 rounds come from one keyed hash.
+    """One coin a round, for all rounds of one turn, many at once.
+
+    Stretches of 1024 rounds come from one keyed hash.
 
     >>> coins = Coins(b"sixteen byte key")
     >>> bool(coins.uniform(np.array([7, 5000]))[0] == coins.uniform(np.array([7]))[0])

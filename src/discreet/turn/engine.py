@@ -86,9 +86,7 @@ class Engine:
             self._journal.close()
             raise
 
-    # --- what may be read
-    # -----------------------------------------------------------------------------------------------
-
+    # --- what may be read ---------------------------------------------------------------------------------
     @property
     def turn(self) -> Turn:
         """The newest turn; its `block` and `rounds` are as of its commit."""
@@ -145,9 +143,7 @@ class Engine:
                 "this learner was forked: two copies would spend one budget twice; make one in each process"
             )
 
-    # --- the turn
-    # -------------------------------------------------------------------------------------------------------
-
+    # --- the turn -----------------------------------------------------------------------------------------
     def gather(self, batch: Batch) -> None:
         """Add people up."""
         self.problem.gather(self.turn.public, self.block, batch)
@@ -231,18 +227,14 @@ class Engine:
                 "the state does not fit its settings: restore it from where it was copied"
             ) from None
 
-    # --- public events
-    # --------------------------------------------------------------------------------------------------
-
+    # --- public events ------------------------------------------------------------------------------------
     def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
         self._commit_same_turn(changed)
         self._take(changed)
 
-    # --- keeping
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- keeping ------------------------------------------------------------------------------------------
     def snapshot(self, rounds: RoundsState) -> Turn:
         """The whole state as it is now."""
         values = {name: gathered.values for name, gathered in self.block.items()}
@@ -319,9 +311,7 @@ class Engine:
         except DiscreetError as error:
             raise ConfigError(f"the plan does not fit the budget: {error}") from error
 
-    # --- randomness
-    # -----------------------------------------------------------------------------------------------------
-
+    # --- randomness ---------------------------------------------------------------------------------------
     def _identity(self) -> str:
         settings = self.problem.settings
         return (

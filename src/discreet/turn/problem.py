@@ -196,9 +196,7 @@ class Problem(ABC):
             "this way of learning releases choices only, no scores: see the learner's other modes"
         )
 
-    # --- questions
-    # ------------------------------------------------------------------------------------------------------
-
+    # --- questions ----------------------------------------------------------------------------------------
     def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
         """What came with some questions, checked; refused where the learner does not use it."""
         if context is None and available is None:

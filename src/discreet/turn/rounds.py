@@ -35,9 +35,7 @@ class Rounds:
         self._spans: list[OpenSpan] = list(state.open)
         self._tally: State = dict(state.tally)
 
-    # --- what may be read
-    # -----------------------------------------------------------------------------------------------
-
+    # --- what may be read ---------------------------------------------------------------------------------
     @property
     def is_over(self) -> bool:
         """Whether all planned rounds have been opened."""
@@ -77,9 +75,7 @@ class Rounds:
         ]
         return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally))
 
-    # --- questions
-    # ------------------------------------------------------------------------------------------------------
-
+    # --- questions ----------------------------------------------------------------------------------------
     def release_if_due(self) -> bool:
         """Make the release that is due, if one is."""
         due = self.is_due
@@ -140,9 +136,7 @@ class Rounds:
         for name, addition in engine.problem.tally(engine.public, rounds, asked, engine.coins).items():
             self._tally[name] = self._tally[name] + addition if name in self._tally else addition
 
-    # --- answers
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- answers ------------------------------------------------------------------------------------------
     def close(self, ticket: Ticket, feedback: Any) -> bool:
         """End a round with its feedback.
 

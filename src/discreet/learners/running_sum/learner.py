@@ -41,8 +41,8 @@ class RunningSum(Learner):
     nonnegative
         Negative entries count as zero; saves noise: a factor √2, or 2 for single numbers.
     method
-        "toeplitz", "honaker" and "tree" (each person is in every later total), or "fresh" (every block is noised by itself: least
-        noise for few releases); "auto" takes the one with the least noise.
+        "toeplitz", "honaker" and "tree" (each person is in every later total), or "fresh" (every block is
+        noised by itself: least noise for few releases); "auto" takes the one with the least noise.
     block
         Release after every so many people only.
     seed, journal, checkpoint
@@ -57,11 +57,9 @@ class RunningSum(Learner):
     >>> total.round(1), round(clicks.standard_deviation, 1)
     (array([994.1]), 14.8)
 
-    References
-    ----------
-    Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual Observation";
-    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters"; Dvijotham et al. (2024), "Efficient and Near-Optimal
-    Noise Generation for Streaming Differential Privacy".
+    References ---------- Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual
+    Observation"; Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters"; Dvijotham et al. (2024),
+    "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
     """
 
     settings_type = RunningSumSettings

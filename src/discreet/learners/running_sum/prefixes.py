@@ -39,9 +39,7 @@ class Prefixes(Problem):
     proof = "sums.md"
     settings: RunningSumSettings
 
-    # --- segments -------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- segments -----------------------------------------------------------------------------------------
     @cached_property
     def schedule(self) -> EqualBlocks | Segments:
         horizon, block = self.settings.horizon, self.settings.block
@@ -108,9 +106,7 @@ class Prefixes(Problem):
         parts = [(self.sum_of(part), count) for part, count in counts]
         return sqrt(sum(each.variance(count) * each.gathering.grid**2 for each, count in parts))
 
-    # --- the hooks
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- the hooks ----------------------------------------------------------------------------------------
     def start(self) -> tuple[State, State]:
         zeros = np.zeros(self.settings.dimension)
         return {"total": zeros, "closed": zeros, "index": 0}, {}

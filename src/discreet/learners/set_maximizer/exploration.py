@@ -73,9 +73,7 @@ class Exploration(SetMode):
     def by_clicks(self) -> bool:
         return self.settings.feedback == "clicks"
 
-    # --- the schedule
-    # -----------------------------------------------------------------------------------------------------
-
+    # --- the schedule -------------------------------------------------------------------------------------
     @cached_property
     def kinds(self) -> Integers:
         """One cycle of exploring rounds: the slot that each of them tries items for."""
@@ -147,9 +145,7 @@ class Exploration(SetMode):
             )
         return self.found.plan(facts)
 
-    # --- the hooks
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- the hooks ----------------------------------------------------------------------------------------
     def start(self) -> tuple[State, State]:
         public, kept = self.found.start()
         shape = (self.settings.slots, self.settings.items)
@@ -222,9 +218,7 @@ class Exploration(SetMode):
         tries = np.maximum(public["tries"], most / 4)
         return Scores(public["table"] / most, np.sqrt(public["variance"] + most / 5) / tries)
 
-    # --- which rounds explore, and what
-    # -----------------------------------------------------------------------------------
-
+    # --- which rounds explore, and what -------------------------------------------------------------------
     def _explored(self, public: State, rounds: Integers, asked: Asked) -> Explored:
         """The exploring ones among these rounds.
 

@@ -47,17 +47,19 @@ class SetMaximizer(Learner):
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more value.
     feedback
-        What `observe` takes. "full": a row for `function`, or any callable on integer arrays. "bandit": a reward between 0 and
-        `bound`. "clicks": the first shown item that was clicked (by its label if items have labels), or None.
+        What `observe` takes. "full": a row for `function`, or any callable on integer arrays. "bandit": a
+        reward between 0 and `bound`. "clicks": the first shown item that was clicked (by its label if items
+        have labels), or None.
     stream
         "any": nothing is assumed. "iid": visitors are alike over time; learns faster, from each visitor once.
     function
-        What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular, WeightedCoverage(covers), or
-        `SetFunction` if visitors bring callables.
+        What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular,
+        WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
     bound
         The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
     expert
-        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0 and whole preferences).
+        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0 and whole
+        preferences).
     explore
         Bandit and clicks: the share of rounds spent on trying items; "auto" balances it.
     block
@@ -65,8 +67,9 @@ class SetMaximizer(Learner):
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
-        A file in which every release is committed before it is shown; and after how many answers, or how much time (a `timedelta`), what
-        came in since the last release is saved there too. Without a checkpoint a kill loses the open block.
+        A file in which every release is committed before it is shown; and after how many answers, or how much
+        time (a `timedelta`), what came in since the last release is saved there too. Without a checkpoint a
+        kill loses the open block.
 
     Examples
     --------
@@ -84,10 +87,8 @@ class SetMaximizer(Learner):
     >>> slate = site.act()                  # three items to show
     >>> site.observe(int(slate[1]))         # the one that was clicked, or None
 
-    References
-    ----------
-    Streeter, Golovin (2008), "An Online Algorithm for Maximizing Submodular Functions"; Perez-Salazar, Cummings (2021),
-    "Differentially Private Online Submodular Maximization".
+    References ---------- Streeter, Golovin (2008), "An Online Algorithm for Maximizing Submodular Functions";
+    Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization".
     """
 
     settings_type = SetMaximizerSettings

@@ -69,9 +69,7 @@ class SetMode(Problem):
         slate: Integers = public["slate"]
         return slate
 
-    # --- who comes in
-    # -----------------------------------------------------------------------------------------------------
-
+    # --- who comes in -------------------------------------------------------------------------------------
     def rewards(self, batch: Batch) -> Floats:
         """One reward a person, in units of the bound."""
         with np.errstate(all="ignore"):
@@ -119,9 +117,7 @@ class SetMode(Problem):
         functions = self.settings.functions
         return as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
 
-    # --- gains ----------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- gains --------------------------------------------------------------------------------------------
     def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
         """People in chunks.
 

@@ -82,13 +82,11 @@ class Race(SetMode):
     def by_clicks(self) -> bool:
         return self.settings.feedback == "clicks"
 
-    # --- the plan -------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- the plan -----------------------------------------------------------------------------------------
     @cached_property
     def stages(self) -> list[Stage]:
         settings = self.settings
-        usual = 0.25 if self.by_clicks else 0.12
+        usual = 0.15 if self.by_clicks else 0.12  # measured: benchmarks/display.py
         exploring = (usual if settings.explore == "auto" else settings.explore) * settings.rounds
         if settings.slots == 1:
             return [Stage(0, 0, max(1, int(exploring)))]
@@ -113,14 +111,19 @@ class Race(SetMode):
         if privacy.contributions == 1:
             return [Once.calibrate(privacy, self._wanted(stage)) for stage in self.stages]
         in_one_measure = [
-            [Once.for_budget(budget, self._wanted(stage)) for stage in self.stages] for budget in privacy.budgets
+            [Once.for_budget(budget, self._wanted(stage)) for stage in self.stages]
+            for budget in privacy.budgets
         ]
         return min(in_one_measure, key=lambda found: sum(once.standard_deviation**2 for once in found))
 
     def _wanted(self, stage: Stage) -> Gathering:
         """A click on one of the candidates, or a reward that counts for all that are in the free slots."""
         shape = (self.settings.items,)
-        return OneChoice(shape) if self.by_clicks else PublicCells(shape, copies=self.settings.slots - stage.slot)
+        return (
+            OneChoice(shape)
+            if self.by_clicks
+            else PublicCells(shape, copies=self.settings.slots - stage.slot)
+        )
 
     @cached_property
     def plan(self) -> Plan:
@@ -139,9 +142,7 @@ class Race(SetMode):
             cohort=lambda index: index, facts=facts, constants=tuple(self.noises),
         )  # fmt: skip
 
-    # --- the hooks
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- the hooks ----------------------------------------------------------------------------------------
     def start(self) -> tuple[State, State]:
         everything, nothing = np.arange(self.settings.items), np.zeros(self.settings.items)
         public: State = {"chosen": np.empty(0, dtype=np.int64), "candidates": everything, "order": everything}
@@ -219,9 +220,7 @@ class Race(SetMode):
         views = np.maximum(public["shown"], 1)
         return Scores(public["sums"] / views, np.sqrt(public["noise"] + public["shown"] / 4) / views)
 
-    # --- candidates and their shuffled cycles
-    # -----------------------------------------------------------------------------
-
+    # --- candidates and their shuffled cycles -------------------------------------------------------------
     def _size(self, slot: int) -> int:
         """How many candidates race for a slot."""
         free = self.settings.slots - slot

@@ -43,20 +43,24 @@ class SetMinimizer(Learner):
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more value.
     feedback
-        What `observe` takes. "full": a row for `function`, or a callable on integer arrays. "bandit": the cost of the set that was
-        chosen, a number.
+        What `observe` takes. "full": a row for `function`, or a callable on integer arrays. "bandit": the
+        cost of the set that was chosen, a number.
     function
-        What a row means: a family of discreet.arrivals such as `MinusModular(GraphCut(edges))`. None: visitors bring callables
-        (`discreet.arrivals.check_set_function(f, items, monotone=False)` tries whether one is submodular).
+        What a row means: a family of discreet.arrivals such as `MinusModular(GraphCut(edges))`. None:
+        visitors bring callables (`discreet.arrivals.check_set_function(f, items, monotone=False)` tries
+        whether one is submodular).
     bound
-        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence is limited accordingly.
+        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence
+        is limited accordingly.
     stream
-        "any": nothing is assumed. "iid", for bandit feedback: visitors are alike over time; most trials come early.
+        "any": nothing is assumed. "iid", for bandit feedback: visitors are alike over time; most trials come
+        early.
     clip
-        Full information: the longest that one visitor's subgradient may be, in units of the bound; longer ones are shortened. "auto" is
-        1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
+        Full information: the longest that one visitor's subgradient may be, in units of the bound; longer
+        ones are shortened. "auto" is 1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
     regulariser
-        Full information: "adaptive" (as stiff as released totals call for), or "bound" (as stiff as the worst stream might).
+        Full information: "adaptive" (as stiff as released totals call for), or "bound" (as stiff as the worst
+        stream might).
     explore
         Bandit: the share of rounds that try sets; "auto" balances it.
     block
@@ -82,10 +86,8 @@ class SetMinimizer(Learner):
     >>> chosen = site.act()
     >>> site.observe(-0.2)
 
-    References
-    ----------
-    Hazan, Kale (2012), "Online Submodular Minimization"; Cardoso, Cummings (2019), "Differentially Private Online Submodular
-    Minimization".
+    References ---------- Hazan, Kale (2012), "Online Submodular Minimization"; Cardoso, Cummings (2019),
+    "Differentially Private Online Submodular Minimization".
     """
 
     settings_type = SetMinimizerSettings

@@ -69,9 +69,7 @@ class Trials(CubeMode):
         if settings.functions is not None:
             raise ConfigError("bandit feedback is a number: leave function")
 
-    # --- the schedule
-    # -----------------------------------------------------------------------------------------------------
-
+    # --- the schedule -------------------------------------------------------------------------------------
     @property
     def iid(self) -> bool:
         return self.settings.stream == "iid"
@@ -159,9 +157,7 @@ class Trials(CubeMode):
             )
         return self.costs.plan(facts)
 
-    # --- the hooks
-    # --------------------------------------------------------------------------------------------------------
-
+    # --- the hooks ----------------------------------------------------------------------------------------
     def start(self) -> tuple[State, State]:
         public, kept = self.costs.start()
         return public | self.leader.start() | {"variance": 0.0, "index": 0, "begin": 0}, kept
@@ -205,9 +201,7 @@ class Trials(CubeMode):
         sizes[tried.places] = tried.kinds
         return sizes
 
-    # --- trials ---------------------------------------------------------------------------------------------
-    # --------------
-
+    # --- trials -------------------------------------------------------------------------------------------
     def _tried(self, public: State, rounds: Integers) -> Tried:
         """Which of these rounds are trials, and of which of the chain's sets.
 

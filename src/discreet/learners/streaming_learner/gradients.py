@@ -58,9 +58,7 @@ class GradientMode(Problem):
         # The constant feature has the size of the bound; an intercept is in the target's own units.
         return {"coefficients": found[:-1], "intercept": found[-1] * self.settings.constant}
 
-    # --- samples --------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- samples ------------------------------------------------------------------------------------------
     def rows(self, feedback: Any) -> Samples:
         """A pair (X, y), or a list with one pair a round, of which some may be anything."""
         if isinstance(feedback, Samples):
@@ -103,9 +101,7 @@ class GradientMode(Problem):
             )
         return Samples(x.reshape(1, -1), y.reshape(1))
 
-    # --- gradients ------------------------------------------------------------------------------------------
-    # ----------------
-
+    # --- gradients ----------------------------------------------------------------------------------------
     def add_gradients(
         self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
     ) -> None:

@@ -34,28 +34,32 @@ class StreamingLearner(Learner):
     Parameters
     ----------
     domain
-        Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of discreet.domains.
+        Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
+        discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)` of discreet.arrivals, or a
-        callable `gradient(coefficients, x, y)`.
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)`
+        of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
     horizon
         How many samples.
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more.
     feature_bound
-        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball (1/p + 1/q = 1), l₁ for boxes, l_∞ for
-        simplices. Longer rows are scaled down. A public number: never read it off the data.
+        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball (1/p + 1/q
+        = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. A public number: never read it off
+        the data.
     target_bound
         Targets are clipped to [−target_bound, target_bound].
     bound
-        The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe: half) of feature_bound ·
-        target_bound; for classifiers of feature_bound.
+        The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe:
+        half) of feature_bound · target_bound; for classifiers of feature_bound.
     method
-        "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁ balls and simplices drawn
-        by the exponential mechanism), or "auto": leader, but for pure guarantees over l₁ balls and simplices frank-wolfe.
+        "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁
+        balls and simplices drawn by the exponential mechanism), or "auto": leader, but for pure guarantees
+        over l₁ balls and simplices frank-wolfe.
     curvature
-        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a sixteenth of what features
-        that are spread evenly over the coordinates would give; 0 for l₁ balls, simplices and callables.
+        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
+        sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,
+        simplices and callables.
     pace
         A factor for the step length.
     allocation
@@ -81,10 +85,8 @@ class StreamingLearner(Learner):
     >>> model.coefficients.round(1)
     array([ 0.6, -0.4])
 
-    References
-    ----------
-    Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry"; Kairouz et al. (2021), "Practical and Private (Deep)
-    Learning without Sampling or Shuffling".
+    References ---------- Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry"; Kairouz et al.
+    (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling".
     """
 
     settings_type = StreamingLearnerSettings

@@ -93,7 +93,10 @@ def check_range(low: float, high: float) -> None:
 
 
 def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integers:
-    """The numbers on the grid: clipped, what is not finite as zero, and rounded inwards at the ends of the range."""
+    """The numbers on the grid.
+
+    Clipped, what is not finite as zero, and rounded inwards at the ends of the range.
+    """
     from discreet.release import kernels
 
     scale = levels / max(abs(low), abs(high))
