@@ -463,6 +463,65 @@ def test_an_interrupt_in_the_middle_of_a_release_leaves_everything_as_it_was(
     assert sums.releases == 2
 
 
+def interrupted(work: Callable[[], Any], after: int) -> bool:
+    """Do something, and be interrupted after so many calls inside discreet; whether that came before its end."""
+    package, calls = str(Path(discreet.__file__).parent), 0
+
+    def count(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal calls
+        if event == "call" and frame.f_code.co_filename.startswith(package):
+            calls += 1
+            if calls > after:
+                raise KeyboardInterrupt  # where Python itself would deliver a signal
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("what", ["turn", "open", "close", "close_many", "observe_many"])
+def test_an_interrupt_at_any_call_leaves_a_learner_that_goes_on_and_counts_nobody_twice(what: str) -> None:
+    after, going = 0, True
+    while going:
+        sums = RunningSum(1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, method="tree", block=2)
+        sums.observe_many([[0.25], [0.5]])
+        sums.turn()
+        tickets = sums.open_many(1)
+        if what == "turn":
+            sums.close_many(tickets, [[1.0]])
+            sums.observe_many([[0.75]])
+        work: dict[str, Callable[[], Any]] = {
+            "turn": sums.turn,
+            "open": sums.open,
+            "close": lambda: sums.close(tickets[0], [1.0]),  # noqa: B023
+            "close_many": lambda: sums.close_many(tickets, [[1.0]]),  # noqa: B023
+            "observe_many": lambda: sums.observe_many([[1.0]]),  # noqa: B023
+        }
+        going = interrupted(work[what], after)
+        if what != "turn":
+            try:
+                sums.close_many(tickets, [[1.0]])
+            except StateError as error:
+                assert "is not open" in str(error)
+        most = {"turn": 2.5, "observe_many": 2.75}.get(what, 1.75)
+        assert exact_people(sums) / levels_of(sums) <= most + 1e-6
+        sums.turn()
+        sums.act()
+        assert sums.guarantee.epsilon_spent <= 1.0
+        if what == "turn":
+            assert sums.releases == 2
+            assert exact_people(sums) / levels_of(sums) == pytest.approx(2.5)
+        after += 1
+    assert after > 15
+
+
 @pytest.mark.parametrize(
     "stops", [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError()]
 )

@@ -17,7 +17,7 @@ from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.errors import OutOfBounds
 from discreet.turn.problem import Batch
 
-__all__ = ["as_callables", "as_floats", "as_numbers", "as_people", "as_rows"]
+__all__ = ["as_callables", "as_floats", "as_numbers", "as_people", "as_rows", "one_row"]
 
 
 def as_floats(values: Any) -> Floats | None:
@@ -55,14 +55,7 @@ def as_rows(batch: Batch, width: int) -> Floats:
     """So many numbers a person, one row each; rows that are malformed among many are NaN."""
     feedback, people = batch.feedback, len(batch)
     if batch.single:
-        row = as_floats(feedback)
-        if row is None or (row.shape != (width,) and not (width == 1 and row.shape == ())):
-            raise OutOfBounds(f"feedback must be {width} numbers")
-        if not np.isfinite(row).all():
-            raise OutOfBounds(
-                "feedback must be finite: replace NaN and infinite entries before you pass them on"
-            )
-        return np.ascontiguousarray(row.reshape(1, width))
+        return one_row(feedback, width)
     if isinstance(feedback, np.ndarray) and feedback.dtype.kind != "O":
         rows = as_floats(feedback)
         if rows is not None and width == 1 and rows.ndim == 1:
@@ -71,6 +64,16 @@ def as_rows(batch: Batch, width: int) -> Floats:
             raise OutOfBounds(f"feedback must be a matrix with {width} numbers a row, one row a round")
         return np.ascontiguousarray(rows)
     return _row_by_row(list(feedback), width)
+
+
+def one_row(feedback: Any, width: int) -> Floats:
+    """One person's numbers as a matrix of one row; `OutOfBounds` if they are not so many, or not finite."""
+    row = as_floats(feedback)
+    if row is None or (row.shape != (width,) and not (width == 1 and row.shape == ())):
+        raise OutOfBounds(f"feedback must be {width} numbers")
+    if not np.isfinite(row).all():
+        raise OutOfBounds("feedback must be finite: replace NaN and infinite entries before you pass them on")
+    return np.ascontiguousarray(row.reshape(1, width))
 
 
 def _row_by_row(people: list[Any], width: int) -> Floats:

@@ -293,6 +293,7 @@ class Learner:
         """What is decided now, as plain data."""
         return self._engine.problem.plain(self._engine.public)
 
+    @guarded
     def scores(self, context: Any = None) -> Scores:
         """How good each candidate is, with standard deviations, from released values only."""
         return self._engine.problem.scores(self._engine.public, self._engine.turn.index, context)
@@ -309,6 +310,7 @@ class Learner:
 
         return len(encode(self.snapshot()))
 
+    @guarded
     def snapshot(self) -> Turn:
         """The whole state as one record, as `save` would write it. It is not private: it holds raw sums."""
         return self._engine.snapshot(self._rounds.state())

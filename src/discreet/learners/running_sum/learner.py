@@ -6,9 +6,8 @@ Guarantee   docs/guarantees/sums.md
 from typing import Any
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import as_floats
+from discreet.arrivals.feedback import one_row
 from discreet.budget.privacy import Privacy
-from discreet.errors import OutOfBounds
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
@@ -89,9 +88,7 @@ class RunningSum(Learner):
     @guarded
     def add(self, vector: Any) -> Floats:
         """Add one person's vector and get the newest total: `open`, `close` and `turn` in one."""
-        row, dimension = as_floats(vector), self.settings.dimension
-        if row is None or row.size != dimension or row.ndim > 1:  # refused before the clock ticks
-            raise OutOfBounds(f"feedback must be {dimension} numbers")
+        row = one_row(vector, self.settings.dimension)[0]  # refused before the clock ticks
         ticket = self._rounds.open(NOTHING)
         self._closed(ticket, row)
         self._rounds.release_if_due()
