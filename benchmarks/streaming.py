@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from discreet import Privacy, StreamingLearner, warm_up
 from discreet.arrays import Floats

@@ -15,7 +15,6 @@ from discreet.arrivals import (
     WeightedCoverage,
     check_set_function,
 )
-from discreet.arrivals.families import describe, family
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, OutOfBounds
 
@@ -127,15 +126,6 @@ def test_a_callable_that_fails_or_leaves_its_range_costs_at_most_its_bound() -> 
 def test_edges_that_do_not_fit_are_refused(edges: Any) -> None:
     with pytest.raises(ConfigError, match="edges"):
         GraphCut(edges).width(3)
-
-
-@pytest.mark.parametrize(
-    "functions",
-    [functions for functions, _, _ in FAMILIES],
-    ids=lambda value: repr(value)[:40] if hasattr(value, "along") else "",
-)
-def test_a_family_survives_being_written_down(functions: Any) -> None:
-    assert family(**describe(functions)) == functions
 
 
 def test_a_cost_that_is_not_submodular_is_found() -> None:

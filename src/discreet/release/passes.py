@@ -125,7 +125,7 @@ def add_gradients(
     high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
     the slope at `here` and s′ at `before`. A gradient of length 1 is `unit` steps. What is about to be
     rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which
-    leaves room for rounding each entry by at most ½ (docs/guarantees/streaming.md, Lemma 1). Samples that are
+    leaves room for rounding each entry by at most ½ (docs/guarantees/gathering.md, Lemma 5). Samples that are
     not finite, or whose lengths overflow, add nothing.
     """
     size = features.shape[1]

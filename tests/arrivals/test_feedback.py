@@ -1,0 +1,87 @@
+"""If these fail, a person's feedback is shown in an error, or one malformed row decides for others."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.arrivals import ClickModel, GraphCut, SetFunction
+from discreet.arrivals.feedback import as_callables, as_floats, as_numbers, as_people, as_rows
+from discreet.errors import OutOfBounds
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Batch
+
+
+def batch(feedback: Any, people: int = 1, *, single: bool = False) -> Batch:
+    return Batch(0, 0, np.arange(people), feedback, NOTHING, Coins(bytes(16)), single)
+
+
+class Rude:
+    """A person whose own type raises whatever is asked of it."""
+
+    def __array__(self, *arguments: Any, **named: Any) -> Any:
+        raise KeyboardInterrupt("0.777")
+
+    def __len__(self) -> int:
+        raise ValueError("0.777")
+
+
+WRONG = [
+    [0.777], [0.777, 2.0, 3.0], [[0.777, 2.0]], "ab", None, ["0.777", "y"], [0.777, float("nan")],
+    [float("inf"), 0.777], 0.777, {}, {"x": 0.777}, object(), b"ab", [0.777, 1j], [[0.777], [1.0, 2.0]], Rude(),
+    [Rude(), 1.0], [10**400, 0.0], True, [0.777, None],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("feedback", WRONG, ids=lambda value: type(value).__name__)
+def test_a_wrong_row_is_refused_without_showing_it(feedback: Any) -> None:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        with pytest.raises(OutOfBounds) as caught:
+            as_rows(batch(feedback, single=True), 2)
+    assert "0.777" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert not shown
+
+
+def test_among_many_whoever_is_malformed_adds_nothing_and_others_are_read() -> None:
+    people = [[1.0, 2.0], *WRONG, np.array([3, 4]), (5.0, 6.0)]
+    rows = as_rows(batch(people, len(people)), 2)
+    assert rows.shape == (len(people), 2)
+    assert rows[0].tolist() == [1.0, 2.0]
+    assert rows[-2:].tolist() == [[3.0, 4.0], [5.0, 6.0]]
+    assert not np.isfinite(rows[1:-2]).all(axis=1).any()
+
+
+def test_a_matrix_is_taken_as_it_is_and_of_the_right_shape_only() -> None:
+    assert as_rows(batch(np.ones((3, 2)), 3), 2).tolist() == [[1.0, 1.0]] * 3
+    assert as_rows(batch(np.array([1, 2, 3]), 3), 1).tolist() == [[1.0], [2.0], [3.0]]
+    assert as_rows(batch(np.ones((3, 2), dtype=np.float32)[::-1], 3), 2).flags.c_contiguous
+    for wrong in (np.ones((3, 1)), np.ones((2, 2)), np.ones(3), np.ones((3, 2, 1)), np.full((3, 2), "x")):
+        with pytest.raises(OutOfBounds, match="matrix"):
+            as_rows(batch(wrong, 3), 2)
+
+
+def test_numbers_of_any_plain_kind_are_numbers() -> None:
+    assert as_numbers(batch([1, 2.5, np.float32(3), np.int8(4), True, [5.0], np.array([6.0])], 7)).tolist() == [
+        1.0, 2.5, 3.0, 4.0, 1.0, 5.0, 6.0
+    ]  # fmt: skip
+    assert np.isnan(as_numbers(batch([None, "x", [1.0, 2.0], object()], 4))).all()
+    assert as_floats([1.0, 2.0]).tolist() == [1.0, 2.0]  # type: ignore[union-attr]
+    assert as_floats("12") is None
+
+
+def test_callables_are_taken_and_anything_else_is_nobody() -> None:
+    found = as_callables(batch([len, 3, None, lambda chosen: 0.5], 4))
+    assert [one is not None for one in found] == [True, False, False, True]
+    assert isinstance(found[0], SetFunction)
+    with pytest.raises(OutOfBounds, match="callable"):
+        as_callables(batch(0.777, single=True))
+
+
+def test_rows_of_a_family_are_in_its_range_and_single_ones_outside_are_refused() -> None:
+    rows = as_people(batch([[0.5, 2.0], [np.nan, 0.1], "ab", [0.25, 0.75]], 4), ClickModel(), 2)
+    assert rows.tolist() == [[0.5, 1.0], [0.0, 0.0], [0.0, 0.0], [0.25, 0.75]]
+    with pytest.raises(OutOfBounds, match="range of GraphCut"):
+        as_people(batch([-0.777], single=True), GraphCut(((0, 1),)), 2)

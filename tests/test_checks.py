@@ -1,0 +1,93 @@
+"""The checks themselves: they must notice what they are for."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from discreet import Hedge, Privacy
+from discreet.checks import Case, audit_transcript, check_learner, weakened
+from discreet.checks.transcript import measured_costs, noise_cost, ratio_range
+from discreet.errors import ConfigError
+from discreet.lab.cases import cases
+from discreet.lab.transcripts import run_audit
+from discreet.learners.hedge.draws import Draws
+from discreet.release.door import Door
+from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
+from discreet.release.selection import Selection
+from discreet.turn.plan import State
+from discreet.turn.problem import Block
+
+
+def hedge(**more: object) -> Hedge:
+    settings: dict[str, object] = {"privacy": Privacy(1.0, 1e-6), "block": 4} | more
+    return Hedge(3, 12, **settings)  # type: ignore[arg-type]
+
+
+CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0], None), [np.nan] * 3)
+
+
+def test_a_learner_of_ones_own_can_be_checked() -> None:
+    check_learner(CASE)
+
+
+def test_costs_are_those_of_the_proofs() -> None:
+    assert noise_cost(DiscreteGaussian(10), [3, -4]) == 25 / 200
+    assert noise_cost(DiscreteLaplace(10), [3, -4]) == 0.7
+    assert ratio_range([4, 1], [1, 1]) == pytest.approx(np.log(4))
+    assert ratio_range([4, 0], [1, 1]) == np.inf
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_half_the_noise_is_caught_in_every_mode(case: Case) -> None:
+    """Gatherings that state half of what a person can move; the audit of the contract stays below 1 on the real ones."""
+    with weakened():
+        found = measured_costs(case, pairs=200, seed=0, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:
+    with weakened():
+        pass
+    assert audit_transcript(CASE, pairs=5).largest_cost_over_charge <= 1
+
+
+def test_a_draw_whose_sharpness_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def peeking(
+        self: Draws, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        total = self.gains.merge(self.gains.holding(kept["gains"]), block["gains"])
+        rate = self.selection(door.index).rate / (1 + int(total.values[0]) % 2)
+        return {"action": door.select(Selection.at_rate(rate, self.gains.span), total)}, {
+            "gains": total.values
+        }
+
+    monkeypatch.setattr(Draws, "release", peeking)
+    with pytest.raises(AssertionError, match="noise or rate depends on data"):
+        audit_transcript(CASE, pairs=60)
+
+
+def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Draws.release
+
+    def leaking(
+        self: Draws, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        released, kept = honest(self, public, tally, kept, block, door)
+        return released | {"total": int(block["gains"].values.sum())}, kept
+
+    monkeypatch.setattr(Draws, "release", leaking)
+    with pytest.raises(AssertionError, match="visible depends on a person"):
+        audit_transcript(CASE, pairs=20)
+
+
+def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
+    console = Console(quiet=True)
+    report = run_audit(["hedge"], pairs=5, epsilon=2.0, delta=1e-5, seed=1, out=tmp_path, console=console)
+    assert report["ok"]
+    assert {row["learner"] for row in report["rows"]} == {"Hedge"}
+    assert json.loads((tmp_path / "audit.json").read_text()) == report
+    with pytest.raises(ConfigError, match="nothing is called"):
+        run_audit(["fortune"], pairs=5, epsilon=1.0, delta=1e-6, seed=0, out=tmp_path, console=console)
