@@ -26,6 +26,7 @@ def hedge(**more: object) -> Hedge:
     return Hedge(3, 12, **settings)  # type: ignore[arg-type]
 
 
+Both = tuple[State, State]
 CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0], None), [np.nan] * 3)
 
 
@@ -42,7 +43,7 @@ def test_costs_are_those_of_the_proofs() -> None:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_half_the_noise_is_caught_in_every_mode(case: Case) -> None:
-    """Gatherings that state half of what a person can move; the audit of the contract stays below 1 on the real ones."""
+    """Gatherings that state half of what a person can move."""
     with weakened():
         found = measured_costs(case, pairs=200, seed=0, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6

@@ -1,4 +1,4 @@
-"""Where decisions lie; see discreet/decide/domains.py."""
+"""Where decisions lie: boxes, balls and simplices, from discreet/decide/domains.py."""
 
 from discreet.decide.domains import Box, Domain, LpBall, Simplex
 

@@ -1,4 +1,4 @@
-"""What settings may be.
+"""What settings may be: whole numbers, numbers, flags, one of a few words.
 
 One wording for every refusal, so that a wrong type is a `ConfigError` and never a foreign one.
 """
@@ -27,12 +27,9 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int
     discreet.errors.ConfigError: slots must be a whole number, at least 1, got 2.5
     """
     value = plain(value)
-    if (
-        isinstance(value, int)
-        and not isinstance(value, bool)
-        and least <= value <= (value if most is None else most)
-    ):
-        return value
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if is_whole and least <= value and (most is None or value <= most):
+        return int(value)
     rule = f"at least {least}" if most is None else f"between {least} and {most}"
     raise ConfigError(f"{name} must be a whole number, {rule}, got {value!r}")
 

@@ -91,5 +91,5 @@ def test_what_is_wrong_with_a_callable_is_named(function, problem: str) -> None:
 def test_impossible_families_are_refused() -> None:
     with pytest.raises(ConfigError, match="curve must be"):
         ConcaveOverModular("log")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="covers must have one row"):
+    with pytest.raises(ConfigError, match="covers must have a row"):
         WeightedCoverage(((1, 0),)).width(3)

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -9,164 +10,155 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet import ConfigError, Privacy, SetMaximizer
-from discreet.arrivals import FacilityLocation, SetFunction, WeightedCoverage
-from discreet.learners.sets.mode import gains_along, restricted, shrunk
-from discreet.release.turn import Batch
-from laws import epsilon_of, selection_law, zcdp_of
+from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
+from discreet.arrivals import FacilityLocation, GraphCut, MinusModular, SetFunction, WeightedCoverage
+from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Asked, Batch
+from laws import FEW_ORDERS, epsilon_of, selection_law, zcdp_of
 
-ORDERS = np.array([1.01, 2.0, 6.0])
+USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 PEOPLE = [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
 
 
-def fed(learner: SetMaximizer, public: Any, secret: Any, person: Any, round: int, index: int) -> Any:
-    """The secret after one more person, by the shipped entrance."""
-    secret = {
-        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in secret.items()
-    }
-    return learner.digest(public, secret, Batch(index, [round], [person]))
+def mode_of(learner: SetMaximizer) -> Any:
+    return SetMaximizer.problem_for(learner.settings)
 
 
-def ordered_law(learner: SetMaximizer, scores_of: Any, prefix: list[int]) -> dict[tuple[int, ...], Fraction]:
+def fed(mode: Any, public: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[str, Any]:
+    """What one person adds to an empty block, by the shipped gathering."""
+    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    batch = Batch(0, 0, np.array([round]), mode.rows([person]), asked, Coins(bytes(16)))
+    mode.gather(public, block, batch)
+    return block
+
+
+# --- no visitor is given away
+
+
+def ordered_law(mode: Any, scores_of: Any, prefix: list[int]) -> dict[tuple[int, ...], Fraction]:
     """The law of a whole slate drawn slot by slot among what is left."""
-    if len(prefix) == learner.config.slots:
+    if len(prefix) == mode.settings.slots:
         return {tuple(prefix): Fraction(1)}
-    left = [item not in prefix for item in range(learner.config.items)]
-    chances = selection_law(learner._mode.selection, scores_of(prefix).tolist(), left)  # type: ignore[attr-defined]
+    left = [item not in prefix for item in range(mode.settings.items)]
+    chances = selection_law(mode.selection, scores_of(prefix).tolist(), left)
     law: dict[tuple[int, ...], Fraction] = {}
     for item in np.flatnonzero(left).tolist():
-        law |= {
-            slate: chances[item] * chance
-            for slate, chance in ordered_law(learner, scores_of, [*prefix, item]).items()
-        }
+        rest = ordered_law(mode, scores_of, [*prefix, item])
+        law |= {slate: chances[item] * chance for slate, chance in rest.items()}
     return law
 
 
-def hedge_law(learner: SetMaximizer, stream: list[Any]) -> list[Fraction]:
+def hedge_law(mode: Any, stream: list[Any]) -> list[Fraction]:
     """The exact joint law of all slates of two redraws, on every path."""
-    public, secret = learner.start()
-    first = fed(learner, public, secret, stream[0], 0, 0)
+    first = fed(mode, mode.start()[0], stream[0])["gains"].values
     law = []
-    for slate, chance in sorted(
-        ordered_law(learner, lambda prefix: first["scores"][len(prefix)], []).items()
-    ):
-        second = fed(learner, {"slate": np.array(slate)}, first, stream[1], 1, 1)
-        after = ordered_law(learner, lambda prefix, second=second: second["scores"][len(prefix)], [])
+    for slate, chance in sorted(ordered_law(mode, lambda prefix: first[len(prefix)], []).items()):
+        both = first + fed(mode, {"slate": np.array(slate)}, stream[1])["gains"].values
+        after = ordered_law(mode, lambda prefix, both=both: both[len(prefix)], [])
         law += [chance * other for _, other in sorted(after.items())]
     return law
 
 
+def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
+    """The exact law of the slate that is chosen from one block of two visitors."""
+    public = mode.start()[0]
+    block = fed(mode, public, stream[0], round=0)["visitors"]
+    held = block.gathering
+    block = held.merge(block, fed(mode, public, stream[1], round=1)["visitors"])
+    gains = mode.clipped_gains(mode.clip(0))
+
+    def scores(prefix: list[int]) -> Any:
+        return held.total(block, lambda rows: mode._scaled(rows, prefix, gains.length), gains).values
+
+    return [chance for _, chance in sorted(ordered_law(mode, scores, []).items())]
+
+
 @pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
-def test_ordered_experts_lose_no_more_than_their_budget(privacy: Privacy) -> None:
-    learner = SetMaximizer(3, 2, 3, privacy, expert="hedge", block=1)
-    laws = {stream: hedge_law(learner, list(stream)) for stream in product(PEOPLE, repeat=2)}
+@pytest.mark.parametrize(
+    ("law_of", "more"),
+    [
+        (hedge_law, {"horizon": 3, "expert": "hedge", "block": 1}),
+        (greedy_law, {"horizon": 16, "stream": "iid", "block": 2}),
+    ],
+)
+def test_slates_drawn_by_selections_lose_no_more_than_their_budget(
+    privacy: Privacy, law_of: Any, more: dict[str, Any]
+) -> None:
+    """All streams of two visitors, and all their neighbours, exactly."""
+    learner = SetMaximizer(3, 2, privacy=privacy, **more)
+    mode, total = mode_of(learner), learner.guarantee.total
+    laws = {stream: law_of(mode, list(stream)) for stream in product(PEOPLE, repeat=2)}
+    pure = total.everyone.measure == "pure" or total.pure > 0
+    claim = total.everyone.amount + (total.pure or total.zcdp)
     worst = 0.0
     for here, there in product(laws, repeat=2):
         if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
             pair = laws[here], laws[there]
-            worst = max(worst, epsilon_of(*pair) if privacy.pure else zcdp_of(*pair, orders=ORDERS))
-    assert 0.2 * learner._plan.total.amount <= worst <= learner._plan.total.amount <= privacy.budget.amount
-
-
-@pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
-def test_fresh_greedy_loses_no_more_than_its_budget(privacy: Privacy) -> None:
-    from discreet.learners.sets.fresh import _Chooser
-
-    learner = SetMaximizer(3, 2, 16, privacy, stream="iid", block=2)
-
-    def law(stream: tuple[Any, ...]) -> list[Fraction]:
-        public, secret = learner.start()
-        for round, person in enumerate(stream):
-            secret = fed(learner, public, secret, person, round, 0)
-
-        def scores(prefix: list[int]) -> Any:
-            chooser = _Chooser(learner._setting, secret["rows"], learner._mode.clip(0))  # type: ignore[attr-defined]
-            for item in prefix:
-                chooser.add(item)
-            return chooser.scores()
-
-        return [chance for _, chance in sorted(ordered_law(learner, scores, []).items())]
-
-    laws = {stream: law(stream) for stream in product(PEOPLE, repeat=2)}
-    worst = 0.0
-    for here, there in product(laws, repeat=2):
-        if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
-            pair = laws[here], laws[there]
-            worst = max(worst, epsilon_of(*pair) if privacy.pure else zcdp_of(*pair, orders=ORDERS))
-    assert 0.2 * learner._plan.total.amount <= worst <= learner._plan.total.amount <= privacy.budget.amount
+            worst = max(worst, epsilon_of(*pair) if pure else zcdp_of(*pair, FEW_ORDERS))
+    assert 0.2 * claim <= worst <= claim
+    assert total.epsilon(privacy) <= 4.0 * (1 + 1e-9)
 
 
 unit = st.floats(0, 1)
+rows = st.lists(unit | st.sampled_from([nan, inf, -inf, 1e308, -1.0, 5e-324]), min_size=6, max_size=6)
 
 
 @settings(max_examples=80)
-@given(
-    st.lists(unit, min_size=6, max_size=6),
-    st.lists(unit, min_size=6, max_size=6),
-    st.sampled_from([Privacy(1.0, 1e-6), Privacy(1.0)]),
-)
+@given(rows, rows, st.sampled_from([USUAL, PURE]), st.sampled_from(["ClickModel", "FacilityLocation"]))
 def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
-    here: Any, there: Any, privacy: Privacy
+    here: Any, there: Any, privacy: Privacy, function: str
 ) -> None:
-    learner = SetMaximizer(6, 3, 100, privacy, expert="sum", block=10)
-    public, secret = learner.start()
-    moved = (
-        fed(learner, public, secret, here, 0, 0)["gains"] - fed(learner, public, secret, there, 0, 0)["gains"]
-    )
-    entrance = learner._mode.entrance  # type: ignore[attr-defined]
+    mode = mode_of(SetMaximizer(6, 3, 100, privacy, expert="sum", block=10, function=function))
+    public = mode.start()[0]
+    moved = fed(mode, public, here)["gains"].values - fed(mode, public, there)["gains"].values
     norm = 1 if privacy.pure else 2
-    assert np.linalg.norm(moved.ravel().astype(float), norm) <= entrance.sensitivity(norm)
+    assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.gathering.sensitivity(norm)
 
 
-@pytest.mark.parametrize(("kind", "values"), [("bandit", [0.0, 0.3, 1.0]), ("clicks", [None, 0, 1, 2, 3, 4])])
-@pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(1.0)])
+@pytest.mark.parametrize(("kind", "values"), [("bandit", [0.0, 0.3, 1.0, nan, 1e308]), ("clicks", [None, 0, 1, 2, 3, 4])])  # fmt: skip
+@pytest.mark.parametrize("privacy", [USUAL, PURE])
+@pytest.mark.parametrize("stream", ["iid", "any"])
 def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
-    kind: Any, values: list[Any], privacy: Privacy
+    kind: Any, values: list[Any], privacy: Privacy, stream: Any
 ) -> None:
-    """Every round of the first block, every answer and every other answer, in both modes."""
-    norm = 1 if privacy.pure else 2
-    for stream in ("iid", "any"):
-        learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)  # type: ignore[arg-type]
-        public, secret = learner.start()
-        name = "counts" if stream == "iid" else "found"
-        if stream == "iid":
-            allowed = learner._mode._noise(0)[2]  # type: ignore[attr-defined]
-        else:
-            sums = learner._mode.sums  # type: ignore[attr-defined]
-            allowed = sums.levels * sums.stream.unit_sensitivity(norm)
+    """Every round of the first block, every answer and every other answer; and the worst pair is as bad as that."""
+    learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)
+    mode = mode_of(learner)
+    public = mode.start()[0]
+    gathering = mode.gatherings(public)["found"]
+    for norm in (1, 2):
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [
-                fed(learner, public, secret, value, round, 0)[name].ravel().astype(float) for value in values
-            ]
-            largest = max(
-                largest, *(np.linalg.norm(one - two, norm) for one, two in product(found, repeat=2))
-            )
-        assert 0.99 * allowed <= largest <= allowed * (1 + 1e-12)
-
-
-@settings(max_examples=40)
-@given(st.integers(1, 5), st.integers(0, 2**32))
-def test_the_compiled_entrance_is_the_plain_one(slots: int, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    learner = SetMaximizer(7, slots, 100, Privacy(1.0, 1e-6), block=10)
-    mode = learner._mode
-    public, secret = learner.start()
-    rows = generator.uniform(0, 1, size=(1, 7)) * generator.choice([0.1, 1.0])
-    added = mode.digest(public, secret, rows, Batch(0, [0], None))["gains"]
-    gains = np.stack(list(gains_along(learner._setting, rows, public["slate"])), axis=1)[0]
-    length = np.linalg.norm(gains)
-    levels = mode.entrance.levels  # type: ignore[attr-defined]
-    expected = gains * levels / max(1.0, length)
-    assert np.abs(added - expected).max() <= 0.5 + levels * 1e-6
-    assert np.sum(added.astype(float) ** 2) <= levels**2
+            found = [fed(mode, public, value, round)["found"].values.ravel().astype(float) for value in values]
+            moves = [one - two for one, two in product(found, repeat=2)]
+            largest = max(largest, *(float(np.linalg.norm(move, norm)) for move in moves))
+            assert max(np.count_nonzero(move) for move in moves) <= gathering.cells
+        assert largest == pytest.approx(gathering.sensitivity(norm), rel=1e-9)
 
 
 def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None:
-    learner = SetMaximizer(3, 2, 10, Privacy(1.0, 1e-6))
-    first, second = gains_along(learner._setting, np.array([[0.5, 0.4, 0.2]]), np.array([0, 1]))
-    assert first[0].tolist() == [0.5, 0.4, 0.2]
-    assert second[0].round(6).tolist() == [0.5, 0.2, 0.1]
+    mode = mode_of(SetMaximizer(3, 2, 10, USUAL))
+    (gains,) = mode.gains_along(np.array([[0.5, 0.4, 0.2]]), np.array([0, 1]))
+    assert gains[0, 0].tolist() == [0.5, 0.4, 0.2]
+    assert gains[0, 1].round(6).tolist() == [0.5, 0.2, 0.1]
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 5), st.integers(0, 2**32))
+def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    mode = mode_of(SetMaximizer(7, slots, 100, USUAL, block=10))
+    public, gathering = mode.start()[0], mode.gains.gathering
+    assert gathering.is_fine
+    people = generator.uniform(0, 1, size=(1, 7)) * generator.choice([0.1, 1.0])
+    fused, plain = fed(mode, public, people[0])["gains"].values, gathering.empty()
+    for gains in mode.gains_along(people, public["slate"]):
+        gathering.add(plain, gains)
+    assert np.abs(fused - plain.values).max() <= 1 + gathering.levels * 1e-5
+
+
+# --- the shop learns
 
 
 def shop(people: int, seed: int = 0) -> np.ndarray:
@@ -176,39 +168,143 @@ def shop(people: int, seed: int = 0) -> np.ndarray:
     return kinds[generator.integers(2, size=people)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"stream": "iid"}, {"expert": "hedge"}, {"privacy": Privacy(3.0)}])
-def test_full_information_finds_the_complements(settings: dict[str, Any]) -> None:
+def visited(learner: SetMaximizer, people: np.ndarray, masks: Any = None, seed: int = 1) -> np.ndarray:
+    """Let everybody come and click, or not; how many clicked by the end of each block."""
+    generator, position, clicks = np.random.default_rng(seed), 0, []
+    while position < len(people):
+        learner.turn()
+        count = min(learner.rounds_until_release, len(people) - position)
+        part = slice(position, position + count)
+        tickets = learner.open_many(count, None if masks is None else masks[part])
+        slates = tickets.decisions
+        chances = np.take_along_axis(people[part], np.maximum(slates, 0), 1) * (slates >= 0)
+        hits = generator.random(chances.shape) < chances
+        clicked = np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1)
+        if learner.settings.feedback == "full":
+            learner.close_many(tickets, people[part])
+        elif learner.settings.feedback == "clicks":
+            learner.close_many(tickets, clicked)
+        else:
+            learner.close_many(tickets, hits.any(axis=1).astype(float))
+        clicks.append(hits.any(axis=1))
+        position += count
+    return np.concatenate(clicks)
+
+
+@pytest.mark.parametrize("more", [{}, {"stream": "iid"}, {"expert": "hedge"}, {"privacy": Privacy(3.0)}])
+def test_full_information_finds_the_complements(more: dict[str, Any]) -> None:
     """Items 0 and 2 are the most popular, but 0 and 1 together please everybody."""
-    settings = {"privacy": Privacy(1.0, 1e-6)} | settings
-    learner = SetMaximizer(6, 2, 6000, seed=3, **settings)
+    learner = SetMaximizer(6, 2, 6000, seed=3, **({"privacy": USUAL} | more))
     slates = learner.replay(shop(6000))
     assert set(slates[-1]) == {0, 1}
+    assert set(learner.decision["slate"]) == {0, 1}
 
 
 @pytest.mark.parametrize("stream", ["iid", "any"])
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_partial_feedback_finds_the_complements(feedback: Any, stream: Any) -> None:
-    people, generator = shop(60_000), np.random.default_rng(1)
-    learner = SetMaximizer(6, 2, 60_000, Privacy(1.0, 1e-6), feedback=feedback, stream=stream, seed=3)
+    learner = SetMaximizer(6, 2, 60_000, USUAL, feedback=feedback, stream=stream, seed=3)
+    visited(learner, shop(60_000))
+    assert set(learner.decision["slate"]) == {0, 1}
+
+
+def test_other_functions_and_callables_learn_too() -> None:
+    rows = shop(3000)
+    each_its_own = WeightedCoverage(tuple(tuple(int(i == j) for j in range(6)) for i in range(6)))
+    for function in (FacilityLocation, each_its_own):
+        learner = SetMaximizer(6, 2, 3000, Privacy(3.0, 1e-6), function=function, stream="iid", seed=1)
+        scale = 1.0 if function is FacilityLocation else rows.sum(axis=1, keepdims=True)
+        assert 0 in learner.replay(rows / scale)[-1]
+    people = [lambda chosen, row=row: 5 * (1 - float(np.prod(1 - row[chosen]))) for row in rows[:400]]
+    learner = SetMaximizer(6, 2, 400, Privacy(20.0, 1e-6), function=SetFunction, bound=5.0, seed=1)
+    assert 0 in learner.replay(people)[-1]
+
+
+# --- masks
+
+FEW = [{"feedback": "full"}, {"feedback": "full", "expert": "hedge"}, {"feedback": "full", "stream": "iid"}]
+PARTIAL = [dict(feedback=f, stream=s) for f, s in product(["clicks", "bandit"], ["any", "iid"])]  # noqa: C408
+
+
+@pytest.mark.parametrize("more", [*FEW, *PARTIAL], ids=lambda more: " ".join(more.values()))
+def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavailable(
+    more: dict[str, Any], crowd: np.random.Generator
+) -> None:
+    """Before the first release and after some, one mask a round and one for all."""
+    learner = SetMaximizer(7, 3, 3000, USUAL, seed=1, **more)
+    people = crowd.random((3000, 7)) * 0.5
+    masks = crowd.random((3000, 7)) < crowd.choice([0.3, 0.7], size=(3000, 1))
+    masks[~masks.any(axis=1), 2] = True
     position = 0
-    while position < 60_000:
-        count = learner.rounds_until_release
-        slates = learner.preview(count)
-        chances = np.where(
-            slates >= 0,
-            np.take_along_axis(people[position : position + count], np.maximum(slates, 0), 1),
-            0.0,
-        )
-        hits = generator.random(chances.shape) < chances
-        clicked = np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1)
-        learner.observe_many(clicked if feedback == "clicks" else hits.any(axis=1).astype(float))
+    while position < 3000:
+        learner.turn()
+        count = min(learner.rounds_until_release, 3000 - position)
+        part = masks[position : position + count]
+        shared = position % 2 == 1
+        tickets = learner.open_many(count, part[0] if shared else part)
+        for slate, mask in zip(tickets.decisions, np.repeat(part[:1], count, 0) if shared else part, strict=True):
+            shown = slate[slate >= 0]
+            assert len(set(shown.tolist())) == len(shown) == min(3, int(mask.sum()))
+            assert mask[shown].all()
+            assert (slate[len(shown) :] == -1).all()
+        feedback = people[position : position + count] if learner.settings.feedback == "full" else np.zeros(count)
+        learner.close_many(tickets, feedback)
         position += count
-    final = learner._mode.decide(learner._turn.public, 59_999, None)
-    assert set(learner._turn.public.get("slate", final)) == {0, 1}
+    assert learner.releases > 1
+
+
+@pytest.mark.parametrize("more", PARTIAL, ids=lambda more: " ".join(more.values()))
+def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.random.Generator) -> None:
+    """An item that is never available is never viewed, and nobody's answer is entered for it."""
+    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, explore=0.8, **more)
+    masks = crowd.random((4000, 6)) < 0.8
+    masks[:, 4], masks[:, 0] = False, True
+    visited(learner, np.full((4000, 6), 0.5), masks)
+    public = learner.snapshot().public
+    assert learner.releases > 1
+    if more["stream"] == "any":
+        assert (public["tries"][:, 4] == 0).all()
+        assert (public["tries"][0, [0, 1, 2, 3, 5]] > 0).all()
+        assert public["tries"][0, 0] > public["tries"][0, [1, 2, 3]].mean()  # always there, so tried more often
+    else:
+        assert public["shown"][4] == 0
+        assert public["sums"][4] == 0  # its noise is not taken for views
+    assert 4 not in learner.open(available=masks[0]).decision
+
+
+def test_tries_under_masks_are_those_of_the_rounds_that_were_opened() -> None:
+    """Counted by hand: planned tries of a block, less those that the mask forbade, whether or not answers came."""
+    learner = SetMaximizer(5, 2, 1000, USUAL, feedback="bandit", explore=0.9, seed=1)
+    mode = mode_of(learner)
+    public = mode.start()[0]
+    count = learner.rounds_until_release
+    masks = np.random.default_rng(0).random((count, 5)) < 0.6
+    masks[:, 0] = True
+    expected = np.zeros((2, 5), dtype=int)
+    explored = mode._explored(public, np.arange(count), NOTHING)
+    for place, slot, tried in zip(explored.places, explored.slots, explored.tried[:, 0], strict=True):
+        if tried >= 0 and masks[place, tried]:
+            expected[slot, tried] += 1
+    tickets = learner.open_many(count, masks)
+    learner.close_many(tickets[: count // 2], np.zeros(count // 2))
+    learner.turn()
+    assert np.array_equal(learner.snapshot().public["tries"], expected)
+
+
+@pytest.mark.parametrize("more", [*FEW[:1], *PARTIAL], ids=lambda more: " ".join(more.values()))
+def test_the_shop_still_learns_under_masks(more: dict[str, Any], crowd: np.random.Generator) -> None:
+    """A third of the items is missing at any time; at the end all are there, and the best two are known."""
+    horizon = 6000 if more["feedback"] == "full" else 60_000
+    learner = SetMaximizer(6, 2, horizon, USUAL, seed=3, **more)
+    masks = crowd.random((horizon, 6)) < 0.7
+    masks[~masks.any(axis=1), 3] = True
+    visited(learner, shop(horizon), masks)
+    assert 0 in learner.decision["slate"]
+    assert set(learner.decision["slate"]) <= {0, 1, 2}
 
 
 def test_unavailable_items_are_not_shown_and_slots_are_filled() -> None:
-    learner = SetMaximizer(["a", "b", "c", "d", "e", "f"], 2, 3000, Privacy(1.0, 1e-6), seed=1)
+    learner = SetMaximizer(["a", "b", "c", "d", "e", "f"], 2, 3000, USUAL, seed=1)
     learner.replay(shop(2990))
     mask = np.array([False, True, True, True, True, True])
     slate = learner.open(available=mask).decision
@@ -217,29 +313,35 @@ def test_unavailable_items_are_not_shown_and_slots_are_filled() -> None:
     assert learner.labels[slate].tolist()[0] in "bc"
     few = learner.open(available=[False, False, False, False, True, False]).decision
     assert few.tolist() == [4]
-    with pytest.raises(ConfigError, match="yes at least once"):
-        learner.open(available=[False] * 6)
-    assert restricted(np.array([3, 1]), np.array([True, False, True, True])).tolist() == [3, 0]
+    for wrong in ([False] * 6, [True] * 5, "yes", np.ones(6)):
+        with pytest.raises(ConfigError, match="yes at least once"):
+            learner.open(available=wrong)
 
 
-def test_labels_name_clicks_and_slates() -> None:
-    learner = SetMaximizer(["tea", "milk", "soap"], 2, 10, Privacy(1.0, 1e-6), feedback="clicks")
-    slate = learner.act()
-    learner.observe(str(learner.labels[slate[0]]))
+# --- slates from tables
 
 
-def test_other_functions_and_callables_learn_too() -> None:
-    rows = shop(3000)
-    for function in (
-        FacilityLocation,
-        WeightedCoverage(tuple(tuple(int(i == j) for j in range(6)) for i in range(6))),
-    ):
-        learner = SetMaximizer(6, 2, 3000, Privacy(3.0, 1e-6), function=function, stream="iid", seed=1)
-        scale = 1.0 if function is FacilityLocation else rows.sum(axis=1, keepdims=True)
-        assert 0 in learner.replay(rows / scale)[-1]
-    people = [lambda chosen, row=row: 5 * (1 - float(np.prod(1 - row[chosen]))) for row in rows[:400]]
-    learner = SetMaximizer(6, 2, 400, Privacy(20.0, 1e-6), function=SetFunction, bound=5.0, seed=1)
-    assert 0 in learner.replay(people)[-1]
+def test_slates_are_read_off_tables_slot_by_slot() -> None:
+    table = np.array([[3.0, 2.0, 1.0], [9.0, 2.0, 5.0]])
+    assert distinct_leaders(table).tolist() == [0, 2]
+    assert distinct_leaders(table, np.array([False, True, False])).tolist() == [1]
+    assert ranked(table).tolist() == [0, 2, 1]
+
+
+@settings(max_examples=80)
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
+def test_filled_slates_keep_what_may_be_shown_in_its_order(items: int, slots: int, seed: int, one: bool) -> None:
+    generator, slots = np.random.default_rng(seed), min(slots, items)
+    slates = np.array([generator.permutation(items)[:slots] for _ in range(3)])
+    slates[generator.random(slates.shape) < 0.2] = -1
+    masks = generator.random((3, items)) < 0.6
+    order = generator.permutation(items)
+    filled = filled_up(slates, masks[0] if one else masks, order)
+    for before, after, mask in zip(slates, filled, np.repeat(masks[:1], 3, 0) if one else masks, strict=True):
+        kept = [item for item in before if item >= 0 and mask[item]]
+        fill = [item for item in order if mask[item] and item not in kept]
+        expected = (kept + fill)[:slots]
+        assert after.tolist() == expected + [-1] * (slots - len(expected))
 
 
 def test_shrinking_keeps_real_differences_and_drops_noise(crowd: np.random.Generator) -> None:
@@ -250,75 +352,131 @@ def test_shrinking_keeps_real_differences_and_drops_noise(crowd: np.random.Gener
     assert np.corrcoef(shrunk(differing, 1.0).ravel(), differing.ravel())[0, 1] > 0.99
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"slots": 9}, r"slots \(9\) must not exceed items \(4\)"),
-        ({"horizon": 0}, "horizon must be a whole number, at least 1, got 0"),
-        ({"items": 0}, "items must be a whole number"),
-        ({"items": ["a", "a", "b"]}, "labels must be different"),
-        ({"bound": 0.0}, "bound must be finite"),
-        ({"bound": 2.0}, "bound is for callables and rewards"),
-        ({"bound": 1e-200, "feedback": "bandit"}, "bound must be finite"),
-        ({"horizon": 2**50}, "at most"),
-        ({"feedback": "smoke"}, "feedback must be one of full, bandit, clicks, got 'smoke'"),
-        ({"stream": "odd"}, "stream must be one of"),
-        ({"stream": "iid", "expert": "hedge"}, "one way to learn"),
-        ({"feedback": "clicks", "expert": "hedge"}, "one way to learn"),
-        ({"feedback": "bandit", "stream": "iid", "expert": "hedge"}, "one way to learn"),
-        ({"feedback": "clicks", "calibration": "published"}, "nothing is published for clicks"),
-        ({"feedback": "bandit", "expert": "hedge", "block": 7}, "every round .block=1., got 7"),
-        ({"explore": 0.5}, "for bandit and clicks only"),
-        ({"feedback": "bandit", "explore": 1.5}, "between 0 and 1"),
-        ({"function": dict}, "family of discreet.arrivals"),
-        ({"stream": "iid", "function": SetFunction}, "built-in function"),
-        ({"calibration": "published", "expert": "sum"}, "paper's experts"),
-    ],
-)
-def test_impossible_shops_are_refused_with_their_value(change: dict[str, Any], message: str) -> None:
-    settings = {"items": 4, "slots": 2, "horizon": 100, "privacy": Privacy(1.0, 1e-6)} | change
-    with pytest.raises(ConfigError, match=message):
-        SetMaximizer(**settings)
+# --- labels and clicks
 
 
-def test_too_short_a_horizon_is_said_in_plain_words() -> None:
-    for stream in ("iid", "any"):
-        learner = SetMaximizer(100, 5, 2000, Privacy(1.0, 1e-6), feedback="bandit", stream=stream)
-        assert "too short" in learner._plan.facts["warning"]
+def clicked(learner: SetMaximizer, click: Any) -> int:
+    """How many clicks one answer adds, whatever the round shows."""
+    mode = mode_of(learner)
+    batch = Batch(0, 0, np.array([0]), [click], NOTHING, Coins(bytes(16)))
+    return int(mode.clicks(batch)[0])
+
+
+def test_labels_name_clicks_and_slates() -> None:
+    learner = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")
+    slate = learner.act()
+    learner.observe(str(learner.labels[slate[0]]))
+    assert [clicked(learner, click) for click in ("tea", "milk", "soap", None, "rope")] == [0, 1, 2, -1, -1]
+    assert all(label in ("tea", "milk", "soap") for label in learner.decision["slate"])
+
+
+def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
+    """Or a click on product 2 would be counted for whatever stands third."""
+    products = SetMaximizer([2, 0, 7], 2, 100, USUAL, feedback="clicks")
+    assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(7), 7.0)] == [0, 1, 2, -1, 2, 2]
+    mode = mode_of(products)
+    many = Batch(0, 0, np.arange(4), np.array([2, 0, 7, 1]), NOTHING, Coins(bytes(16)))
+    assert mode.clicks(many).tolist() == [0, 1, 2, -1]
+    names = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")
+    assert [clicked(names, click) for click in (0, 1, 2, "0")] == [-1] * 4
+    with pytest.raises(OutOfBounds, match="by its label"):
+        names.close(names.open(), 1)
+    assert set(products.decision["slate"]) < {2, 0, 7}
+    assert all(type(label) is int for label in products.decision["slate"])
 
 
 def test_a_click_is_one_item_however_it_is_wrapped() -> None:
     """Rows of several clicks, huge numbers and other nonsense count as no click, and nobody else is lost."""
-    learner = SetMaximizer(12, 3, 1000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid")
+    learner = SetMaximizer(12, 3, 1000, USUAL, feedback="clicks", stream="iid")
     slates = learner.preview(6)
-    wrapped = [
-        2**70,
-        np.uint64(2**64 - 1),
-        slates[2].tolist(),
-        "pear",
-        float(slates[4, 0]),
-        int(slates[5, 1]),
-    ]
+    wrapped = [2**70, np.uint64(2**64 - 1), slates[2].tolist(), "pear", float(slates[4, 0]), int(slates[5, 1])]
     learner.observe_many(wrapped)
-    assert learner._secret["counts"].sum() == 2 * learner._mode._noise(0)[0]  # type: ignore[attr-defined]
-    learner.observe_many(learner.preview(6))  # whole slates as clicks
-    assert learner._secret["counts"].sum() == 2 * learner._mode._noise(0)[0]  # type: ignore[attr-defined]
+    levels = mode_of(learner).noises[0].gathering.levels
+    assert learner.snapshot().block["found"].sum() == 2 * levels
+    with pytest.raises(OutOfBounds, match="one click a round"):
+        learner.observe_many(learner.preview(6))  # whole slates as clicks
+    assert learner.clock == 6
+    assert learner.snapshot().block["found"].sum() == 2 * levels
 
 
-def test_a_person_who_calls_back_changes_nothing() -> None:
-    learner = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), function=SetFunction, block=5)
-    for _ in range(4):
-        learner.close(learner.open(), lambda chosen: 0.2 * len(chosen))
-    learner.close(learner.open(), lambda chosen: float(learner.turn()) or 0.2)
-    assert learner.guarantee.releases == 0
-    assert learner.turn()
-    assert not learner._secret["gains"].any()
+def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
+    learner = SetMaximizer(12, 3, 1000, USUAL, feedback="clicks", stream="iid")
+    tickets = learner.open_many(20)
+    hidden = [next(item for item in range(12) if item not in slate) for slate in tickets.decisions]
+    learner.close_many(tickets, hidden)
+    assert not learner.snapshot().block["found"].any()
 
 
-@pytest.mark.filterwarnings("error")
-def test_huge_answers_are_clipped_in_silence() -> None:
-    learner = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), feedback="bandit", bound=1e-3, stream="iid")
-    learner.observe_many([1e308])
-    callables = SetMaximizer(3, 2, 20, Privacy(1.0, 1e-6), function=SetFunction, bound=0.5, block=5)
+# --- the rest
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"slots": 9}, r"slots \(9\) must not exceed items \(4\)"),
+        ({"horizon": 0}, "horizon must be a whole number"),
+        ({"horizon": None}, "horizon must be a whole number"),
+        ({"horizon": 2**50}, "horizon must be a whole number, between 1 and"),
+        ({"items": 0}, "items must be a whole number"),
+        ({"items": ["a", "a", "b"]}, "labels must be different"),
+        ({"items": [1, "1", 2]}, "labels must be different"),
+        ({"items": [1.5, 2.5]}, "labels must be texts or whole numbers"),
+        ({"items": []}, "at least one"),
+        ({"bound": 0.0}, "bound must be a number between"),
+        ({"bound": 2.0}, "bound is for callables and rewards"),
+        ({"bound": 1e-200, "feedback": "bandit"}, "bound must be a number between"),
+        ({"feedback": "smoke"}, "feedback must be full or bandit or clicks, got 'smoke'"),
+        ({"stream": "odd"}, "stream must be any or iid"),
+        ({"stream": "iid", "expert": "hedge"}, "one way to learn"),
+        ({"feedback": "clicks", "expert": "hedge"}, "one way to learn"),
+        ({"feedback": "clicks", "block": 7}, "one way to learn"),
+        ({"feedback": "bandit", "stream": "iid", "expert": "hedge"}, "one way to learn"),
+        ({"feedback": "bandit", "explore": 1.5}, "explore must be a number between"),
+        ({"function": dict}, "function must be"),
+        ({"function": MinusModular(GraphCut(((0, 1),)))}, "function must be"),
+        ({"function": WeightedCoverage(((1, 0),))}, "covers must have"),
+        ({"stream": "iid", "function": SetFunction}, "built-in function"),
+        ({"feedback": "clicks", "stream": "iid", "slots": 4, "horizon": 5}, "too short"),
+    ],
+)
+def test_impossible_shops_are_refused_with_their_value(change: dict[str, Any], message: str) -> None:
+    base = {"items": 4, "slots": 2, "horizon": 100, "privacy": USUAL} | change
+    with pytest.raises(ConfigError, match=message):
+        SetMaximizer(**base)
+
+
+def test_too_short_a_horizon_is_said_in_plain_words() -> None:
+    for stream in ("iid", "any"):
+        learner = SetMaximizer(100, 5, 2000, USUAL, feedback="bandit", stream=stream)  # type: ignore[arg-type]
+        assert "too short" in learner.facts["warning"]
+        assert "warning" not in SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream).facts  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("more", [{}, {"feedback": "bandit", "bound": 1e-3, "stream": "iid"}])
+def test_huge_answers_are_clipped_in_silence(more: dict[str, Any]) -> None:
+    learner = SetMaximizer(3, 2, 20, USUAL, **more)
+    learner.observe_many([1e308 if more else [1e308, -1e308, 0.5]])
+    callables = SetMaximizer(3, 2, 20, USUAL, function=SetFunction, bound=0.5, block=5)
     callables.observe_many([lambda chosen: 1.7e308 * len(chosen) / 3, "not a callable"])
-    assert callables._clock == 2
+    assert callables.clock == 2
+
+
+@pytest.mark.parametrize("bound", [1.0, 7.0, 49.0, 1e-3])
+def test_rewards_are_counted_in_units_of_their_bound(bound: float) -> None:
+    learner = SetMaximizer(4, 2, 400, USUAL, feedback="bandit", stream="iid", bound=bound, explore=0.5)
+    tickets = learner.open_many(10)
+    learner.close_many(tickets, [bound] * 10)
+    levels = mode_of(learner).noises[0].gathering.levels
+    assert learner.snapshot().block["found"].sum() == 10 * 2 * levels
+
+
+def test_scores_come_with_how_far_they_may_be_off() -> None:
+    for more in ({}, {"feedback": "clicks", "explore": 0.5}, {"feedback": "bandit", "stream": "iid"}):
+        learner = SetMaximizer(5, 2, 1000, USUAL, seed=1, **more)  # type: ignore[arg-type]
+        while not learner.releases:
+            learner.observe_many([learner.preview(1)[0][0] if "feedback" in more else [0.5] * 5])
+            learner.turn()
+        found = learner.scores()
+        assert found.standard_deviations is not None
+        assert found.values.shape == found.standard_deviations.shape
+        assert (found.standard_deviations > 0).all()

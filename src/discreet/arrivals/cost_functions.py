@@ -36,9 +36,7 @@ class CostFunctions(Protocol):
 
 @dataclass(frozen=True)
 class GraphCut:
-    """Pairs of items that belong together.
-
-    f(S) = Σ of the weights of edges with one end in S and one outside.
+    """Pairs of items that belong together: f(S) = Σ of the weights of edges that leave S.
 
     `edges` are public pairs of items. A row holds a person's weight for each edge, not negative. `directed`:
     an edge (a, b) costs only if a is in S and b is not.
@@ -79,9 +77,9 @@ class GraphCut:
         rank[order] = np.arange(len(order))
         tails, heads = self._ends
         forward = rank[tails] < rank[heads]
-        # Along the order an edge costs its weight when the first end joins, and gives it back when the second
-        # does.
-        first, second = np.where(forward, tails, heads), np.where(forward, heads, tails)
+        # Along the order an edge costs its weight when its first end joins; the second gives it back.
+        first = np.where(forward, tails, heads)
+        second = np.where(forward, heads, tails)
         counts = forward if self.directed else np.ones_like(forward)
         steps = np.zeros((len(rows), len(order)))
         kernels.add_cut_steps(rows, first, second, counts, steps)
@@ -90,9 +88,7 @@ class GraphCut:
 
 @dataclass(frozen=True)
 class MinusModular:
-    """Any family, less what single items bring: f(S) − Σ p_a over a in S.
-
-    With prices or benefits p of either sign.
+    """Any family, less what single items bring: f(S) − Σ p_a over a in S, with p of either sign.
 
     A row holds the family's numbers, then n more: p. `MinusModular(GraphCut(edges))` are cuts plus a modular
     term, `MinusModular(WeightedCoverage(covers))` coverage minus price,
@@ -106,24 +102,19 @@ class MinusModular:
     family: "GraphCut | ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage"
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.family, type)
-            or not hasattr(self.family, "along")
-            or isinstance(self.family, MinusModular)
-        ):
+        is_family = hasattr(self.family, "along") and not isinstance(self.family, type)
+        if not is_family or isinstance(self.family, MinusModular):
             raise ConfigError(f"MinusModular takes one family with rows, got {self.family!r}")
 
     def width(self, items: int) -> int:
         return self.family.width(items) + items
 
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        parts = rows[:, :-items], rows[:, -items:]
-        (family, family_fine), (modular, modular_fine) = (
-            self.family.admit(parts[0], items),
-            _within(parts[1], -LARGEST),
-        )
+        of_family, of_items = rows[:, :-items], rows[:, -items:]
+        family, family_fine = self.family.admit(of_family, items)
+        modular, modular_fine = _within(of_items, -LARGEST)
         fine = family_fine & modular_fine
-        if family is parts[0] and modular is parts[1]:  # nobody's numbers were touched: no need to copy them
+        if family is of_family and modular is of_items:  # nobody's numbers were touched: nothing to copy
             return rows, fine
         finite = np.asarray(np.isfinite(rows).all(axis=1))
         return np.where(finite[:, None], np.concatenate([family, modular], axis=1), 0.0), fine

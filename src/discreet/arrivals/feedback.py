@@ -1,9 +1,7 @@
 """Feedback as it comes in, made into numbers that a gathering can take.
 
-Or `OutOfBounds` if one person's is of the wrong kind.
-
-One person's feedback (`batch.single`) is refused if it is wrong, and the round stays open. Among many,
-whoever is malformed adds nothing: one person's row must not decide whether others are counted.
+One person's feedback (`batch.single`) is refused with `OutOfBounds` if it is wrong, and the round stays open.
+Among many, whoever is malformed adds nothing: one person's row must not decide whether others are counted.
 """
 
 from typing import Any
@@ -21,10 +19,12 @@ __all__ = ["as_callables", "as_floats", "as_numbers", "as_people", "as_rows", "o
 
 
 def as_floats(values: Any) -> Floats | None:
-    """Numbers as an array of floats; None if they are no numbers. Quiet.
+    """Numbers as an array of floats; None if they are no numbers.
 
-    A warning would tell about a person.
+    Nothing warns: a warning would tell about a person.
     """
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     if not _is_plain(values):
         with reading():
             values = asked_of(lambda: np.array(values), None)
@@ -73,7 +73,7 @@ def one_row(feedback: Any, width: int) -> Floats:
         raise OutOfBounds(f"feedback must be {width} numbers")
     if not np.isfinite(row).all():
         raise OutOfBounds("feedback must be finite: replace NaN and infinite entries before you pass them on")
-    return np.ascontiguousarray(row.reshape(1, width))
+    return row.reshape(1, width)
 
 
 def _row_by_row(people: list[Any], width: int) -> Floats:

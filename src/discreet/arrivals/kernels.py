@@ -7,10 +7,7 @@ from discreet.compiled import compiled
 
 @compiled
 def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any) -> None:
-    """Add each edge's weight to the step of its first end along the order, and take it back at its second.
-
-    Only where the edge counts.
-    """
+    """Add the weight of each edge that counts to the step of its first end; take it back at its second."""
     for row in range(weights.shape[0]):
         for edge in range(weights.shape[1]):
             if counts[edge]:

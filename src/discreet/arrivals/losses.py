@@ -119,9 +119,9 @@ class HuberLoss:
 
 @dataclass(frozen=True)
 class GeneralisedLinearLoss:
-    """The negative log-likelihood of a generalised linear model with its canonical link.
+    """The negative log-likelihood of a generalised linear model.
 
-    "identity", "logistic" or "log" (counts).
+    `link` is its canonical link: "identity", "logistic" or "log" (for counts).
     """
 
     link: Literal["identity", "logistic", "log"] = "identity"
@@ -159,19 +159,17 @@ class GeneralisedLinearLoss:
     def predict(self, margins: Floats) -> Floats:
         if self.link == "identity":
             return margins
-        return (
-            LogisticLoss().predict(margins) if self.link == "logistic" else np.exp(np.minimum(margins, 30.0))
-        )
+        if self.link == "logistic":
+            return LogisticLoss().predict(margins)
+        return np.exp(np.minimum(margins, 30.0))
 
 
 @dataclass(frozen=True)
 class CallableLoss:
-    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients. Slower.
+    """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients.
 
-    One call a sample.
-
-    A sample for which it raises, or gives something that is not finite, counts as zero. It must not remember
-    anything from one sample to the next.
+    It is called once a sample, which is slower than the losses above. A sample for which it raises, or gives
+    something that is not finite, counts as zero. It must not remember anything from one sample to the next.
     """
 
     gradient: Callable[..., Any] | None = None

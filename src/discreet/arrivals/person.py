@@ -1,6 +1,4 @@
-"""A person's own code.
-
-Whatever it raises counts against that person alone, and never stops anything for the others.
+"""A person's own code: whatever it raises counts against them alone, and stops nothing for the others.
 
 While such code runs, real signals (Ctrl-C, a request to terminate) are noted, and delivered once everyone in
 the batch was read; asked a second time, they are delivered at once. So an exception that comes out of a

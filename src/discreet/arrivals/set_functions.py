@@ -72,11 +72,9 @@ def _clip(rows: Floats, high: float = 1.0) -> tuple[Floats, Mask]:
 
 @dataclass(frozen=True)
 class ClickModel:
-    """A person clicks item a with probability p_a, independently.
+    """A person clicks items independently: f(S) = 1 − ∏(1 − p_a), the chance of any click.
 
-    f(S) = 1 − ∏(1 − p_a), the chance of any click.
-
-    A row holds the n probabilities.
+    A row holds the n probabilities p_a.
 
     >>> shop, visitor = ClickModel(), np.array([[0.5, 0.4, 0.0]])
     >>> shop.gains(visitor, shop.add(visitor, shop.begin(visitor), 0)).round(3)
@@ -147,9 +145,8 @@ class ConcaveOverModular:
         return np.zeros(len(rows))
 
     def gains(self, rows: Floats, covered: Floats) -> Floats:
-        return (
-            self._worth(covered[:, None] + rows, rows.shape[1]) - self._worth(covered, rows.shape[1])[:, None]
-        )
+        items = rows.shape[1]
+        return self._worth(covered[:, None] + rows, items) - self._worth(covered, items)[:, None]
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered + rows[:, item], dtype=np.float64)
@@ -163,9 +160,7 @@ class ConcaveOverModular:
 
 @dataclass(frozen=True)
 class WeightedCoverage:
-    """Items cover topics; a person has a weight for each topic.
-
-    f(S) = Σ of the weights of the topics that S covers.
+    """Items cover topics, for which a person has weights: f(S) = Σ of the weights that S covers.
 
     `covers[a][t]` says publicly whether item a covers topic t. A row holds the weights, non-negative; if they
     add up to more than 1 they are scaled down.
@@ -184,7 +179,8 @@ class WeightedCoverage:
     def width(self, items: int) -> int:
         if len(self.covers) != items or len({len(row) for row in self.covers}) != 1:
             raise ConfigError(
-                f"covers must have a row of equal length for each of the {items} items, got {len(self.covers)} rows"
+                f"covers must have a row of equal length for each of the {items} items, "
+                f"got {len(self.covers)} rows"
             )
         return len(self.covers[0])
 
@@ -210,9 +206,8 @@ class WeightedCoverage:
         from discreet.arrivals import kernels
 
         covers = self._matrix[order] > 0
-        first = np.where(
-            covers.any(axis=0), order[covers.argmax(axis=0)], -1
-        )  # the item that covers a topic first
+        earliest = order[covers.argmax(axis=0)]
+        first = np.where(covers.any(axis=0), earliest, -1)  # the item that covers a topic first
         steps = np.zeros((len(rows), len(order)))
         kernels.add_topics(rows, first, steps)
         return steps
@@ -220,10 +215,7 @@ class WeightedCoverage:
 
 @dataclass(frozen=True)
 class AnyFunction:
-    """Visitors bring callables of their own.
-
-    `function=SetFunction` in Python, `function = "AnyFunction"` in TOML.
-    """
+    """Visitors bring callables of their own: `function=SetFunction` in Python, "AnyFunction" in TOML."""
 
 
 class SetFunction:
@@ -262,10 +254,7 @@ class SetFunction:
         return np.array([self.value([*chosen, item]) - here for item in range(items)])
 
     def along(self, order: Integers, bound: float) -> Floats:
-        """What each item adds along an order, with values clipped to [−bound, bound].
-
-        Zeros if the callable fails.
-        """
+        """What each item adds along an order, values clipped to [−bound, bound]; zeros if it fails."""
         values = asked_of(lambda: self._values(order), None)
         if values is None or not np.isfinite(values).all():
             return np.zeros(len(order))
@@ -304,8 +293,10 @@ def check_set_function(
     for _ in range(trials):
         order = generator.permutation(items)
         small, large = np.sort(generator.integers(0, items, size=2))
-        inner, outer, item = order[:small].tolist(), order[:large].tolist(), int(order[-1])
-        here, there = (person.value([*chosen, item]) - person.value(chosen) for chosen in (inner, outer))
+        inner, outer = order[:small].tolist(), order[:large].tolist()
+        item = int(order[-1])
+        here = person.value([*inner, item]) - person.value(inner)
+        there = person.value([*outer, item]) - person.value(outer)
         if monotone and min(here, there) < -1e-9:
             problems.setdefault(
                 "monotone",

@@ -55,9 +55,8 @@ def epsilon_of(rho: float, delta: float) -> float:
         return 0.0
     if delta <= 0:
         return inf
-    _, high = _boundary(
-        lambda epsilon: delta_of(rho, epsilon) > delta, 0.0, rho + 2 * sqrt(rho * log(1 / delta))
-    )
+    enough = rho + 2 * sqrt(rho * log(1 / delta))
+    _, high = _boundary(lambda epsilon: delta_of(rho, epsilon) > delta, 0.0, enough)
     return high
 
 

@@ -80,23 +80,29 @@ class Guarantee:
         return self.spent.epsilon(self.privacy)
 
     def event(self) -> Any:
-        """The spending so far as a dp-accounting event, to compose with other systems (needs the extra `accounting`)."""
+        """The spending so far as a dp-accounting event, to compose with other systems.
+
+        Needs the extra `accounting`.
+        """
         return self.spent.event(self.privacy)
 
     def _repr_html_(self) -> str:
         """The same text, for notebooks."""
         colour = "#b3261e" if self.simulated else "#1b6ca8"
-        return f'<p style="border-left:4px solid {colour};padding-left:0.8em;max-width:48em">{escape(str(self))}</p>'
+        style = f"border-left:4px solid {colour};padding-left:0.8em;max-width:48em"
+        return f'<p style="{style}">{escape(str(self))}</p>'
 
     def __str__(self) -> str:
-        return fill(
-            self._warning() + " ".join([self._promise(), self._account(), self._fine_print()]), width=100
-        )
+        text = " ".join([self._promise(), self._account(), self._fine_print()])
+        return fill(self._warning() + text, width=100)
 
     def _warning(self) -> str:
         if not self.simulated:
             return ""
-        return "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; what follows holds without one. "
+        return (
+            "SIMULATED with a seed: the noise can be reproduced, so nothing is protected; "
+            "what follows holds without one. "
+        )
 
     def _promise(self) -> str:
         rounds = self.privacy.contributions
@@ -105,10 +111,13 @@ class Guarantee:
         person = "one round" if rounds == 1 else f"{rounds} rounds of one person"
         failing = f", except with probability {self.delta:.3g}" if self.delta else ""
         seen = "every decision" if self.notion == "DP" else "every decision but the person's own"
+        times = exp(min(self.epsilon, 700.0))
         return (
-            f"{heading} for {person}: whatever a person did in {where}, anything published here is at most "
-            f"e^{self.epsilon:.3g} = {exp(min(self.epsilon, 700.0)):.3g} times as likely as if they had been somebody else{failing}. "
-            f"It holds against anyone who sees {seen} and knows everybody else's data, and whatever the stream is."
+            f"{heading} for {person}: whatever a person did in {where}, anything published here is "
+            f"at most e^{self.epsilon:.3g} = {times:.3g} times as likely "
+            f"as if they had been somebody else{failing}. "
+            f"It holds against anyone who sees {seen} and knows everybody else's data, "
+            "and whatever the stream is."
         )
 
     def _account(self) -> str:
@@ -121,9 +130,11 @@ class Guarantee:
         return f"{self.releases}{planned} releases made; spent so far: {spent}."
 
     def _fine_print(self) -> str:
-        value = (
-            f" The value of the decisions assumes {self.assumes}; privacy does not." if self.assumes else ""
-        )
+        sentences = [f"Neighbours: {self.neighbours}."]
+        if self.assumes:
+            sentences.append(f"The value of the decisions assumes {self.assumes}; privacy does not.")
         source = "from a seed" if self.simulated else "keyed by the operating system"
-        proof = f" Proof: docs/guarantees/{self.proof}" if self.proof else ""
-        return f"Neighbours: {self.neighbours}.{value} Noise and selections: exact integer samplers {source}.{proof}"
+        sentences.append(f"Noise and selections: exact integer samplers {source}.")
+        if self.proof:
+            sentences.append(f"Proof: docs/guarantees/{self.proof}")
+        return " ".join(sentences)

@@ -41,7 +41,8 @@ def _units_within(charge: Charge) -> int:
 class Spending:
     """What people pay for one of their rounds.
 
-    Everyone, and besides the cohort that pays most in each measure.
+    `everyone` is paid by all people; `pure` and `zcdp` are what the cohort that pays most in each measure
+    pays besides.
 
     >>> Spending(zcdp(0.01)).epsilon(Privacy(1.0, 1e-6)) < 1.0
     True
@@ -69,15 +70,15 @@ class Spending:
         if self.everyone.measure == "pure":
             return pure(rounds * (common + self.pure)).rho
         beside = rounds**2 * common
-        return max(
-            beside + rounds**2 * self.zcdp, beside + (pure(rounds * self.pure).rho if self.pure else 0.0)
-        )
+        of_pure_cohort = pure(rounds * self.pure).rho if self.pure else 0.0
+        of_zcdp_cohort = rounds**2 * self.zcdp
+        return beside + max(of_pure_cohort, of_zcdp_cohort)
 
     def event(self, privacy: Privacy) -> Any:
-        """A dp-accounting event that is at least as revealing as this spending (needs the extra `accounting`).
+        """A dp-accounting event that is at least as revealing as this spending.
 
         Where some cohorts paid pure and others zCDP, neither dominates the other: both are composed, which is
-        loose.
+        loose. Needs the extra `accounting`.
         """
         rounds = privacy.contributions
         if self.everyone.measure == "pure":
@@ -94,9 +95,9 @@ class Ledger:
     >>> ledger = Ledger(Privacy(1.0, 1e-6)).charge(zcdp(0.01)).charge(zcdp(0.01))
     >>> round(ledger.spent.everyone.amount, 6)
     0.02
-    >>> ledger.charge(zcdp(0.01))
+    >>> ledger.charge(zcdp(0.01))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discreet.errors.BudgetError: a charge of 0.01 (zcdp) would exceed epsilon = 1: epsilon = 0.9 is spent; plan fewer releases or more noise
+    discreet.errors.BudgetError: a charge of 0.01 (zcdp) would exceed epsilon = 1: epsilon = 0.9 is spent; ...
 
     People of different cohorts pay side by side, each cohort in its own measure:
 
@@ -126,7 +127,7 @@ class Ledger:
         return ledger.charge(zcdp(spending.zcdp), cohort=1) if spending.zcdp else ledger
 
     def charge(self, charge: Charge, *, cohort: int | None = None) -> "Ledger":
-        """The ledger after this charge, against everyone or against one cohort (numbered in order of time)."""
+        """The ledger after this charge, against everyone or one cohort (numbered in order of time)."""
         if charge.measure == "zcdp" and self.privacy.pure and charge.amount > 0:
             raise BudgetError(
                 "a zCDP charge cannot be paid from a pure budget; ask for delta > 0 or use a pure mechanism"
@@ -139,9 +140,10 @@ class Ledger:
         else:
             after = self._opened(cohort)._paid(charge)
         if not after._fits():
+            asked, spent = self.privacy.epsilon, self.spent.epsilon(self.privacy)
             raise BudgetError(
-                f"a charge of {charge.amount:.4g} ({charge.measure}) would exceed epsilon = {self.privacy.epsilon:.4g}: "
-                f"epsilon = {self.spent.epsilon(self.privacy):.3g} is spent; plan fewer releases or more noise"
+                f"a charge of {charge.amount:.4g} ({charge.measure}) would exceed epsilon = {asked:.4g}: "
+                f"epsilon = {spent:.3g} is spent; plan fewer releases or more noise"
             )
         return after
 
@@ -169,11 +171,8 @@ class Ledger:
             after = replace(self, newest_zcdp=self.newest_zcdp + units_of(charge))
         if after.newest_pure and after.newest_zcdp:
             raise ConfigError("a cohort pays in one measure: plan its releases all pure or all zCDP")
-        if (
-            self.privacy.contributions > 1
-            and (after.newest_pure or after.closed_pure)
-            and after._zcdp_anywhere()
-        ):
+        mixed = (after.newest_pure or after.closed_pure) and after._zcdp_anywhere()
+        if self.privacy.contributions > 1 and mixed:
             raise ConfigError(
                 f"with {self.privacy.contributions} contributions all people of a plan pay in one measure"
             )
@@ -183,6 +182,7 @@ class Ledger:
         return bool(self.newest_zcdp or self.closed_zcdp or (self.everyone and not self.privacy.pure))
 
     def _fits(self) -> bool:
+        """Whether the people who have paid most are within the privacy that was asked for."""
         privacy = self.privacy
         most_pure = max(self.newest_pure, self.closed_pure)
         if privacy.pure:

@@ -1,7 +1,7 @@
 """What is asked for (`Privacy`) and what one release costs (`Charge`).
 
-A charge is either a pure ε or a ρ of zero-concentrated differential privacy (zCDP); both add up over
-releases.
+A charge is either a pure ε or a ρ of zero-concentrated differential privacy (zCDP).
+Both add up over releases.
 
 Guarantee   docs/guarantees/ledger.md
 References  Bun, Steinke (2016), "Concentrated Differential Privacy"
@@ -106,9 +106,9 @@ class Privacy:
 
     @property
     def budget(self) -> Charge:
-        """What one round may cost, so that `contributions` rounds stay within (ε, δ).
+        """What one round may cost so that c = `contributions` rounds stay within (ε, δ).
 
-        Group privacy, ε/c or ρ/c².
+        By group privacy that is ε/c, pure, or ρ/c², zCDP.
         """
         return self.whole / (self.contributions if self.pure else self.contributions**2)
 

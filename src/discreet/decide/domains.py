@@ -1,17 +1,18 @@
 """Where decisions lie: boxes, l_p balls and simplices, each with the few operations that learners need.
 
-corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
-project(point)            the nearest point of the domain
-lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ the domain's own
-spread                    max ψ − min ψ over the domain, with ψ scaled to be 1-strongly convex in its norm
-dual_norm(vector)         the dual of that norm; noise_square is about E‖z‖² in it for standard normal z, or more
-diameter(order)           the largest distance of two points in the l_order norm
-dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
+    corner(direction)         argmin over the domain of ⟨direction, v⟩: the linear oracle of Frank–Wolfe
+    project(point)            the nearest point of the domain
+    lead(total, stiffness)    argmin of ⟨total, x⟩ + stiffness · ψ(x): the regularised leader, ψ its own
+    spread                    max ψ − min ψ over the domain, ψ scaled to be 1-strongly convex in its norm
+    dual_norm(vector)         the dual of that norm
+    noise_square              about E‖z‖² in the dual norm for standard normal z, or more
+    diameter(order)           the largest distance of two points in the l_order norm
+    dual                      q with 1/p + 1/q = 1: the norm in which features are bounded
 
 Everything here is public: a domain never sees a person.
 
-References  Hazan (2016), "Introduction to Online Convex Optimization"; Duchi et al. (2008), projection onto
-            the l₁ ball
+References  Hazan (2016), "Introduction to Online Convex Optimization"
+            Duchi et al. (2008), projection onto the l₁ ball
 """
 
 from dataclasses import dataclass
@@ -32,19 +33,23 @@ SMALLEST, LARGEST = 1e-150, 1e150
 
 @runtime_checkable
 class Domain(Protocol):
-    """A convex set; see the module's docstring."""
+    """A convex set in which decisions lie, with a regulariser ψ of its own."""
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """How many numbers a point has."""
 
     @property
-    def dual(self) -> float: ...
+    def dual(self) -> float:
+        """q with 1/p + 1/q = 1: the norm in which features are bounded."""
 
     @property
-    def spread(self) -> float: ...
+    def spread(self) -> float:
+        """max ψ − min ψ over the domain."""
 
     @property
-    def noise_square(self) -> float: ...
+    def noise_square(self) -> float:
+        """About E‖z‖² in the dual norm for standard normal z, or more."""
 
     @property
     def corners(self) -> int:
@@ -53,18 +58,23 @@ class Domain(Protocol):
     def corner_at(self, number: int) -> Floats:
         """One of these corners."""
 
-    def dual_norm(self, vector: Floats) -> float: ...
+    def dual_norm(self, vector: Floats) -> float:
+        """The dual of the norm in which ψ is 1-strongly convex."""
 
-    def diameter(self, order: float) -> float: ...
+    def diameter(self, order: float) -> float:
+        """The largest distance of two points in the l_order norm."""
 
     def start(self) -> Floats:
         """Where to begin: the point of least ψ."""
 
-    def corner(self, direction: Floats) -> Floats: ...
+    def corner(self, direction: Floats) -> Floats:
+        """The point v of least ⟨direction, v⟩."""
 
-    def project(self, point: Floats) -> Floats: ...
+    def project(self, point: Floats) -> Floats:
+        """The nearest point of the domain."""
 
-    def lead(self, total: Floats, stiffness: float) -> Floats: ...
+    def lead(self, total: Floats, stiffness: float) -> Floats:
+        """The point x of least ⟨total, x⟩ + stiffness · ψ(x)."""
 
 
 def _check(dimension: int, **positive: float) -> None:
@@ -208,13 +218,11 @@ class LpBall:
             scores = np.concatenate([-total, total]) / (stiffness * self.radius)
             shares = np.exp(scores - scores.max())
             shares /= shares.sum()
-            return np.asarray(
-                self.radius * (shares[: self.dimension] - shares[self.dimension :]), dtype=np.float64
-            )
+            difference = shares[: self.dimension] - shares[self.dimension :]
+            return np.asarray(self.radius * difference, dtype=np.float64)
         if self.p > 2:
             return self.project(-total / stiffness)
-        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, or at the radius if that
-        # is less.
+        # ⟨v, x⟩ + (h/2)‖x‖_p² is least along the dual map of v, at length ‖v‖_q / h, the radius at most.
         length = _norm(total, self.dual) * (self.p - 1) / stiffness
         return -min(self.radius, length) * _dual_map(total, self.dual)
 
@@ -292,8 +300,10 @@ def _noise_square(dimension: int, p: float) -> float:
     if p == 1:
         return 2 * log(2 * dimension)
     q = _dual(p)
-    moment = 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi) if q < 60 else inf
-    return float(min((dimension * moment) ** (2 / q), 2 * log(2 * dimension) * dimension ** (2 / q)))
+    moment = 2 ** (q / 2) * gamma((q + 1) / 2) / sqrt(pi) if q < 60 else inf  # E|z|^q of one number
+    by_moments = (dimension * moment) ** (2 / q)
+    by_largest = 2 * log(2 * dimension) * dimension ** (2 / q)
+    return float(min(by_moments, by_largest))
 
 
 def _dual_map(direction: Floats, q: float) -> Floats:
@@ -313,9 +323,8 @@ def _onto_simplex(point: Floats, total: float) -> Floats:
     point = point - np.max(point)  # the same projection, and digits where they matter
     falling = np.sort(point)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(point) + 1)
-    return np.asarray(
-        np.maximum(point - float(excess[np.flatnonzero(falling > excess)[-1]]), 0.0), dtype=np.float64
-    )
+    threshold = float(excess[np.flatnonzero(falling > excess)[-1]])
+    return np.asarray(np.maximum(point - threshold, 0.0), dtype=np.float64)
 
 
 def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:

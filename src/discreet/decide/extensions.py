@@ -4,11 +4,11 @@ Sort x in descending order by π; B_i is the set of the first i items, and
 
     μ_0 = 1 − x_π(1),  μ_i = x_π(i) − x_π(i+1),  μ_n = x_π(n)
     f̂(x) = Σ μ_i f(B_i) = E f({a : x_a > τ}),  τ uniform on [0, 1)
-    g_π(i) = f(B_i) − f(B_{i−1})                                a subgradient of f̂ at x if f is submodular
+    g_π(i) = f(B_i) − f(B_{i−1})                      a subgradient of f̂ at x if f is submodular
 
 Runtime     O(n log n) and n + 1 values of f
-References  Lovász (1983), "Submodular Functions and Convexity"; Hazan, Kale (2012), "Online Submodular
-            Minimization"
+References  Lovász (1983), "Submodular Functions and Convexity"
+            Hazan, Kale (2012), "Online Submodular Minimization"
 """
 
 from collections.abc import Callable

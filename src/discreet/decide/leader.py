@@ -1,9 +1,9 @@
 """Follow the regularised leader, with a regulariser that is read off released totals.
 
-    x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)          for the cube: clip(½ − v/h, 0, 1) in every coordinate
+    x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)        for the cube: clip(½ − v/h, 0, 1)
 
-v is the noisy total of all gradients so far. Its regret is at most (linear costs fixed in advance; others:
-see the proof)
+v is the noisy total of all gradients so far. For linear costs fixed in advance (others: see the proof) the
+regret is at most
 
     h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),        least at        h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
 
@@ -14,8 +14,8 @@ estimated: what the steps of the released totals show beyond their known noise, 
 deviations deducted. That reads released numbers only.
 
 Guarantee   docs/guarantees/costs.md, Theorem 3 (regret on the cube); post-processing as far as privacy goes
-References  Hazan, Kale (2012); Agarwal, Singh (2017); Duchi, Hazan, Singer (2011), "Adaptive Subgradient
-            Methods"
+References  Hazan, Kale (2012); Agarwal, Singh (2017)
+            Duchi, Hazan, Singer (2011), "Adaptive Subgradient Methods"
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ __all__ = ["Leader"]
 
 @dataclass(frozen=True)
 class Leader:
-    """The leader and its memory, a flat dictionary.
+    """The regularised leader over a domain. Its memory is a flat dictionary.
 
     >>> from discreet.decide.domains import Box
     >>> leader = Leader(Box(2, low=0.0, high=1.0))
@@ -54,10 +54,7 @@ class Leader:
     def follow(
         self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float
     ) -> dict[str, Any]:
-        """The memory after one more released total.
-
-        `step_variance` is that of its difference from the one before.
-        """
+        """The memory after one more released total; `step_variance` is of what it adds to the one before."""
         memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
         return memory | {"point": self.domain.lead(total, self.stiffness(memory) / self.pace)}
 

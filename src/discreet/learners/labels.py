@@ -14,9 +14,7 @@ Label = str | int
 
 
 def labelled(items: Any) -> tuple[int, tuple[Label, ...] | None]:
-    """How many items there are, and their labels if they have any.
-
-    Texts or whole numbers, which keep their type.
+    """How many items there are, and their labels if they have any: texts or whole numbers, as they are.
 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
@@ -26,9 +24,8 @@ def labelled(items: Any) -> tuple[int, tuple[Label, ...] | None]:
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ConfigError(f"items must be a whole number or a list of labels, got {items!r}")
     labels = tuple(require.plain(label) for label in items)
-    if not labels or not all(
-        isinstance(label, str | int) and not isinstance(label, bool) for label in labels
-    ):
+    fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
+    if not labels or not all(fine):
         raise ConfigError("labels must be texts or whole numbers, at least one")
     if len({str(label) for label in labels}) != len(labels):
         raise ConfigError("labels must be different from each other")
@@ -37,11 +34,10 @@ def labelled(items: Any) -> tuple[int, tuple[Label, ...] | None]:
 
 def labels_of(items: int, labels: tuple[Label, ...] | None) -> Any:
     """The items' names, to be indexed with a set; their numbers if they have no names."""
-    return np.arange(items) if labels is None else np.array(labels, dtype=object if _mixed(labels) else None)
-
-
-def _mixed(labels: tuple[Label, ...]) -> bool:
-    return len({type(label) for label in labels}) > 1
+    if labels is None:
+        return np.arange(items)
+    mixed = len({type(label) for label in labels}) > 1
+    return np.array(labels, dtype=object if mixed else None)
 
 
 def item_numbers(items: int, labels: tuple[Label, ...] | None) -> dict[Any, int]:

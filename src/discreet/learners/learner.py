@@ -44,10 +44,9 @@ Face = TypeVar("Face", bound="Learner")
 def guarded(
     method: Callable[Concatenate[Face, Arguments], Result],
 ) -> Callable[Concatenate[Face, Arguments], Result]:
-    """One call at a time, from its first line to its last. Other threads wait; a call from inside is refused.
+    """One call at a time, from its first line to its last: other threads wait, a call from inside is refused.
 
-    A call from inside comes from a signal handler, a finaliser or a person's own code, in the middle of
-    another call.
+    From inside are a signal handler, a finaliser, or a person's own code in the middle of another call.
     """
 
     @wraps(method)
@@ -69,9 +68,9 @@ def guarded(
 
 
 class Learner:
-    """The base of everything that learns from people. A learner has settings, and modes.
+    """The base of everything that learns from people.
 
-    Ways of learning that may serve them.
+    A learner has settings, and modes: ways of learning, of which the first that serves the settings is taken.
     """
 
     settings_type: ClassVar[type[Settings]]
@@ -126,10 +125,7 @@ class Learner:
 
     @guarded
     def close(self, ticket: Ticket, feedback: Any) -> bool:
-        """End a round with its feedback.
-
-        False if its block was over and the round had already counted without.
-        """
+        """End a round with its feedback; False if its block was over, and it counted without."""
         return self._closed(ticket, feedback)
 
     @guarded
@@ -191,11 +187,10 @@ class Learner:
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
-        """End many rounds: True where the feedback counted, False where the block was over.
+        """End many rounds with one entry or row of feedback a ticket.
 
-        One entry or row a ticket.
-
-        None, NaN or a malformed row adds nothing and closes its round.
+        True where the feedback counted, False where the block was over. None, NaN or a malformed row adds
+        nothing and closes its round.
         """
         counted = self._rounds.close_many(tickets, feedback)
         self._keep(int(counted.sum()))
@@ -240,18 +235,12 @@ class Learner:
 
     @guarded
     def preview(self, count: int) -> Any:
-        """The decisions of the next rounds of this block, without asking for them.
-
-        For batch systems and simulations.
-        """
+        """The decisions of the next rounds of this block, without asking: for batches and simulations."""
         return self._rounds.preview(require.whole("count", count, 0))
 
     @guarded
     def turn(self) -> bool:
-        """Make the release that is due, if one is. Asking for a decision does so too.
-
-        This is for whoever does not ask.
-        """
+        """Make the release that is due, if one is: for whoever does not ask, since a question does so too."""
         return self._rounds.release_if_due()
 
     # --- what may be read ---------------------------------------------------------------------------------
@@ -277,10 +266,7 @@ class Learner:
 
     @property
     def rounds_until_release(self) -> int:
-        """How many more rounds can be opened before the next release.
-
-        If one is due, before the one after it.
-        """
+        """How many more rounds can be opened before the next release (if one is due, the one after it)."""
         return self._rounds.until_release
 
     @property
@@ -318,9 +304,7 @@ class Learner:
     # --- keeping ------------------------------------------------------------------------------------------
     @guarded
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole state to a file, which becomes the journal.
-
-        From now on every release is committed there.
+        """Write the whole state to a file, which becomes the journal: every later release is committed there.
 
         The file is not private: it holds raw sums. `discreet.load(path)` goes on from it, and fences off this
         copy.
@@ -338,7 +322,8 @@ class Learner:
 
     def __reduce__(self) -> NoReturn:
         raise StateError(
-            "a learner cannot be copied or pickled: two copies would spend one budget twice; use save and load"
+            "a learner cannot be copied or pickled: two copies would spend one budget twice; "
+            "use save and load"
         )
 
     def __repr__(self) -> str:
@@ -347,10 +332,7 @@ class Learner:
 
 
 class _Checkpoint:
-    """When the open block is saved.
-
-    After so many answers, or after so much time, looked at when an answer comes.
-    """
+    """When the open block is saved: after so many answers, or so much time, looked at when an answer comes."""
 
     def __init__(self, every: Checkpoint) -> None:
         if every is not None and not isinstance(every, timedelta):
@@ -362,6 +344,7 @@ class _Checkpoint:
         self._since = monotonic()
 
     def is_due(self, closed: int) -> bool:
+        """Whether to save now that so many more answers came; if so, counting starts again."""
         if self._every is None:
             return False
         self._answers += closed

@@ -1,7 +1,4 @@
-"""Every learner by its name, imported on first use.
-
-What `discreet.load`, `discreet run`, plans and checks look learners up in.
-"""
+"""Every learner by its name, imported on first use: what `discreet.load`, runs and plans look them up in."""
 
 import os
 from importlib import import_module

@@ -1,8 +1,6 @@
-"""A running total inside a learner's state.
+"""A running total inside a learner's state: what each block gathers, and the noisy sum of all blocks so far.
 
-What is gathered each block, and the noisy sum of all blocks after it.
-
-Schedule, gathering, sum and facts in one object, named, so that several fit in one state.
+Schedule, gathering, sum and facts are one object with a name, so that several fit in one state.
 """
 
 from dataclasses import dataclass
@@ -76,10 +74,13 @@ class RunningTotal:
         spent = self.sum.spent(self.releases)
         total = paid_by_cohorts(self.privacy, [spent]) if self.sum.has_cohorts else Spending(spent)
         return Plan.scheduled(
-            self.schedule, self.sum.charge, total,
+            self.schedule,
+            self.sum.charge,
+            total,
             cohort=lambda index: index if self.sum.has_cohorts else None,
-            facts=facts, constants=(self.name, self.sum),
-        )  # fmt: skip
+            facts=facts,
+            constants=(self.name, self.sum),
+        )
 
     def start(self) -> tuple[State, State]:
         """Public and kept state before the first release."""
@@ -91,11 +92,11 @@ class RunningTotal:
         public, kept = door.prefix(self.sum, self._own(public), self._own(kept), block[self.name])
         count, grid = kept["steps"], self.gathering.grid
         return Total(
-            public["prefix"].reshape(self.gathering.shape) * grid,
-            self.sum.variance(count) * grid**2,
-            self.sum.step_variance(count) * grid**2,
-            self._named(public),
-            self._named(kept),
+            values=public["prefix"].reshape(self.gathering.shape) * grid,
+            variance=self.sum.variance(count) * grid**2,
+            step_variance=self.sum.step_variance(count) * grid**2,
+            public=self._named(public),
+            kept=self._named(kept),
         )
 
     def _named(self, state: State) -> State:

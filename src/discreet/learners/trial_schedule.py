@@ -88,7 +88,8 @@ class TrialSchedule:
         stretch = (position * self.count + self.count - 1) // self.rounds
         while stretch * self.rounds // self.count > position:
             stretch -= 1
-        begin, end = (number * self.rounds // self.count for number in (stretch, stretch + 1))
+        begin = stretch * self.rounds // self.count
+        end = (stretch + 1) * self.rounds // self.count
         if position != begin + scattered_one(self.key, stretch) % (end - begin):
             return NOTHING
         cycle, place = divmod(stretch, self.kinds)

@@ -1,7 +1,4 @@
-"""Compile what will run, ahead of the first person.
-
-Every hook of a problem, once, on numbers that nobody contributed.
-"""
+"""Compile what will run, ahead of the first person: every hook once, on numbers that nobody contributed."""
 
 import numpy as np
 
@@ -26,7 +23,7 @@ __all__ = ["warm_up"]
 def warm_up(*learners: Learner) -> None:
     """Compile what these learners need, so that no visitor has to wait for it.
 
-    Without any, everything (some seconds, once).
+    Without learners everything is compiled, which takes some seconds, once.
     """
     for learner in learners:
         if not isinstance(learner, Learner):

@@ -23,7 +23,16 @@ from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES
 from discreet.turn.settings import Settings
 
-__all__ = ["NumbersWire", "Table", "Wire", "list_of_columns", "present", "row_columns", "shown", "wire_of"]
+__all__ = [
+    "NumbersWire",
+    "Table",
+    "Wire",
+    "list_of_columns",
+    "present",
+    "row_columns",
+    "shown",
+    "wire_of",
+]
 
 
 class Table(Protocol):
@@ -148,8 +157,8 @@ def row_columns(header: Sequence[str], width: int, names: Any = None) -> list[st
     if names is None:
         if len(header) != width:
             raise ConfigError(
-                f"a row has {width} numbers, and the log {len(header)} columns: name {width} of them in "
-                "`columns`"
+                f"a row has {width} numbers, and the log {len(header)} columns: "
+                f"name {width} of them in `columns`"
             )
         return list(header)
     found = present(header, list_of_columns("columns", names))

@@ -1,6 +1,4 @@
-"""The door: the only object that turns secret into public.
-
-It takes only what was gathered, and its fee first.
+"""The door: the only object that turns secret into public, and only what was gathered, for a fee.
 
 A door is made for one turn, with the charge that was reserved for it. Each passage pays before a random word
 is drawn; what was not reserved cannot be spent. What was gathered says how far a person can move it, and
@@ -70,9 +68,9 @@ class Door:
     def select_basis(
         self, selection: Selection, gathered: Gathered, extensions: Callable[[list[int]], Mask], rank: int
     ) -> list[int]:
-        """Up to `rank` successive draws, until no candidate is left.
+        """A basis of a matroid: up to `rank` successive draws, until no candidate is left.
 
-        A basis of a matroid, all paid before the first.
+        All draws are paid before the first.
 
         `extensions(chosen)` says which candidates stay independent of those chosen; it must not read anyone's
         data. Always a full basis: stopping at a noisy threshold would not have a bounded range.
@@ -86,9 +84,9 @@ class Door:
         return chosen
 
     def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:
-        """The next prefix of a running sum, as new public and kept state. One step a turn.
+        """The next prefix of a running sum, as new public and kept state.
 
-        Later ones lean on earlier fees.
+        One step a turn: the fee of a step counts on those of the steps before it.
         """
         if _genuine(gathered).gathering != sums.gathering:
             raise ConfigError("a running sum takes what its own gathering added up")
@@ -100,7 +98,7 @@ class Door:
 
     # --- the draws themselves, paid for by now; an audit stands in for them -------------------------------
     def noised(self, noise: Noise, exact: Integers) -> Integers:
-        """Integers and noise of a passage that was paid."""
+        """Integers plus the noise of a passage that was paid."""
         return exact + noise.draw(exact.size, self._words)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:

@@ -30,7 +30,7 @@ BUFFERS = 8
 
 @dataclass(frozen=True)
 class Exponentials:
-    """c_0 = 1, c_j = Σ_b weight_b · (1 − decay_b)^(j−1).
+    """The coefficients c_0 = 1, c_j = Σ_b weight_b · (1 − decay_b)^(j−1).
 
     `decay` is 1 − λ, in which small numbers keep their digits.
     """
@@ -46,17 +46,9 @@ class Exponentials:
         return float(1 + np.sum(pairs * _geometric(self.decay[:, None], self.decay[None, :], length - 1)))
 
     @cached_property
-    def _inverse(self) -> tuple[Floats, Floats, float, Floats, Floats, Floats]:
-        """1/c as a sum of exponentials.
-
-        Logarithms of its rates, its fading and settled parts, and all products of pairs.
-        """
-        zeros, slopes = _zeros(self.decay, self.weight)
-        residues = -1 / slopes
-        fading, logs = -residues / zeros, np.log1p(-zeros)
-        apart = zeros[:, None] + zeros[None, :] - zeros[:, None] * zeros[None, :]
-        pairs = np.multiply.outer(fading, fading) / apart, np.multiply.outer(residues, residues) / apart
-        return logs, fading / zeros, 1 + float(np.sum(residues / zeros)), np.add.outer(logs, logs), *pairs
+    def _inverse(self) -> "_Inverse":
+        """1/c, which is again a sum of exponentials."""
+        return _Inverse.of(self.decay, self.weight)
 
     def row_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of A·C⁻¹: the variance of that prefix per unit variance of noise.
@@ -66,19 +58,51 @@ class Exponentials:
         """
         if self.decay.size == 0:
             return float(length)
-        logs, fading, settled, both, fading_pairs, _ = self._inverse
-        cross, pairs = -np.expm1(length * logs) @ fading, -np.sum(fading_pairs * np.expm1(length * both))
+        inverse = self._inverse
+        settled = inverse.settled
+        cross = -np.expm1(length * inverse.logs) @ inverse.fading
+        pairs = -np.sum(inverse.fading_pairs * np.expm1(length * inverse.log_pairs))
         return float(settled**2 * length + 2 * settled * cross + pairs)
 
     def inverse_norm_squared(self, length: int) -> float:
-        """The squared norm of row `length` of C⁻¹.
-
-        The variance of what that prefix adds, per unit variance of noise.
-        """
+        """The squared norm of row `length` of C⁻¹: the same for what that prefix adds to the one before."""
         if self.decay.size == 0 or length <= 1:
             return 1.0
-        *_, both, _, residue_pairs = self._inverse
-        return float(1 - np.sum(residue_pairs * np.expm1((length - 1) * both)))
+        inverse = self._inverse
+        return float(1 - np.sum(inverse.residue_pairs * np.expm1((length - 1) * inverse.log_pairs)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Inverse:
+    """1/c as a sum of exponentials, and what norms of its rows need of it."""
+
+    logs: Floats
+    """Logarithms of its rates."""
+    log_pairs: Floats
+    """Sums of all pairs of these."""
+    settled: float
+    """What prefixes of 1/c tend to."""
+    fading: Floats
+    """What each rate adds to them before it has faded."""
+    fading_pairs: Floats
+    residue_pairs: Floats
+    """Products of all pairs, of what fades in prefixes and of the coefficients themselves, added up."""
+
+    @classmethod
+    def of(cls, decay: Floats, weight: Floats) -> "_Inverse":
+        zeros, slopes = _zeros(decay, weight)
+        residues = -1 / slopes
+        fading = -residues / zeros
+        logs = np.log1p(-zeros)
+        apart = zeros[:, None] + zeros[None, :] - zeros[:, None] * zeros[None, :]
+        return cls(
+            logs=logs,
+            log_pairs=np.add.outer(logs, logs),
+            settled=1 + float(np.sum(residues / zeros)),
+            fading=fading / zeros,
+            fading_pairs=np.multiply.outer(fading, fading) / apart,
+            residue_pairs=np.multiply.outer(residues, residues) / apart,
+        )
 
 
 def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
@@ -91,7 +115,8 @@ def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
     if horizon <= 2 * buffers + 1:
         return _gauss(horizon // 2)
     # Closer rates than a factor of three would make the least-squares weights change sign.
-    rates = np.geomspace(1.0, 0.4 / horizon, min(buffers, 1 + int(np.log(horizon / 0.4) / 1.2)))
+    apart = 1 + int(np.log(horizon / 0.4) / 1.2)
+    rates = np.geomspace(1.0, 0.4 / horizon, min(buffers, apart))
     ages = np.unique(np.round(np.geomspace(1, horizon - 1, 200)))
     wanted = np.array([_square_root_coefficient(age) for age in ages])
     design = np.exp(-np.multiply.outer(ages - 1, rates)) / wanted[:, None]
@@ -100,12 +125,10 @@ def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:
 
 
 def square_root_norm(horizon: int) -> float:
-    """‖c‖² of the exact square root.
-
-    Its square is the square root's largest squared error for unit sensitivity.
-    """
+    """‖c‖² of the exact square root; squared, it is the largest squared error for unit sensitivity."""
     ages = np.arange(1, min(horizon, 10**6))
-    total = 1 + float(np.sum(np.exp(2 * np.cumsum(np.log1p(-1 / (2 * ages))))))
+    logs = np.cumsum(np.log1p(-1 / (2 * ages)))  # of the coefficients
+    total = 1 + float(np.sum(np.exp(2 * logs)))
     if horizon > 10**6:  # c_j² = 1/(πj) · (1 − 1/(4j) + …): the tail is an integral to ten digits
         total += (np.log((horizon - 0.5) / (10**6 - 0.5)) - (1 / 10**6 - 1 / horizon) / 4) / pi
     return total
@@ -129,7 +152,7 @@ def _geometric(first: Floats, second: Floats, length: int) -> Floats:
 
 
 def _zeros(decay: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """The zeros θ of 1 + Σ weight/(decay − θ) and the slopes there, by bisection between neighbouring poles."""
+    """The zeros θ of 1 + Σ weight/(decay − θ), by bisection between its poles, and the slopes there."""
     order = np.argsort(decay)
     poles, weight = decay[order], weight[order]
     low = np.zeros_like(poles)  # distances from the pole below, so that close zeros keep their digits

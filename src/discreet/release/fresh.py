@@ -1,6 +1,4 @@
-"""Running sums of separate releases.
-
-Every block is noised by itself, and prefixes are sums of what was released.
+"""Running sums of separate releases: every block is noised by itself, and prefixes add up what was released.
 
 Each person enters one release, so every release has the whole budget, in whichever measure needs less noise;
 the noise of a prefix grows with the number of releases. For few of them that is least: up to some fifty where
@@ -8,8 +6,8 @@ a person moves one public number.
 
 Guarantee   docs/guarantees/sums.md, Theorem 5
 Runtime     one noise vector a step; state O(d)
-References  Dwork, Naor, Pitassi, Rothblum (2010), the simple mechanisms; McSherry (2009), parallel
-            composition
+References  Dwork, Naor, Pitassi, Rothblum (2010), the simple mechanisms
+            McSherry (2009), parallel composition
 """
 
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ __all__ = ["FreshSum"]
 
 @dataclass(frozen=True)
 class FreshSum:
-    """A calibrated sum of separate releases; see the module's docstring."""
+    """A calibrated sum of separate releases: noise once for each block, and prefixes that add it up."""
 
     once: Once
 

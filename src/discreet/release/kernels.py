@@ -7,10 +7,9 @@ reference in the tests.
 Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair
 (address, state): the C function that makes the next 64-bit word, and its argument.
 
-Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights),
-            docs/guarantees/sums.md (step)
-References  Canonne, Kamath, Steinke (2020), Algorithms 1–3; Lemire (2019), "Fast Random Integer Generation in
-            an Interval"
+Guarantee   docs/guarantees/: noise.md (samplers), selection.md (weights), gathering.md (entrance), sums.md
+References  Canonne, Kamath, Steinke (2020), Algorithms 1–3
+            Lemire (2019), "Fast Random Integer Generation in an Interval"
 """
 
 from fractions import Fraction
@@ -123,24 +122,28 @@ def gaussian(sigma: Any, address: Any, state: Any) -> Any:
 
 @compiled
 def fill_below(number: Any, out: Any, address: Any, state: Any) -> None:
+    """Uniform whole numbers below `number`, one a place."""
     for place in range(out.size):
         out[place] = below(number, address, state)
 
 
 @compiled
 def fill_succeeds(numerator: Any, denominator: Any, out: Any, address: Any, state: Any) -> None:
+    """Draws with success probability exp(−numerator/denominator), one a place."""
     for place in range(out.size):
         out[place] = succeeds(numerator, denominator, address, state)
 
 
 @compiled
 def fill_laplace(scale: Any, out: Any, address: Any, state: Any) -> None:
+    """Discrete Laplace variables, one a place."""
     for place in range(out.size):
         out[place] = laplace(scale, address, state)
 
 
 @compiled
 def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
+    """Discrete Gaussian variables, one a place."""
     for place in range(out.size):
         out[place] = gaussian(sigma, address, state)
 
@@ -301,7 +304,7 @@ def admit_rows(
 def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: Any, out: Any) -> None:
     """Each number clipped to [low, high], in whole steps between `least` and `most`.
 
-    What is not finite as zero.
+    What is not finite counts as zero.
     """
     for place in range(numbers.size):
         value = numbers[place]
@@ -315,7 +318,7 @@ def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: 
 def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
     """Add each person's steps to their cells, with the signs.
 
-    False, before anything is added, if a cell stands twice in a row.
+    Gives False, and adds nothing, if a cell stands twice in a row.
     """
     people, copies = cells.shape
     for person in range(people):
@@ -333,9 +336,9 @@ def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
 
 @compiled
 def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
-    """Keep rows of numbers in [0, 1] at their places, in whole steps.
+    """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are left out.
 
-    What is not finite as zero, places beyond the end not at all.
+    What is not finite counts as zero.
     """
     for row in range(rows.shape[0]):
         if 0 <= places[row] < held.shape[0]:

@@ -3,8 +3,10 @@
 No floating-point number is touched between the random words and the integer that comes out, so the law is the
 one in the proof, not an approximation of it.
 
-Guarantee   docs/guarantees/noise.md: a change of at most s (l₁) costs s/scale, pure; of at most s (l₂) costs
-            s²/2σ², zCDP
+    change of at most s (l₁), Laplace     costs s/scale, pure
+    change of at most s (l₂), Gaussian    costs s²/2σ², zCDP
+
+Guarantee   docs/guarantees/noise.md
 Runtime     about 0.1 µs a coordinate
 References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy"
 """
@@ -23,9 +25,16 @@ from discreet.release.gathering.base import Gathering
 from discreet.release.randomness import Words
 
 __all__ = [
-    "LARGEST_SCALE", "LARGEST_SIGMA", "DiscreteGaussian", "DiscreteLaplace", "Noise", "Once", "bernoulli_exp", "noise_for",
+    "LARGEST_SCALE",
+    "LARGEST_SIGMA",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Noise",
+    "Once",
+    "bernoulli_exp",
+    "noise_for",
     "uniform_below",
-]  # fmt: skip
+]
 
 LARGEST_SIGMA = 2**26
 """Up to here the Gaussian sampler's products fit 64 bits."""
@@ -41,7 +50,7 @@ class Noise(Protocol):
         """The norm in which its price counts what a person can move: l₁ or l₂."""
 
     def charge(self, sensitivity: float) -> Charge:
-        """The cost of adding this noise to a vector that one person can move by at most `sensitivity` in that norm."""
+        """The cost of this noise on a vector that one person moves by at most `sensitivity` in that norm."""
 
     @property
     def variance(self) -> float:
@@ -134,7 +143,8 @@ def noise_for(budget: Charge, gathering: Gathering, most: int) -> tuple[int, Noi
         levels = min(most, int((LARGEST_SCALE - 1) / per_level))
     if levels < 1:
         raise ConfigError(
-            f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers make: raise epsilon"
+            f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers make: "
+            "raise epsilon"
         )
     scale = ceil(levels * per_level)
     return levels, DiscreteGaussian(scale) if budget.measure == "zcdp" else DiscreteLaplace(scale)

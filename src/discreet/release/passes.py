@@ -2,9 +2,8 @@
 
 Producing every person's vector first and admitting it afterwards was measured seven times slower. Each pass
 takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `limit` (the longest a row may be
-before rounding, in steps) and the sum; they are handed in by `Rows.add_through`, so a pass cannot promise
-what `Rows` does not state. tests/release/test_passes.py feeds every one of them hostile single people and
-measures the integers.
+before rounding, in steps) and the sum. `Rows.add_through` hands them in, so a pass cannot promise what `Rows`
+does not state; tests/release/test_passes.py feeds every pass hostile single people and measures the integers.
 
 Guarantee   docs/guarantees/gathering.md, Lemma 5
 """
@@ -18,7 +17,7 @@ from discreet.compiled import compiled, compiled_sums
 
 @compiled
 def add_click_gains(rows: Any, slate: Any, norm: Any, unit: Any, limit: Any, total: Any) -> None:
-    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in integer steps.
+    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in steps.
 
     For an item that is already before a slot, the gain is that on top of the *other* items before it: what
     the slot would see if the item were free. A gain of 1 is `unit` steps; a visitor whose gains, stacked over
@@ -93,9 +92,9 @@ def squares_and_product(vector: Any, other: Any) -> Any:
 
 @compiled
 def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
-    """The l_order length of scale · vector and one more number.
+    """The l_order length of scale · vector and one more number; order 0 stands for l_∞.
 
-    `root` is the vector's l₂ length, order 0 stands for l_∞.
+    `root` is the vector's own l₂ length, known already.
     """
     if order == 2.0:
         return np.sqrt((scale * root) ** 2 + more * more)
@@ -142,9 +141,8 @@ def add_gradients(
         factor = slope(code, parameter, margin * shrink + more, target)
         if weight != 0.0:
             more = constant * before[size] if constant != 0.0 else 0.0
-            factor += weight * (
-                factor - slope(code, parameter, product(sample, before) * shrink + more, target)
-            )
+            earlier = product(sample, before) * shrink + more
+            factor += weight * (factor - slope(code, parameter, earlier, target))
         scale, more = unit * factor * shrink, unit * factor * constant
         length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):

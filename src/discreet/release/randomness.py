@@ -54,9 +54,9 @@ _forks = [0]  # between the first process and this one
 
 
 def this_process() -> tuple[int, int]:
-    """Tells a process from its forks: an id may be used again, and a fork from C is not counted.
+    """Tells a process from its forks: its id and how many forks led to it.
 
-    Both together tell.
+    Only both together do: an id may be used again, and a fork from C is not counted.
     """
     return os.getpid(), _forks[0]
 

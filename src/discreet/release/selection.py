@@ -6,8 +6,7 @@ If replacing one person moves the scores by changes that all lie in an interval 
 loss of one draw has range b = rate · span (plus what the integers cost), and one draw costs b, pure, or b²/8,
 zCDP. Scores are integers.
 
-Guarantee   docs/guarantees/selection.md, Theorem 1 (bounded range), Lemma 2 (integer weights), Theorem 3
-            (bases)
+Guarantee   docs/guarantees/selection.md: Theorem 1 (bounded range), Lemma 2 (integers), Theorem 3 (bases)
 Runtime     O(n) a draw
 References  McSherry, Talwar (2007); Dong, Durfee, Rogers (2020); Cesar, Rogers (2021)
 """
@@ -27,10 +26,7 @@ from discreet.release.randomness import Words
 __all__ = ["INTEGER_SLACK", "Selection", "checked_candidates"]
 
 INTEGER_SLACK = 2.0**-39 + 4 * 2.0**-49
-"""What integer weights add to the range.
-
-2 · 2^−FLOOR for rounding down, 4 times the error of the computed exponential.
-"""
+"""What integer weights add to the range: 2 · 2^−FLOOR for rounding down, 4 errors of the exponential."""
 _RATE_UNIT = 2.0**-57
 
 
@@ -48,7 +44,7 @@ class Selection:
     Examples
     --------
     >>> from discreet.release.gathering import Rows
-    >>> gains = Rows(10, norm=float("inf"), nonnegative=True)          # a person moves each score by at most 1, either way
+    >>> gains = Rows(10, norm=float("inf"), nonnegative=True)  # a person moves each score by at most 1
     >>> chosen = Selection.for_budget(zcdp(0.01), gains, draws=50)
     >>> f"{chosen.rate:.4f}", f"{(chosen.charge('zcdp') * 50).amount:.6f}"
     ('0.0200', '0.010000')

@@ -51,7 +51,10 @@ Noised = Callable[[Noise, Integers], Integers]
 
 
 class PrefixSum(Protocol):
-    """A calibrated mechanism. State is two flat dictionaries; what `public` holds may be shown to anyone."""
+    """A calibrated continual sum.
+
+    Its state is two flat dictionaries: what `public` holds may be shown to anyone, `kept` may not.
+    """
 
     @property
     def gathering(self) -> Gathering:
@@ -71,15 +74,15 @@ class PrefixSum(Protocol):
         """The variance of one coordinate of prefix number `releases`, in integer steps."""
 
     def step_variance(self, releases: int) -> float:
-        """The variance of one coordinate of what prefix number `releases` adds to the one before, or a bound on it."""
+        """The same, or a bound on it, for what prefix number `releases` adds to the one before."""
 
     def start(self) -> tuple[State, State]:
         """Public and kept state before the first release."""
 
     def step(self, public: State, kept: State, addend: Integers, noised: Noised) -> tuple[State, State]:
-        """Release the next prefix; it is `public["prefix"]`, in integer steps.
+        """Release the next prefix: new public and kept state.
 
-        `kept["steps"]` counts them.
+        `public["prefix"]` holds it, in integer steps; `kept["steps"]` counts the releases.
         """
 
 

@@ -47,7 +47,7 @@ class FixedPoint:
 
     @classmethod
     def of(cls, ideal: Exponentials, stream: Stream, levels: int) -> "FixedPoint":
-        """As many binary digits as 64-bit buffers hold, without overflow for any stream that passed the entrance."""
+        """As many binary digits as 64-bit buffers hold without overflow, whatever was gathered."""
         largest = levels * stream.people  # of one vector's coordinates
         reach = np.minimum(stream.releases, 1 / ideal.decay)
         fraction = 61 - np.ceil(np.log2(largest * reach + 1)).astype(np.int64)
@@ -71,24 +71,21 @@ class FixedPoint:
     def drift(self, releases: int) -> float:
         """The bound e: roundings of each buffer, faded and weighted, and of the mixing."""
         reach = np.minimum(releases, 1 / self.used.decay)
-        return (
-            float(np.sum(self.used.weight * reach * 2.0**-self.fraction))
-            + self.weight.size * 2.0**-self.output_fraction
-        )
+        of_buffers = float(np.sum(self.used.weight * reach * 2.0**-self.fraction))
+        of_mixing = self.weight.size * 2.0**-self.output_fraction
+        return of_buffers + of_mixing
 
 
 def _mantissas(values: np.ndarray) -> tuple[Integers, Integers]:
-    """Each value as mantissa / 2^shift with a mantissa below 2³² and a shift of at least 32.
-
-    Values lie in (0, 1).
-    """
+    """Each value in (0, 1) as mantissa / 2^shift, with a mantissa below 2³² and a shift of at least 32."""
     shift = 31 - np.floor(np.log2(values)).astype(np.int64)
-    return np.minimum(np.floor(values * 2.0**shift), 2**32 - 1).astype(np.int64), shift
+    mantissa = np.minimum(np.floor(values * 2.0**shift), 2**32 - 1).astype(np.int64)
+    return mantissa, shift
 
 
 @dataclass(frozen=True)
 class ToeplitzSum:
-    """A calibrated Toeplitz sum; see the module's docstring."""
+    """A calibrated Toeplitz sum: noisy mixtures of the newest block with those before, and their prefixes."""
 
     gathering: Gathering
     releases: int
@@ -108,35 +105,33 @@ class ToeplitzSum:
             )
         ideal = factor(stream.releases)
         shrink = sqrt(2 * budget.amount) * (1 - 2**-40)
-        norm = sqrt(ideal.norm_squared(stream.releases)) * (
-            1 + 2**-24
-        )  # fixed-point coefficients differ by less
+        # The fixed-point coefficients differ from the ideal ones by less than 2^-24 of their size.
+        norm = sqrt(ideal.norm_squared(stream.releases)) * (1 + 2**-24)
         cells = sqrt(stream.releases * stream.gathering.cells)
         unit = stream.gathering.unit_sensitivity(2)
         levels = min(stream.room, floor(((LARGEST_SIGMA - 1) * shrink - 2 * cells) / (norm * unit)))
         if levels < 1:
+            numbers = stream.gathering.size
             raise ConfigError(
-                f"method='toeplitz' cannot round {stream.releases} releases of {stream.gathering.size} numbers finely enough "
-                "for this budget: use method='honaker', or fewer releases"
+                f"method='toeplitz' cannot round {stream.releases} releases of {numbers} numbers finely "
+                "enough for this budget: use method='honaker', or fewer releases"
             )
         fixed = FixedPoint.of(ideal, stream, levels)
         rounding = 1 + fixed.drift(stream.releases) if ideal.decay.size else 0.0
         exact_norm = sqrt(fixed.used.norm_squared(stream.releases)) * (1 + 2**-40)
         sigma = ceil((exact_norm * levels * unit + rounding * cells) / shrink)
-        return cls(
-            stream.gathering.on_grid(levels), stream.releases, DiscreteGaussian(sigma), fixed, rounding
-        )
+        gathering = stream.gathering.on_grid(levels)
+        return cls(gathering, stream.releases, DiscreteGaussian(sigma), fixed, rounding)
 
     def spent(self, releases: int) -> Charge:
         # The first person is in every release with the largest coefficients; people who came later paid less.
-        # Paid ahead:
-        # at release 1, 2, 4, … for all before the next of these, so that a step need not add up coefficients.
+        # It is paid ahead, at release 1, 2, 4, … for all before the next of these, so that a step need not
+        # add up coefficients.
         covered = min(2 ** releases.bit_length() - 1, self.releases)
         norm = sqrt(self.fixed.used.norm_squared(covered)) * (1 + 2**-40)
         moved = norm * self.gathering.sensitivity(2)
-        return self.noise.charge(moved + self.rounding * sqrt(covered * self.gathering.cells)) * (
-            releases > 0
-        )
+        rounded = self.rounding * sqrt(covered * self.gathering.cells)
+        return self.noise.charge(moved + rounded) * (releases > 0)
 
     def charge(self, index: int) -> Charge:
         if index & (index + 1):
@@ -169,7 +164,5 @@ class ToeplitzSum:
         kernels.toeplitz_undo(
             public["buffers"], released, 1 - fixed.used.decay, fixed.used.weight, newest, faded
         )
-        return {"prefix": public["prefix"] + newest, "buffers": faded}, {
-            "buffers": buffers,
-            "steps": kept["steps"] + 1,
-        }
+        shown = {"prefix": public["prefix"] + newest, "buffers": faded}
+        return shown, {"buffers": buffers, "steps": kept["steps"] + 1}

@@ -10,7 +10,7 @@ weights first: the node of height h then has variance σ²/(2 − 2^−h), at th
 half as much noise.
 
 Guarantee   docs/guarantees/sums.md, Theorem 2
-Runtime     plain: one noise vector a step; refined: two on average, log₂ N + 1 at most. State O(d · log N)
+Runtime     one noise vector a step; refined: two on average, log₂ N + 1 at most; state O(d · log N)
 References  Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum (2010); Honaker (2015)
 """
 
@@ -29,7 +29,7 @@ __all__ = ["TreeSum"]
 
 @dataclass(frozen=True)
 class TreeSum:
-    """A calibrated tree; see the module's docstring."""
+    """A calibrated tree: every node is noised when its last leaf arrives, and prefixes add up nodes."""
 
     gathering: Gathering
     noise: Noise
@@ -39,9 +39,9 @@ class TreeSum:
 
     @classmethod
     def calibrate(cls, budget: Charge, stream: Stream, *, refined: bool) -> "TreeSum":
-        """zCDP: σ = s₂·√(height/2ρ); pure.
+        """zCDP: σ = s₂·√(height/2ρ); pure: scale = s₁·height/ε.
 
-        Scale = s₁·height/ε, with height = N.bit_length() nodes above a leaf.
+        A leaf lies in at most height = N.bit_length() nodes.
         """
         height = stream.releases.bit_length()
         levels, noise = noise_for(budget / height, stream.gathering, stream.room)
@@ -53,8 +53,7 @@ class TreeSum:
         return self.noise.charge(self.gathering.sensitivity(self.noise.norm))
 
     def spent(self, releases: int) -> Charge:
-        # The first person lies in the nodes that end at 1, 2, 4, …, and nobody lies in more nodes up to any
-        # time.
+        # The first person lies in the nodes that end at 1, 2, 4, …; at no time does anyone lie in more.
         return self._node * releases.bit_length()
 
     def charge(self, index: int) -> Charge:
@@ -67,8 +66,7 @@ class TreeSum:
         return self.noise.variance * sum(shares)
 
     def step_variance(self, releases: int) -> float:
-        # One node comes and those it is made of go; averaging a node with its children only makes the two
-        # more alike.
+        # One node comes and those it is made of go; averaging it with its children makes them more alike.
         return self.noise.variance * (releases & -releases).bit_length()
 
     def start(self) -> tuple[State, State]:

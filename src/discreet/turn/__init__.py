@@ -1,4 +1,4 @@
-"""When and how surely.
+"""When data becomes public, and how surely.
 
 Schedules and plans, the turn record, coins, settings, journals and state files, the engine, rounds.
 """

@@ -1,9 +1,10 @@
 """Public coins: exploration, thresholds and rounding, never noise.
 
 A coin is a keyed pseudo-random function of (the turn's coin key, round). The key is committed with the turn,
-before any decision that uses it, so replicas agree without talking and a crash cannot re-roll.
+before any decision that uses it, so replicas agree without talking and a crash cannot re-roll. Coins are part
+of the transcript, and independent of the data.
 
-Guarantee   docs/guarantees/turn.md, Lemma 2: coins are part of the transcript and independent of the data
+Guarantee   docs/guarantees/turn.md, Lemma 2
 """
 
 from hashlib import blake2b, shake_256
@@ -60,9 +61,7 @@ class Coin:
 
 
 class Coins:
-    """One coin a round, for all rounds of one turn, many at once.
-
-    Stretches of 1024 rounds come from one keyed hash.
+    """One coin a round, for all rounds of one turn, many at once: 1024 rounds come from one keyed hash.
 
     >>> coins = Coins(b"sixteen byte key")
     >>> bool(coins.uniform(np.array([7, 5000]))[0] == coins.uniform(np.array([7]))[0])
@@ -91,14 +90,15 @@ class Coins:
 
     def below(self, number: int, rounds: Integers) -> Integers:
         """One whole number from 0 to `number` − 1 a round, all equally likely up to 2⁻⁵³."""
-        return np.floor(self.uniform(rounds) * number).astype(np.int64)
+        if len(rounds) == 1:
+            return np.array([int(self.uniform(rounds)[0] * number)])
+        return (self.uniform(rounds) * number).astype(np.int64)
 
     def _stretch(self, number: int) -> Floats:
         """The numbers of 1024 rounds."""
         if self._newest is None or self._newest[0] != number:
-            digest = shake_256(b"discreet coins" + self.key + number.to_bytes(8, "little")).digest(
-                8 * STRETCH
-            )
+            hashed = shake_256(b"discreet coins" + self.key + number.to_bytes(8, "little"))
+            digest = hashed.digest(8 * STRETCH)
             words = np.frombuffer(digest, dtype="<u8")
             numbers: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
             self._newest = number, numbers
@@ -111,7 +111,8 @@ def scattered(key: bytes, numbers: Integers) -> np.ndarray:
     The finaliser of SplitMix64 on the number and the key; fixed before anyone comes and public, so it need
     not keep a secret.
     """
-    first, second = (np.uint64(int.from_bytes(key[place : place + 8], "little")) for place in (0, 8))
+    first = np.uint64(int.from_bytes(key[:8], "little"))
+    second = np.uint64(int.from_bytes(key[8:16], "little"))
     with np.errstate(over="ignore"):
         word = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + first
         word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -121,7 +122,8 @@ def scattered(key: bytes, numbers: Integers) -> np.ndarray:
 
 def scattered_one(key: bytes, number: int) -> int:
     """The same word for one number, in plain Python."""
-    first, second = int.from_bytes(key[:8], "little"), int.from_bytes(key[8:16], "little")
+    first = int.from_bytes(key[:8], "little")
+    second = int.from_bytes(key[8:16], "little")
     word = ((number + 1) * 0x9E3779B97F4A7C15 + first) & _WORD
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
     word = (((word ^ (word >> 27)) + second) * 0x94D049BB133111EB) & _WORD

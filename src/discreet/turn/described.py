@@ -42,7 +42,8 @@ def admitted(annotation: Any, value: Any, name: str) -> Any:
         found = _as(wanted, value, name)
         if found is not _NO:
             return found
-    raise ConfigError(f"{name} must be {' or '.join(map(_words, _choices(annotation)))}, got {_shown(value)}")
+    rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
+    raise ConfigError(f"{name} must be {rule}, got {_shown(value)}")
 
 
 _NO = object()
@@ -136,6 +137,7 @@ def check_fields(described: Any) -> None:
 
 
 def _words(wanted: Any) -> str:
+    """What an annotation wants, in words."""
     if get_origin(wanted) is Literal:
         return " or ".join(map(str, get_args(wanted)))
     known = {
@@ -163,9 +165,8 @@ def as_plain(value: Any) -> Any:
     """Numbers, strings, lists and dictionaries; a described value has its `kind` in it."""
     if is_dataclass(value) and not isinstance(value, type):
         plain = {field.name: as_plain(getattr(value, field.name)) for field in fields(value) if field.init}
-        return {"kind": type(value).__name__} | {
-            name: entry for name, entry in plain.items() if entry is not None
-        }
+        given = {name: entry for name, entry in plain.items() if entry is not None}
+        return {"kind": type(value).__name__} | given
     if isinstance(value, list | tuple):
         return [as_plain(entry) for entry in value]
     if isinstance(value, float) and value == inf:
@@ -186,7 +187,8 @@ def to_toml(plain: dict[str, Any], table: str = "") -> str:
 def fingerprint(*values: Any) -> str:
     """A hash of contents: types, numbers, and of arrays the dtype, shape and bytes. Never of how they print.
 
-    >>> fingerprint(np.zeros(3)) == fingerprint(np.zeros(3)), fingerprint(np.zeros(3)) == fingerprint(np.zeros((3, 1)))
+    >>> row, column = np.zeros(3), np.zeros((3, 1))
+    >>> fingerprint(row) == fingerprint(row.copy()), fingerprint(row) == fingerprint(column)
     (True, False)
     """
     digest = blake2b(digest_size=16)
@@ -197,9 +199,8 @@ def fingerprint(*values: Any) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     if isinstance(value, np.ndarray):
-        digest.update(
-            f"array {value.dtype.str} {value.shape} ".encode() + np.ascontiguousarray(value).tobytes()
-        )
+        digest.update(f"array {value.dtype.str} {value.shape} ".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
     elif is_dataclass(value) and not isinstance(value, type):
         digest.update(f"{type(value).__name__}(".encode())
         for field in fields(value):

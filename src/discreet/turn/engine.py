@@ -120,12 +120,18 @@ class Engine:
     @property
     def guarantee(self) -> Guarantee:
         """What everything published so far promises."""
-        plan, settings = self.problem.plan, self.problem.settings
+        problem, turn = self.problem, self.turn
         return Guarantee(
-            settings.privacy, spent=self.turn.ledger.spent, total=plan.total, releases=self.turn.index, planned=plan.releases,
-            notion=self.problem.notion, assumes=self.problem.assumes, simulated=settings.seed is not None,
-            proof=self.problem.proof,
-        )  # fmt: skip
+            problem.settings.privacy,
+            spent=turn.ledger.spent,
+            total=problem.plan.total,
+            releases=turn.index,
+            planned=problem.plan.releases,
+            notion=problem.notion,
+            assumes=problem.assumes,
+            simulated=problem.settings.seed is not None,
+            proof=problem.proof,
+        )
 
     @property
     def keeps_files(self) -> bool:
@@ -146,7 +152,8 @@ class Engine:
     # --- the turn -----------------------------------------------------------------------------------------
     def gather(self, batch: Batch) -> None:
         """Add people up."""
-        self.problem.gather(self.turn.public, self.block, batch)
+        now = self._now
+        self.problem.gather(now.turn.public, now.block, batch)
 
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
@@ -155,10 +162,7 @@ class Engine:
         self._settle(self._unsettled)
 
     def _drawn(self, clock: int, tally: State) -> Turn:
-        """Reserve the planned charge, then release into new values.
-
-        Nothing of them is used before it is committed.
-        """
+        """Reserve the planned charge, then release into new values, of which nothing is used yet."""
         turn, step = self.turn, self.step
         assert step is not None
         ledger = turn.ledger.charge(step.charge, cohort=step.cohort)
@@ -170,16 +174,24 @@ class Engine:
                 self._fail(RoundsState(clock, tally=tally))
             raise
         return replace(
-            turn, index=turn.index + 1, begin=clock, public=public, kept=kept, block={}, ledger=ledger,
-            coin_key=self._coin_key(turn.index + 1), rounds=RoundsState(clock),
-        )  # fmt: skip
+            turn,
+            index=turn.index + 1,
+            begin=clock,
+            public=public,
+            kept=kept,
+            block={},
+            ledger=ledger,
+            coin_key=self._coin_key(turn.index + 1),
+            rounds=RoundsState(clock),
+        )
 
     def _settle(self, turn: Turn) -> None:
         """Commit, and only then swap. If the outcome is unknown, read it back; never draw again."""
-        self._commit(
-            turn,
-            "a release could not be committed ({}): nothing was shown, everyone is counted; turn() tries again",
+        failure = (
+            "a release could not be committed ({}): nothing was shown, everyone is counted; "
+            "turn() tries again"
         )
+        self._commit(turn, failure)
         self._take(turn)
         self._unsettled = None
 
@@ -190,11 +202,7 @@ class Engine:
             kept = None
             with suppress(Exception):
                 kept = self._journal.latest()
-            if kept is None or (kept.index, kept.coin_key, kept.epoch) != (
-                turn.index,
-                turn.coin_key,
-                turn.epoch,
-            ):
+            if kept is None or _which(kept) != _which(turn):
                 # A driver's own text may hold sums: only ours is passed on.
                 cause = str(error) if isinstance(error, StateError) else type(error).__name__
                 raise StateError(message.format(cause)) from None
@@ -214,9 +222,8 @@ class Engine:
         else:
             block = {name: gathering.empty() for name, gathering in gatherings.items()}
         step = self.problem.plan.next(turn.index, turn.public)
-        self._now = _Now(
-            turn, block, step, Coins(turn.coin_key)
-        )  # at once: an interrupt sees the old state or the new one
+        # At once: an interrupt sees the old state or the new one.
+        self._now = _Now(turn, block, step, Coins(turn.coin_key))
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""
@@ -268,7 +275,8 @@ class Engine:
             self._journal = journal
         else:
             raise StateError(
-                "the state is kept in this learner's journal already: a second copy could spend the budget twice"
+                "the state is kept in this learner's journal already: "
+                "a second copy could spend the budget twice"
             )
 
     def detach(self) -> None:
@@ -283,10 +291,20 @@ class Engine:
         public, kept = self.problem.start()
         settings = self.problem.settings
         first = Turn(
-            identity=self._identity(), kind=self.kind, settings=settings.as_plain(), settings_hash=settings.hash,
-            calibration=self.problem.plan.calibration, epoch=0, index=0, begin=0, public=public, kept=kept, block={},
-            ledger=Ledger(settings.privacy), coin_key=self._coin_key(0),
-        )  # fmt: skip
+            identity=self._identity(),
+            kind=self.kind,
+            settings=settings.as_plain(),
+            settings_hash=settings.hash,
+            calibration=self.problem.plan.calibration,
+            epoch=0,
+            index=0,
+            begin=0,
+            public=public,
+            kept=kept,
+            block={},
+            ledger=Ledger(settings.privacy),
+            coin_key=self._coin_key(0),
+        )
         self._journal.commit(first)
         return first
 
@@ -298,11 +316,13 @@ class Engine:
             )
         if found.calibration != self.problem.plan.calibration:
             raise StateError(
-                "this state was calibrated by another version of discreet or its parts: go on with that version"
+                "this state was calibrated by another version of discreet or its parts: "
+                "go on with that version"
             )
         if found.failed:
             raise StateError(
-                "a release of this state failed after its noise was drawn: it cannot go on; start a new learner"
+                "a release of this state failed after its noise was drawn: "
+                "it cannot go on; start a new learner"
             )
 
     def _check_plan(self) -> None:
@@ -314,11 +334,9 @@ class Engine:
     # --- randomness ---------------------------------------------------------------------------------------
     def _identity(self) -> str:
         settings = self.problem.settings
-        return (
-            os.urandom(8).hex()
-            if settings.seed is None
-            else f"simulated {fingerprint(self.kind, settings.hash)[:16]}"
-        )
+        if settings.seed is None:
+            return os.urandom(8).hex()
+        return f"simulated {fingerprint(self.kind, settings.hash)[:16]}"
 
     def _words(self, index: int) -> Words:
         seed = self.problem.settings.seed
@@ -329,3 +347,8 @@ class Engine:
         if seed is None:
             return os.urandom(16)
         return blake2b(f"discreet coins {seed} {index}".encode(), digest_size=16).digest()
+
+
+def _which(turn: Turn) -> tuple[int, bytes, int]:
+    """Tells a turn from all others of its learner, drawn or drawn again."""
+    return turn.index, turn.coin_key, turn.epoch

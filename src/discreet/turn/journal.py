@@ -21,10 +21,7 @@ from discreet.turn.record import Turn
 __all__ = ["FileJournal", "Journal", "MemoryJournal", "as_journal"]
 
 _held: set[int] = set()
-"""Locks of this process.
-
-A child that is forked closes its copies, so that they do not outlive their owner.
-"""
+"""Locks of this process; a forked child closes its copies, so that they do not outlive their owner."""
 
 
 def _let_go() -> None:
@@ -42,9 +39,9 @@ class Journal(Protocol):
     """What the turn mechanism asks of a place to keep turns."""
 
     def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
-        """Become the only holder; the newest turn, if there is one.
+        """Become the only holder; gives the newest turn, if there is one.
 
-        `accept` raises before anything changes if it is not wanted.
+        `accept` raises, before anything changes, if that turn is not wanted.
         """
 
     def commit(self, turn: Turn) -> None:
@@ -131,9 +128,7 @@ class FileJournal:
 
     def close(self) -> None:
         lock, self._lock = self._lock, None
-        if (
-            lock is not None and self._process == os.getpid()
-        ):  # a child must not give up what its parent holds
+        if lock is not None and self._process == os.getpid():  # a child must not give up its parent's
             _held.discard(lock)
             with suppress(OSError):
                 os.close(lock)
@@ -157,10 +152,9 @@ class FileJournal:
                 self.close()
 
     def _taken(self) -> int:
-        """The lock.
+        """The lock: an empty file beside the state, held alone.
 
-        An empty file beside the state, never followed through a link, closed in programs that this one
-        starts.
+        It is never followed through a link, and closed in programs that this one starts.
         """
         import fcntl
 

@@ -46,10 +46,7 @@ class Plan:
     facts: dict[str, Any] = field(default_factory=dict)
     """What a person planning with this learner would like to know: public numbers only."""
     constants: tuple[Any, ...] = ()
-    """Everything that state depends on besides the settings.
-
-    Levels, noise, coefficients, measures of cohorts.
-    """
+    """All that state depends on besides the settings: levels, noise, coefficients, measures of cohorts."""
 
     @classmethod
     def scheduled(

@@ -1,14 +1,14 @@
-"""A problem: a learner's pure hooks, made from its settings. It can be pickled and shipped.
+"""A problem: a learner's pure hooks, made from its settings.
 
-It knows no journal, clock or thread.
+It knows no journal, clock or thread, and can be pickled and shipped.
 
-    plan                                             when data is released, and the charge of each release
-    start()                                          public and kept state before anyone came
-    gatherings(public)                               what a block adds up, by name
-    tally(public, rounds, asked, coins)              public counts that a mask changes, added when rounds are opened
-    gather(public, block, batch)                     clip, quantise, add: any rounds of the block, in any order
-    release(public, tally, kept, block, door)        asks the Door for noise or selections, nothing else
-    decide(public, rounds, asked, coins)             pure, for many rounds at once
+    plan                                         when data is released, and the charge of each release
+    start()                                      public and kept state before anyone came
+    gatherings(public)                           what a block adds up, by name
+    tally(public, rounds, asked, coins)          public counts that masks change, when rounds are opened
+    gather(public, block, batch)                 clip, quantise, add: rounds of the block, in any order
+    release(public, tally, kept, block, door)    asks the Door for noise or selections, nothing else
+    decide(public, rounds, asked, coins)         pure, for many rounds at once
 
 State is four flat dictionaries: `public` (all that releases produced: with `tally`, the only thing decisions
 read), `tally` (public numbers that grow within a block), `kept` (noise buffers and what must outlive a block:
@@ -39,11 +39,9 @@ Block = dict[str, Gathered]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What came with the questions of some rounds.
+    """What came with the questions of some rounds: a row of context each, and what was available.
 
-    A row of context each, and which candidates were available.
-
-    `available` is one mask for all of them, or one a round.
+    `available` is one mask of candidates for all of them, or one a round.
     """
 
     context: Any = None
@@ -100,7 +98,7 @@ class Scores:
 
 
 class Problem(ABC):
-    """A way of learning. What every hook may read is in the module's docstring.
+    """A way of learning: what the engine calls to plan, gather, release and decide.
 
     A mode of a learner is one of these.
     """
@@ -126,10 +124,7 @@ class Problem(ABC):
 
     @cached_property
     def name(self) -> bytes:
-        """Tells these settings from others.
-
-        The key of public shuffles that were chosen before anyone came.
-        """
+        """Tells these settings from others: the key of public shuffles, chosen before anyone came."""
         return bytes.fromhex(self.settings.hash)
 
     @property
@@ -144,24 +139,30 @@ class Problem(ABC):
 
     @property
     @abstractmethod
-    def plan(self) -> Plan: ...
+    def plan(self) -> Plan:
+        """When data is released, and the charge of each release."""
 
     @abstractmethod
-    def start(self) -> tuple[State, State]: ...
+    def start(self) -> tuple[State, State]:
+        """Public and kept state before anyone came."""
 
     @abstractmethod
-    def gatherings(self, public: State) -> dict[str, Gathering]: ...
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        """What a block adds up, by name."""
 
     @abstractmethod
-    def gather(self, public: State, block: Block, batch: Batch) -> None: ...
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        """Clip, quantise and add: any rounds of the block, in any order."""
 
     @abstractmethod
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]: ...
+    ) -> tuple[State, State]:
+        """New public and kept state, from what the door gives for what was gathered."""
 
     @abstractmethod
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any: ...
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any:
+        """The decisions of many rounds at once, one a row: a pure function of what is public."""
 
     @abstractmethod
     def blank(self) -> Any:
@@ -174,7 +175,7 @@ class Problem(ABC):
     def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
         """Public counts of rounds with masks, to be added up.
 
-        What the schedule says of the others is known anyway.
+        Rounds without are not counted: the schedule says what they do.
         """
         return {}
 

@@ -34,7 +34,7 @@ class RoundsState:
 
 @dataclass(frozen=True)
 class Turn:
-    """A learner's whole state, right after release number `index` − 1 (or, saved in between, some rounds later)."""
+    """A learner's whole state, right after release `index` − 1; saved in between, some rounds later."""
 
     identity: str
     """Drawn when the learner was made; its copies share it."""
@@ -55,7 +55,4 @@ class Turn:
     coin_key: bytes
     rounds: RoundsState = field(default_factory=RoundsState)
     failed: bool = False
-    """A release broke after its noise was drawn.
-
-    Drawing again would condition the noise, so nothing may follow.
-    """
+    """A release broke after its noise was drawn: drawing again would condition it, so nothing may follow."""

@@ -48,10 +48,7 @@ class Rounds:
 
     @property
     def until_release(self) -> int:
-        """How many more rounds can be opened before the next release.
-
-        If one is due, before the one after it.
-        """
+        """How many more rounds can be opened before the next release (if one is due, the one after it)."""
         engine = self._engine
         if not self.is_due:
             return _length(engine.end, self.clock)
@@ -81,9 +78,8 @@ class Rounds:
         due = self.is_due
         if due:
             self._engine.release(self.clock, self._tally)
-        if (
-            self._index != self._engine.turn.index
-        ):  # now, or before an interrupt that came right after a release
+        # The block is over: now, or before an interrupt that came right after a release.
+        if self._index != self._engine.turn.index:
             self._singles, self._spans, self._tally = {}, [], {}
             self._index = self._engine.turn.index
         return due
@@ -138,10 +134,7 @@ class Rounds:
 
     # --- answers ------------------------------------------------------------------------------------------
     def close(self, ticket: Ticket, feedback: Any) -> bool:
-        """End a round with its feedback.
-
-        False if its block was over and the round had already counted without.
-        """
+        """End a round with its feedback; False if its block was over, and it counted without."""
         if not self._current(ticket):
             return False
         round = ticket.round
@@ -198,14 +191,13 @@ class Rounds:
 
     def _gather(self, rounds: Integers, feedback: Any, asked: Asked, *, single: bool = False) -> None:
         engine = self._engine
-        engine.gather(
-            Batch(engine.turn.index, engine.turn.begin, rounds, feedback, asked, engine.coins, single)
-        )
+        turn = engine.turn
+        engine.gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
 
     def _current(self, ticket: Ticket | Tickets) -> bool:
         """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
         turn = self._engine.turn
-        if not isinstance(ticket, Ticket | Tickets) or ticket.learner != turn.identity:
+        if not isinstance(ticket, (Ticket, Tickets)) or ticket.learner != turn.identity:
             raise StateError("this ticket is of another learner: hand it back to the one that gave it out")
         if ticket.epoch != turn.epoch:
             raise StateError(

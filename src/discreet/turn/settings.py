@@ -1,7 +1,4 @@
-"""A learner's settings.
-
-Frozen, public, hashed, and the same in Python, in TOML, in JSON and in a state file.
-"""
+"""A learner's settings: frozen, public, hashed, and the same in Python, TOML, JSON and a state file."""
 
 import tomllib
 from dataclasses import MISSING, dataclass, fields

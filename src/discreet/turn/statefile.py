@@ -1,7 +1,7 @@
 """One turn in one file: versioned, checksummed, readable by its owner only, replaced atomically, no pickle.
 
-    "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) · header (JSON) ·
-    arrays · SHA-256 of all before
+    "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) ·
+    header (JSON) · arrays · SHA-256 of all before (32)
 
 The file holds raw sums, noise buffers and, for learners that keep rows for one release, people's rows. It is
 NOT private: keep it where the data itself may be kept.
@@ -46,9 +46,8 @@ def encode(turn: Turn) -> bytes:
             return {"dtype": value.dtype.str, "shape": list(value.shape)}
         if value is None or isinstance(value, int | float | str):
             return value
-        raise StateError(
-            f"a state holds plain arrays, numbers and strings, not {getattr(value, 'dtype', type(value).__name__)}"
-        )
+        kind = getattr(value, "dtype", type(value).__name__)
+        raise StateError(f"a state holds plain arrays, numbers and strings, not {kind}")
 
     def dictionary(state: dict[str, Any]) -> dict[str, Any]:
         return {name: plain(value) for name, value in state.items()}
@@ -75,14 +74,14 @@ def decode(content: bytes, name: str) -> Turn:
     """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
     if content[: len(MAGIC)] != MAGIC[: len(content)]:
         raise StateError(f"{name} is not a discreet state file")
-    places = ((8, 2), (10, 8), (18, 8))
-    version, length, size = (
-        int.from_bytes(content[place : place + width], "little") for place, width in places
-    )
+    version = int.from_bytes(content[8:10], "little")
+    length = int.from_bytes(content[10:18], "little")
+    size = int.from_bytes(content[18:26], "little")
     if len(content) >= _START and version < VERSION:
         last = FINISHES.get(version, "an older one")
         raise StateError(
-            f"{name} was written by discreet {last}, whose state means something else: finish it with that version"
+            f"{name} was written by discreet {last}, whose state means something else: "
+            "finish it with that version"
         )
     if version > VERSION:
         raise StateError(

@@ -44,9 +44,8 @@ class Tickets:
 
     def __getitem__(self, part: Any) -> Any:
         if isinstance(part, int | np.integer):
-            return Ticket(
-                self.learner, self.epoch, self.index, int(self.rounds[part]), _single(self.decisions[part])
-            )
+            round, decision = int(self.rounds[part]), _single(self.decisions[part])
+            return Ticket(self.learner, self.epoch, self.index, round, decision)
         return Tickets(self.learner, self.epoch, self.index, self.rounds[part], self.decisions[part])
 
     def __iter__(self) -> Iterator[Ticket]:
@@ -55,9 +54,12 @@ class Tickets:
     def as_plain(self) -> dict[str, Any]:
         """Numbers, strings and lists: for a message or a file."""
         return {
-            "learner": self.learner, "epoch": self.epoch, "index": self.index, "rounds": self.rounds.tolist(),
+            "learner": self.learner,
+            "epoch": self.epoch,
+            "index": self.index,
+            "rounds": self.rounds.tolist(),
             "decisions": np.asarray(self.decisions).tolist(),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Tickets":

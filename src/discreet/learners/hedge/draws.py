@@ -47,7 +47,7 @@ FIRST_SEGMENT, SEGMENT_DRAWS = 1024, 32
 
 @dataclass(frozen=True, kw_only=True)
 class HedgeSettings(Settings):
-    """What `Hedge` is made with; see there."""
+    """What `Hedge` is made with: its parameters, as public data."""
 
     actions: int
     bound: float = 1.0
@@ -98,8 +98,7 @@ class Draws(Problem):
         budget = self.settings.privacy.budget
         if isinstance(self.schedule, EqualBlocks):
             return Selection.for_budget(budget, self.gains, draws=max(1, self.schedule.releases))
-        # Scores go on from segment to segment, so charges add up: Σ 6/(π²m²) = 1, and the budget lasts for
-        # ever.
+        # Scores go on from segment to segment, so charges add up: Σ 6/(π²m²) = 1, the budget lasts for ever.
         share = Charge(budget.measure, budget.amount * 6 / (pi * (segment + 1)) ** 2)
         return Selection.for_budget(share, self.gains, draws=SEGMENT_DRAWS)
 
@@ -136,7 +135,7 @@ class Draws(Problem):
         """The drawn action; before the first draw, a public coin."""
         if public["action"] < 0:
             return coins.below(self.settings.actions, rounds)
-        return np.full(len(rounds), public["action"])
+        return np.array([public["action"]]) if len(rounds) == 1 else np.full(len(rounds), public["action"])
 
     def single(self, decisions: Integers) -> int:
         return int(decisions[0])

@@ -1,6 +1,6 @@
 """Private experts: follow the actions that gained most.
 
-How they are drawn is in discreet/learners/hedge/draws.py.
+This file says what the learner is; how it draws actions is in draws.py beside it.
 
 Guarantee   docs/guarantees/hedge.md
 """
@@ -62,6 +62,11 @@ class Hedge(Learner):
         checkpoint: Checkpoint = None,
     ) -> None:
         settings = HedgeSettings(
-            **privacy_settings(privacy), horizon=horizon, seed=seed, actions=actions, bound=bound, block=block
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            actions=actions,
+            bound=bound,
+            block=block,
         )
         super().__init__(settings, journal, checkpoint)

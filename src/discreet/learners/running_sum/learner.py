@@ -24,8 +24,8 @@ class RunningSum(Learner):
 
     Guarantee: docs/guarantees/sums.md, Theorems 2 and 3.
 
-    Runtime: one exact noise vector a release (two for "honaker"); state of at most 17 vectors, whatever
-    the horizon.
+    Runtime: one exact noise vector a release (two for "honaker"); state of at most 17 vectors, whatever the
+    horizon.
 
     Parameters
     ----------
@@ -50,15 +50,18 @@ class RunningSum(Learner):
     Examples
     --------
     >>> from discreet import Privacy, RunningSum
-    >>> clicks = RunningSum(dimension=1, horizon=1000, privacy=Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, seed=1)
+    >>> both = Privacy(1.0, 1e-6)
+    >>> clicks = RunningSum(dimension=1, horizon=1000, privacy=both, bound=1.0, nonnegative=True, seed=1)
     >>> for person in range(1000):
     ...     total = clicks.add([1.0])
     >>> total.round(1), round(clicks.standard_deviation, 1)
     (array([994.1]), 14.8)
 
-    References ---------- Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual
-    Observation"; Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters"; Dvijotham et al. (2024),
-    "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
+    References
+    ----------
+    Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual Observation".
+    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters".
+    Dvijotham et al. (2024), "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
     """
 
     settings_type = RunningSumSettings
@@ -80,9 +83,16 @@ class RunningSum(Learner):
         checkpoint: Checkpoint = None,
     ) -> None:
         settings = RunningSumSettings(
-            **privacy_settings(privacy), horizon=horizon, seed=seed, dimension=dimension, bound=bound, norm=norm,  # type: ignore[arg-type]
-            nonnegative=nonnegative, method=method, block=block,  # type: ignore[arg-type]
-        )  # fmt: skip
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            dimension=dimension,
+            bound=bound,
+            norm=norm,  # type: ignore[arg-type]
+            nonnegative=nonnegative,
+            method=method,  # type: ignore[arg-type]
+            block=block,
+        )
         super().__init__(settings, journal, checkpoint)
 
     @guarded
@@ -102,10 +112,7 @@ class RunningSum(Learner):
 
     @property
     def standard_deviation(self) -> float:
-        """How far each coordinate of the newest total is from the truth, typically.
-
-        Known in advance, the same for any data.
-        """
+        """How far each coordinate of the newest total is from the truth, typically: the same for any data."""
         problem = self._engine.problem
         assert isinstance(problem, Prefixes)
         return problem.standard_deviation(self.releases)

@@ -1,9 +1,7 @@
-"""Prefixes of one running sum if the horizon is known.
+"""Prefixes of one running sum; without a horizon, of sums that start afresh in doubling segments.
 
-Of sums that start afresh, in doubling segments, if it is not.
-
-Without a horizon each segment has the whole budget, since nobody is in two of them; a total is the sum of
-what the segments released.
+Each segment has the whole budget, since nobody is in two of them; a total is the sum of what the segments
+released.
 
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
@@ -72,10 +70,7 @@ class Prefixes(Problem):
         return self.sum_of(number).charge(position)
 
     def cohort(self, index: int) -> int | None:
-        """People of different segments pay side by side.
-
-        Where each enters one release, those of different blocks.
-        """
+        """Who pays side by side: people of different segments, or of different blocks if each enters one."""
         number, position = self.place(index)
         if self.sum_of(number).has_cohorts:
             return index
@@ -141,6 +136,5 @@ class Prefixes(Problem):
         return {"total": public["total"].tolist()}
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
-        return Scores(
-            public["total"].copy(), np.full(self.settings.dimension, self.standard_deviation(index))
-        )
+        deviations = np.full(self.settings.dimension, self.standard_deviation(index))
+        return Scores(public["total"].copy(), deviations)

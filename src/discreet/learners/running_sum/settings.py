@@ -12,7 +12,7 @@ __all__ = ["RunningSumSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class RunningSumSettings(Settings):
-    """What `RunningSum` is made with; see there."""
+    """What `RunningSum` is made with: its parameters, as public data."""
 
     dimension: int
     bound: float

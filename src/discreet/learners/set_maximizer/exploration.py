@@ -41,17 +41,18 @@ RELEASES = 20
 
 
 class Explored(NamedTuple):
-    """The exploring ones among some rounds.
-
-    Their places in the list, the slot of each, and the items it tries (−1 for none).
-    """
+    """The exploring ones among some rounds."""
 
     places: Integers
+    """Where in the list of rounds they stand."""
     slots: Integers
+    """The slot that each tries items for."""
     tried: Integers
+    """The items that each tries, one row a round; −1 for none."""
 
 
-NOBODY = Explored(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int64))
+_NONE = np.zeros(0, dtype=np.int64)
+NOBODY = Explored(_NONE, _NONE, np.zeros((0, 1), dtype=np.int64))
 
 
 class Exploration(SetMode):
@@ -83,10 +84,7 @@ class Exploration(SetMode):
 
     @cached_property
     def share(self) -> float:
-        """The share of exploring rounds.
-
-        As given, or the one with the least bound on what exploring and erring lose.
-        """
+        """The share of exploring rounds: as given, or the one that loses least by exploring and erring."""
         if self.settings.explore != "auto":
             return self.settings.explore
         shares: list[float] = np.linspace(0.02, 0.5, 25).tolist()
@@ -107,10 +105,7 @@ class Exploration(SetMode):
 
     @property
     def wanted(self) -> OneChoice | PublicCells:
-        """What an exploring round adds.
-
-        A click in a cell of the visitor's choice, or a reward in a public one.
-        """
+        """What an exploring round adds: a click where the visitor chose, or a reward in a public cell."""
         shape = (self.settings.slots, self.settings.items)
         return OneChoice(shape) if self.by_clicks else PublicCells(shape)
 
@@ -126,15 +121,16 @@ class Exploration(SetMode):
 
     @cached_property
     def found(self) -> RunningTotal:
-        return RunningTotal(
-            "found", self.wanted, self.schedule, self.settings.privacy, people=self.schedule.block
-        )
+        schedule, privacy = self.schedule, self.settings.privacy
+        return RunningTotal("found", self.wanted, schedule, privacy, people=schedule.block)
 
     @cached_property
     def plan(self) -> Plan:
         releases = self.schedule.releases
-        facts: dict[str, Any] = {"expert": "exploration", "block": self.schedule.block, "releases": releases}
-        facts |= {
+        facts: dict[str, Any] = {
+            "expert": "exploration",
+            "block": self.schedule.block,
+            "releases": releases,
             "explore": self.share,
             "noise_in_visitors": self.found.noise,
             "tries_of_an_item": releases * self.cycles,
@@ -182,31 +178,30 @@ class Exploration(SetMode):
         tries = public["tries"] + self._planned_tries(public) + tally.get("tries", 0)
         total = self.found.next(public, kept, block, door)
         most = (door.index + 1) * self.cycles
-        # Found a try, times the same number of tries for all; a reward or a click has a variance of at most
-        # 1/4.
-        table = shrunk(total.values / np.maximum(tries, most / 4) * most, total.variance + most / 5)
+        # Found a try, times the same number of tries for all. A reward or a click varies by at most 1/4.
+        found = total.values / np.maximum(tries, most / 4) * most
+        table = shrunk(found, total.variance + most / 5)
         newest = {
             "table": table,
             "slate": distinct_leaders(table),
             "tries": tries,
             "variance": total.variance,
-        }
-        return total.public | newest | {
             "begin": self.schedule.end(door.index),
             "index": door.index + 1,
-        }, total.kept
+        }
+        return total.public | newest, total.kept
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One slate a round; −1 fills slates of exploring rounds that show fewer items."""
         slates = np.tile(public["slate"], (len(rounds), 1))
         explored = self._explored(public, rounds, asked)
         for slot in np.unique(explored.slots):
-            tries = (explored.slots == slot) & (explored.tried >= 0).any(
-                axis=1
-            )  # what is shown anyway need not be tried
+            # What is shown anyway need not be tried.
+            tries = (explored.slots == slot) & (explored.tried >= 0).any(axis=1)
+            places = explored.places[tries]
             width = min(explored.tried.shape[1], self.settings.slots - slot)
-            slates[explored.places[tries], slot:] = -1
-            slates[explored.places[tries][:, None], slot + np.arange(width)] = explored.tried[tries, :width]
+            slates[places, slot:] = -1
+            slates[places[:, None], slot + np.arange(width)] = explored.tried[tries, :width]
         if asked.available is None and not self.by_clicks:
             return slates
         short = slice(None) if asked.available is not None else np.flatnonzero((slates < 0).any(axis=1))
@@ -220,9 +215,9 @@ class Exploration(SetMode):
 
     # --- which rounds explore, and what -------------------------------------------------------------------
     def _explored(self, public: State, rounds: Integers, asked: Asked) -> Explored:
-        """The exploring ones among these rounds.
+        """The exploring ones among these rounds; what a mask forbids is not tried.
 
-        What a mask forbids is not tried, and after the last release nothing is.
+        After the last release nothing is.
         """
         if public["index"] >= self.schedule.releases:
             return NOBODY
@@ -238,10 +233,7 @@ class Exploration(SetMode):
         return Explored(places, self.kinds[kinds], tried)
 
     def _tried(self, kinds: Integers, items: Integers, slate: Integers) -> Integers:
-        """The items that these kinds of trials try.
-
-        One a row (rewards), or as many as there are free slots (clicks).
-        """
+        """The items that these kinds of trials try: one (rewards), or one for each free slot (clicks)."""
         slots = self.kinds[kinds]
         which = kinds - np.searchsorted(self.kinds, slots)  # the first, second, … trial of that slot
         width = (self.settings.slots - slots) if self.by_clicks else np.ones_like(slots)
@@ -262,16 +254,14 @@ class Exploration(SetMode):
         return self._newest[1:]
 
     def _planned_tries(self, public: State) -> Integers:
-        """How often a whole block tries each (slot, item) without masks.
-
-        Every kind of trial comes once a cycle.
-        """
+        """How often a block without masks tries each (slot, item): every kind of trial comes once a cycle."""
         _, items = self._block(public["index"])
         kinds = np.arange(len(self.kinds))
         once = Explored(kinds, self.kinds, self._tried(kinds, items, public["slate"]))
         return self.cycles * self._count(once)
 
     def _count(self, explored: Explored) -> Integers:
+        """How often each (slot, item) is tried."""
         shown = explored.tried >= 0
         cells = (explored.slots[:, None] * self.settings.items + explored.tried)[shown]
         counts = np.bincount(cells, minlength=self.settings.slots * self.settings.items)

@@ -10,8 +10,7 @@ At most `held` visitors of a block are held, the first ones; later ones of that 
 share of the choice would not change it). Value assumes that visitors are alike over time; privacy does not.
 
 Guarantee   docs/guarantees/sets.md, Theorem 3
-Runtime     O(k·n) a held visitor and release; memory two bytes a number of at most 20,000 rows, and at most
-            64 MB
+Runtime     O(k·n) a held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 
 from functools import cached_property
@@ -34,6 +33,7 @@ from discreet.turn.schedule import DoublingBlocks
 __all__ = ["FreshGreedy"]
 
 MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
+"""How many visitors, and how many of their numbers, are held at most."""
 LEVELS = 2**20
 """How many integer steps a gain of `clip` has."""
 
@@ -48,7 +48,8 @@ class FreshGreedy(ConstantSlate):
     def check(self) -> None:
         if self.settings.functions is None:
             raise ConfigError(
-                "stream='iid' holds visitors as rows: choose a built-in function, or stream='any' for callables"
+                "stream='iid' holds visitors as rows: choose a built-in function, "
+                "or stream='any' for callables"
             )
         if self.settings.expert != "auto" or self.settings.explore != "auto":
             raise ConfigError(
@@ -69,6 +70,7 @@ class FreshGreedy(ConstantSlate):
         return Selection.for_budget(budget, self.clipped_gains(1.0), draws=self.settings.slots)
 
     def clipped_gains(self, clip: float) -> Rows:
+        """What adds up one gain for each item, from 0 to `clip`."""
         return Rows((self.settings.items,), length=clip, norm=inf, nonnegative=True, levels=LEVELS)
 
     @cached_property
@@ -80,13 +82,13 @@ class FreshGreedy(ConstantSlate):
     def schedule(self) -> DoublingBlocks:
         settings = self.settings
         usual = max(1, min(ceil(15 * self.noise), settings.rounds // 8))
-        return DoublingBlocks(
-            settings.rounds, usual if settings.block == "auto" else settings.block, last=False
-        )
+        first = usual if settings.block == "auto" else settings.block
+        return DoublingBlocks(settings.rounds, first, last=False)
 
     def clip(self, index: int) -> float:
-        """Public: grows with the block, so that scaling down loses its weight as noise does."""
-        return float(min(1.0, 0.35 * max(1.0, (self.held(index) / (100 * self.noise)) ** 0.3)))
+        """The largest gain that counts: grows with the block, so that clipping fades as noise does. Public."""
+        growth = (self.held(index) / (100 * self.noise)) ** 0.3
+        return float(min(1.0, 0.35 * max(1.0, growth)))
 
     def held(self, index: int) -> int:
         """How many visitors of a block are held."""
@@ -104,13 +106,21 @@ class FreshGreedy(ConstantSlate):
     def plan(self) -> Plan:
         charge = self.selection.charge(self.budget.measure) * self.settings.slots
         releases = self.schedule.releases
-        facts = {"expert": "fresh greedy", "block": self.schedule.first, "releases": releases}
-        facts |= {"noise_in_visitors": self.noise * self.clip(0)}
+        facts = {
+            "expert": "fresh greedy",
+            "block": self.schedule.first,
+            "releases": releases,
+            "noise_in_visitors": self.noise * self.clip(0),
+        }
         total = paid_by_cohorts(self.settings.privacy, [charge] * (releases > 0))
         return Plan.scheduled(
-            self.schedule, lambda index: charge, total, cohort=lambda index: index, facts=facts,
+            self.schedule,
+            lambda index: charge,
+            total,
+            cohort=lambda index: index,
+            facts=facts,
             constants=(self.selection, LEVELS, MOST_ROWS, MOST_NUMBERS),
-        )  # fmt: skip
+        )
 
     def start(self) -> tuple[State, State]:
         return {"slate": self.first_slate(), "index": 0}, {}
@@ -145,4 +155,5 @@ class FreshGreedy(ConstantSlate):
             covered = self._family.add(rows, covered, item)
         gains = self._family.gains(rows, covered)
         largest = gains.max(axis=1, initial=0.0, keepdims=True)
-        return np.asarray(gains * np.minimum(1.0, clip / np.maximum(largest, 1e-300)), dtype=np.float64)
+        shrink = np.minimum(1.0, clip / np.maximum(largest, 1e-300))
+        return np.asarray(gains * shrink, dtype=np.float64)

@@ -43,8 +43,7 @@ class HedgeExpert(ConstantSlate):
     def schedule(self) -> EqualBlocks:
         settings = self.settings
         # The bound on the regret of any stream asks for many short blocks; on streams that are not out to
-        # harm, a hundred
-        # long ones learn far more (benchmarks/display.py).
+        # harm, a hundred long ones learn far more (benchmarks/display.py).
         block = max(1, settings.rounds // 100) if settings.block == "auto" else settings.block
         return EqualBlocks(settings.rounds, block, last=False)
 
@@ -61,12 +60,20 @@ class HedgeExpert(ConstantSlate):
     def plan(self) -> Plan:
         charge = self.selection.charge(self.settings.privacy.budget.measure) * self.settings.slots
         releases, rate = self.schedule.releases, self.selection.rate * LEVELS
-        facts = {"expert": "hedge", "block": self.schedule.block, "releases": releases}
-        facts |= {"rate": rate, "noise_in_visitors": 1 / rate}
+        facts = {
+            "expert": "hedge",
+            "block": self.schedule.block,
+            "releases": releases,
+            "rate": rate,
+            "noise_in_visitors": 1 / rate,
+        }
         return Plan.scheduled(
-            self.schedule, lambda index: charge, Spending(charge * releases), facts=facts,
+            self.schedule,
+            lambda index: charge,
+            Spending(charge * releases),
+            facts=facts,
             constants=(self.gains, self.selection),
-        )  # fmt: skip
+        )
 
     def start(self) -> tuple[State, State]:
         return {"slate": self.first_slate()}, {"gains": self.gains.empty().values}

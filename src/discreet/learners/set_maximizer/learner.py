@@ -30,11 +30,10 @@ class SetMaximizer(Learner):
     item a visitor clicked (`feedback="clicks"`), only whether the slate was worth something ("bandit"), or
     the visitor's whole preferences ("full").
 
-    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set,
-    up to 1 − 1/e.
+    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set, up to
+    1 − 1/e.
 
-    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled
-    pass.
+    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled pass.
 
     Parameters
     ----------
@@ -75,19 +74,22 @@ class SetMaximizer(Learner):
     --------
     >>> import numpy as np
     >>> from discreet import Privacy, SetMaximizer
-    >>> shop = SetMaximizer(items=["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=Privacy(1.0, 1e-6), seed=1)
-    >>> taste = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3]) * [1.0, 0.8, 0.3, 0.2]
-    >>> slates = shop.replay(taste)
+    >>> both = Privacy(1.0, 1e-6)
+    >>> shop = SetMaximizer(["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=both, seed=1)
+    >>> mood = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3])
+    >>> slates = shop.replay(mood * [1.0, 0.8, 0.3, 0.2])
     >>> [str(label) for label in shop.labels[slates[-1]]]
     ['tea', 'milk']
 
     Most sites see clicks only:
 
-    >>> site = SetMaximizer(items=20, slots=3, horizon=1000, privacy=Privacy(1.0, 1e-6), feedback="clicks", stream="iid")
+    >>> site = SetMaximizer(20, slots=3, horizon=1000, privacy=both, feedback="clicks", stream="iid")
     >>> slate = site.act()                  # three items to show
     >>> site.observe(int(slate[1]))         # the one that was clicked, or None
 
-    References ---------- Streeter, Golovin (2008), "An Online Algorithm for Maximizing Submodular Functions";
+    References
+    ----------
+    Streeter, Golovin (2008), "An Online Algorithm for Maximizing Submodular Functions".
     Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization".
     """
 
@@ -115,9 +117,20 @@ class SetMaximizer(Learner):
         count, labels = labelled(items)
         function = AnyFunction() if function is None or function is SetFunction else function
         settings = SetMaximizerSettings(
-            **privacy_settings(privacy), horizon=horizon, seed=seed, items=count, slots=slots, labels=labels, feedback=feedback,
-            stream=stream, function=function, bound=bound, expert=expert, explore=explore, block=block,
-        )  # fmt: skip
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            items=count,
+            slots=slots,
+            labels=labels,
+            feedback=feedback,
+            stream=stream,
+            function=function,
+            bound=bound,
+            expert=expert,
+            explore=explore,
+            block=block,
+        )
         super().__init__(settings, journal, checkpoint)
 
     @property
@@ -129,6 +142,7 @@ class SetMaximizer(Learner):
         """Feed a log of whole preferences and give each visitor's slate."""
         if self.settings.feedback != "full":
             raise StateError(
-                "replay needs feedback='full': rewards and clicks depend on what was shown; use open_many and close_many"
+                "replay needs feedback='full': rewards and clicks depend on what was shown; "
+                "use open_many and close_many"
             )
         return super().replay(rows)

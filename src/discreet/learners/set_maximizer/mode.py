@@ -88,10 +88,7 @@ class SetMode(Problem):
         return np.maximum(items, -1)
 
     def _positions(self, clicks: Any) -> Integers | None:
-        """An array of item numbers with −1 for none, if items have no labels.
-
-        None if it is something else.
-        """
+        """Clicks that are an array of item numbers, −1 for none, if items have no labels; else None."""
         if self.settings.labels is not None or not isinstance(clicks, np.ndarray) or clicks.dtype.kind != "i":
             return None
         if clicks.ndim != 1:
@@ -104,9 +101,7 @@ class SetMode(Problem):
             return -1
         if isinstance(click, np.generic):
             click = click.item()
-        if (
-            isinstance(click, float) and click.is_integer()
-        ):  # a column with missing values holds whole numbers as floats
+        if isinstance(click, float) and click.is_integer():  # as in a column with missing values
             click = int(click)
         if type(click) not in (str, int):
             return -2
@@ -119,19 +114,15 @@ class SetMode(Problem):
 
     # --- gains --------------------------------------------------------------------------------------------
     def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
-        """People in chunks.
-
-        Every person's gain of every item on top of each prefix of the slate (people × slots × items), in [0,
-        1].
+        """Gains of every item on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
 
         The gain of an item that is in the prefix is that on top of the *other* items: what the slot would see
         if it were free.
         """
         for first in range(0, len(people), CHUNK):
             part = people[first : first + CHUNK]
-            yield np.stack(
-                [self._gains_on(part, slate[:slot].tolist()) for slot in range(len(slate))], axis=1
-            )
+            prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
+            yield np.stack([self._gains_on(part, before) for before in prefixes], axis=1)
 
     def _gains_on(self, people: People, before: list[int]) -> Floats:
         gains = self._gains(people, before)

@@ -13,8 +13,8 @@ A click moves one count down and one up: l₂ √2, l₁ 2.
 
 Guarantee   docs/guarantees/sets.md, Theorem 5
 Runtime     O(slots) a round, O(items) a release
-References  Nie et al. (2022), explore-then-commit greedy; Even-Dar, Mannor, Mansour (2006), successive
-            elimination
+References  Nie et al. (2022), explore-then-commit greedy
+            Even-Dar, Mannor, Mansour (2006), successive elimination
 """
 
 from functools import cached_property
@@ -37,17 +37,11 @@ from discreet.turn.schedule import ListedBlocks
 __all__ = ["Race"]
 
 MOST_CELLS = 2**17
-"""Shuffled orders of the candidates take turns.
-
-As many as fit, so that no candidate keeps the same company.
-"""
+"""Shuffled orders of the candidates take turns, as many as fit: none keeps the same company."""
 HEATS = 2
 """How many blocks a slot's race has, from the second slot on."""
 CARRIED = 0.3
-"""How much of a race's sums the next one starts with.
-
-Old news of what an item adds, from before the slot was filled.
-"""
+"""How much of a race's sums the next one starts with: old news, from before the slot was filled."""
 
 
 class Stage(NamedTuple):
@@ -75,7 +69,8 @@ class Race(SetMode):
         wanted, horizon = sum(stage.length for stage in self.stages), self.settings.rounds
         if wanted > horizon:
             raise ConfigError(
-                f"a horizon of {horizon} is too short for {len(self.stages)} exploring blocks: use fewer slots"
+                f"a horizon of {horizon} is too short for {len(self.stages)} exploring blocks: "
+                "use fewer slots"
             )
 
     @property
@@ -85,6 +80,7 @@ class Race(SetMode):
     # --- the plan -----------------------------------------------------------------------------------------
     @cached_property
     def stages(self) -> list[Stage]:
+        """The exploring blocks, in order."""
         settings = self.settings
         usual = 0.15 if self.by_clicks else 0.12  # measured: benchmarks/display.py
         exploring = (usual if settings.explore == "auto" else settings.explore) * settings.rounds
@@ -92,10 +88,9 @@ class Race(SetMode):
             return [Stage(0, 0, max(1, int(exploring)))]
         # The first race has all items in it and a quarter of the exploration for itself.
         first = Stage(0, 0, max(1, int(exploring / 4)))
-        later = max(1, int(exploring * 3 / 4 / (settings.slots - 1) / HEATS))
-        return [first] + [
-            Stage(slot, heat, later) for slot in range(1, settings.slots) for heat in range(HEATS)
-        ]
+        length = max(1, int(exploring * 3 / 4 / (settings.slots - 1) / HEATS))
+        heats = [(slot, heat) for slot in range(1, settings.slots) for heat in range(HEATS)]
+        return [first] + [Stage(slot, heat, length) for slot, heat in heats]
 
     @cached_property
     def schedule(self) -> ListedBlocks:
@@ -119,11 +114,9 @@ class Race(SetMode):
     def _wanted(self, stage: Stage) -> Gathering:
         """A click on one of the candidates, or a reward that counts for all that are in the free slots."""
         shape = (self.settings.items,)
-        return (
-            OneChoice(shape)
-            if self.by_clicks
-            else PublicCells(shape, copies=self.settings.slots - stage.slot)
-        )
+        if self.by_clicks:
+            return OneChoice(shape)
+        return PublicCells(shape, copies=self.settings.slots - stage.slot)
 
     @cached_property
     def plan(self) -> Plan:
@@ -131,16 +124,25 @@ class Race(SetMode):
         visitors = self.noises[0].standard_deviation
         shown = self.stages[0].length * self.settings.slots / self.settings.items
         explore = sum(self.schedule.lengths) / self.settings.rounds
-        facts: dict[str, Any] = {"expert": "race", "releases": len(charges), "explore": explore}
-        facts |= {"noise_in_visitors": visitors, "first_views_of_an_item": shown}
+        facts: dict[str, Any] = {
+            "expert": "race",
+            "releases": len(charges),
+            "explore": explore,
+            "noise_in_visitors": visitors,
+            "first_views_of_an_item": shown,
+        }
         if 0.1 * shown < visitors:
             facts["warning"] = (
                 "the horizon is too short: in the first race noise is larger than what a good item can gain"
             )
         return Plan.scheduled(
-            self.schedule, lambda index: charges[index], paid_by_cohorts(self.settings.privacy, charges),
-            cohort=lambda index: index, facts=facts, constants=tuple(self.noises),
-        )  # fmt: skip
+            self.schedule,
+            lambda index: charges[index],
+            paid_by_cohorts(self.settings.privacy, charges),
+            cohort=lambda index: index,
+            facts=facts,
+            constants=tuple(self.noises),
+        )
 
     # --- the hooks ----------------------------------------------------------------------------------------
     def start(self) -> tuple[State, State]:
@@ -157,9 +159,8 @@ class Race(SetMode):
         slates = self._slates(public, batch.rounds, batch.asked)
         chosen = len(public["chosen"])
         candidates = slates[:, chosen:] if batch.asked.available is None else self._candidates(public, slates)
-        people: Any = (
-            self.clicks(batch) if self.by_clicks else self.rewards(batch)
-        )  # refuses what is malformed
+        # Read even when nothing is gathered any more: what is malformed is refused all the same.
+        people: Any = self.clicks(batch) if self.by_clicks else self.rewards(batch)
         if "found" not in block:
             return
         found = block["found"].gathering
@@ -173,7 +174,8 @@ class Race(SetMode):
         """How masks change the views: only what is shown counts."""
         if public["index"] >= len(self.stages):
             return {}
-        shown, planned = (self._slates(public, rounds, one) for one in (asked, NOTHING))
+        shown = self._slates(public, rounds, asked)
+        planned = self._slates(public, rounds, NOTHING)
         return {"views": self._count(public, shown) - self._count(public, planned)}
 
     def release(
@@ -183,18 +185,20 @@ class Race(SetMode):
         once = self.noises[door.index]
         noisy = door.add_noise(once.noise, block["found"]) * once.gathering.grid
         views = self._planned_views(public, length) + tally.get("views", 0)
-        sums, shown = public["sums"] + noisy * (views > 0), public["shown"] + views
+        sums = public["sums"] + noisy * (views > 0)
+        shown = public["shown"] + views
         noise = public["noise"] + once.standard_deviation**2 * (views > 0)
         candidates = public["candidates"]
-        ranking = candidates[np.argsort(-(sums / np.maximum(shown, 1))[candidates], kind="stable")]
+        scores = (sums / np.maximum(shown, 1))[candidates]
+        ranking = candidates[np.argsort(-scores, kind="stable")]
         # Those who race now come first, in their new order; the others keep the places of their last race.
         order = np.concatenate([ranking, public["order"][~np.isin(public["order"], ranking)]])
         chosen = public["chosen"]
         if heat + 1 < HEATS and slot > 0:
             field = ranking[: max(self.settings.slots - slot, len(ranking) // 3)]
         else:
-            # The race is over: the best takes the slot; the next race starts from its ranking, and a little
-            # of its sums.
+            # The race is over: the best takes the slot. The next starts from its ranking, and a little of
+            # its sums.
             chosen = np.append(chosen, ranking[0])
             field = order[~np.isin(order, chosen)][: self._size(slot + 1)]
             sums, shown, noise = CARRIED * sums, CARRIED * shown, CARRIED**2 * noise
@@ -205,8 +209,10 @@ class Race(SetMode):
             "sums": sums,
             "shown": shown,
             "noise": noise,
+            "index": door.index + 1,
+            "begin": self.schedule.end(door.index),
         }
-        return public | {"index": door.index + 1, "begin": self.schedule.end(door.index)}, {}
+        return public, {}
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         return self._slates(public, rounds, asked)
@@ -227,10 +233,7 @@ class Race(SetMode):
         return max(2 * free, round(3.2 * self.settings.slots * 0.8 ** (slot - 1)))
 
     def _cycles(self, public: State) -> Integers:
-        """Shuffled orders of the candidates.
-
-        Public, and the same for any data that led to the same candidates.
-        """
+        """Shuffled orders of the candidates: public, the same for any data that led to the same candidates."""
         candidates = public["candidates"]
         made_for = public["index"], candidates.tobytes()
         if self._newest is None or self._newest[0] != made_for:
@@ -240,10 +243,7 @@ class Race(SetMode):
         return self._newest[1]
 
     def _slates(self, public: State, rounds: Integers, asked: Asked) -> Integers:
-        """One slate a round: what is chosen, then candidates.
-
-        Under a mask filled up with other items in order of merit.
-        """
+        """One slate a round: what is chosen, then candidates; under a mask other items, in order of merit."""
         chosen = public["chosen"]
         free = self.settings.slots - len(chosen)
         slates = np.asarray(repeated(chosen, len(rounds)))
@@ -260,21 +260,18 @@ class Race(SetMode):
         """What each slate shows behind the chosen items, as far as there are free slots: −1 for nothing."""
         free = self.settings.slots - len(public["chosen"])
         behind = np.where(np.isin(slates, public["chosen"]), -1, slates)
-        first = np.argsort(behind < 0, axis=1, kind="stable")[
-            :, :free
-        ]  # those that are shown first, in their order
-        return np.take_along_axis(behind, first, axis=1)
+        places = np.argsort(behind < 0, axis=1, kind="stable")  # what is shown first, in its order
+        return np.take_along_axis(behind, places[:, :free], axis=1)
 
     def _count(self, public: State, slates: Integers) -> Integers:
+        """How often these slates show each candidate."""
         shown = self._candidates(public, slates)
         return np.bincount(shown[shown >= 0], minlength=self.settings.items)
 
     def _planned_views(self, public: State, length: int) -> Integers:
-        """How often a block shows each candidate without masks.
-
-        Whole sweeps over all orders, and the rest of one.
-        """
-        cycles, free = self._cycles(public), self.settings.slots - len(public["chosen"])
+        """How often a block without masks shows each candidate: whole sweeps over all orders, and a rest."""
+        cycles = self._cycles(public)
+        free = self.settings.slots - len(public["chosen"])
         plays = cycles.shape[1] // free
         sweeps, rest = divmod(length, plays * len(cycles))
         rows, into = divmod(rest, plays)

@@ -24,7 +24,7 @@ Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage |
 
 @dataclass(frozen=True, kw_only=True)
 class SetMaximizerSettings(Settings):
-    """What `SetMaximizer` is made with; see there."""
+    """What `SetMaximizer` is made with: its parameters, as public data."""
 
     items: int
     slots: int

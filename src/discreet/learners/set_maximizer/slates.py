@@ -8,10 +8,7 @@ __all__ = ["distinct_leaders", "filled_up", "ranked", "shrunk"]
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
-    """Slot by slot the best item that is available and not shown yet.
-
-    Fewer than all slots if items run out.
-    """
+    """Slot by slot the best item that is available and not shown yet, as long as there are any."""
     left = np.ones(table.shape[1], dtype=np.bool_) if available is None else available.copy()
     slate: list[int] = []
     for scores in table:
@@ -28,9 +25,9 @@ def ranked(table: Floats) -> Integers:
 
 
 def filled_up(slates: Integers, available: Mask | None, order: Integers) -> Integers:
-    """Slates, one a row, without what is unavailable or −1, filled up with other available items in this order.
+    """Slates, one a row, without what is unavailable or −1, filled up with available items in this order.
 
-    Fewer than all slots (−1 at the end) only if there are not enough available items.
+    −1 stands at the end only if there are not enough available items.
     """
     filled = np.full(slates.shape, -1, dtype=np.int64)
     for place, slate in enumerate(slates):

@@ -41,8 +41,8 @@ class SumExpert(ConstantSlate):
     @cached_property
     def gains(self) -> RunningTotal:
         settings = self.settings
-        # The first block is lost, and every release adds noise: √T balances the two (measured:
-        # benchmarks/display.py).
+        # The first block is lost, and every release adds noise: √T balances the two, as measured in
+        # benchmarks/display.py.
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
         norm = 1 if settings.privacy.pure else 2
@@ -86,4 +86,5 @@ class SumExpert(ConstantSlate):
         return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
-        return Scores(public["table"].copy(), np.full(public["table"].shape, sqrt(public["variance"])))
+        table = public["table"]
+        return Scores(table.copy(), np.full(table.shape, sqrt(public["variance"])))

@@ -1,4 +1,4 @@
-"""What a log says to a set maximiser.
+"""What a log says to a set maximiser: preferences, rewards or clicks.
 
 * `feedback = "full"`: one column for each number of a row, named by its item, by `columns`, or in order;
 * "bandit" and "clicks": `slate` (the shown items, separated by spaces, or a JSON list), and `reward` or

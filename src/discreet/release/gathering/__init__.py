@@ -1,6 +1,4 @@
-"""What was gathered carries its own sensitivity.
-
-The object that clips, quantises and adds is the one that states it.
+"""What was gathered carries its own sensitivity: what clips, quantises and adds is what states it.
 
 The door takes a `Gathered` and nothing else, and only this package makes one. One file a gathering:
 

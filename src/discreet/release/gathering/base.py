@@ -10,6 +10,7 @@ Guarantee   docs/guarantees/gathering.md
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any, Self
 
@@ -25,9 +26,9 @@ MOST_GRID = 2**30
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
-    """Integers, together with the gathering that added them up. What they say about people is secret.
+    """Integers, together with the gathering that added them up.
 
-    Never shown or logged.
+    What they say about people is secret: they are never shown or logged.
     """
 
     gathering: "Gathering"
@@ -42,7 +43,7 @@ class Gathered:
 
 
 class Gathering(ABC):
-    """Adds people up, and knows what one of them can change. See the package's docstring for the kinds."""
+    """Adds people up, and knows what one of them can change: the parent of all kinds."""
 
     shape: tuple[int, ...]
     """Of the integers that are added up; a whole number stands for one row of so many."""
@@ -50,7 +51,7 @@ class Gathering(ABC):
     levels: int
     """How many integer steps the bound has."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many integers there are."""
         return prod(self.shape)
@@ -72,7 +73,7 @@ class Gathering(ABC):
     @property
     @abstractmethod
     def span(self) -> int:
-        """The length of the interval in which all changes lie when one person is replaced, in integer steps."""
+        """The length of the interval in which all changes lie when one person is replaced, in steps."""
 
     @property
     def dtype(self) -> Any:
@@ -103,9 +104,9 @@ class Gathering(ABC):
         return Gathered(self, values)
 
     def merge(self, one: Gathered, other: Gathered) -> Gathered:
-        """The people of both; nobody may be in both. Integer addition.
+        """The people of both; nobody may be in both.
 
-        It does not matter who was gathered where.
+        Integers are added, so it does not matter who was gathered where.
         """
         if one.gathering != self or other.gathering != self:
             raise ConfigError(f"only what the same {type(self).__name__} gathered can be merged")

@@ -1,6 +1,4 @@
-"""Rows kept for one release, so that it can add them up again and again.
-
-Greedy choices need gains on top of what was just chosen.
+"""Rows kept for one release, which adds them up again and again: gains on top of what was just chosen.
 
 What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more than the
 log it came from. Each `total` adds up a function of single rows through `Rows`, which clips it; so one person
@@ -33,7 +31,7 @@ FULL = 2**16 - 1
 class HeldRows(Gathering):
     """People's rows of numbers in [0, 1], each at a place that its round fixes.
 
-    `shape` is (people, numbers of a row).
+    `shape` is (people, numbers in a row).
 
     >>> held = HeldRows((3, 2))
     >>> people = held.empty()
@@ -68,9 +66,9 @@ class HeldRows(Gathering):
         raise ConfigError("held rows are not for release as they are: add them up with `total`")
 
     def add(self, gathered: Gathered, places: Integers, rows: Floats) -> None:
-        """Keep these rows at their places.
+        """Keep these rows at their places; places beyond the end are left out.
 
-        Places beyond the end are left out, what is not finite counts as zero.
+        What is not finite counts as zero.
         """
         from discreet.release import kernels
 

@@ -1,7 +1,6 @@
 """A number in a cell that the person picks: the item that was clicked, the bin of a histogram.
 
-Which cell it is, is the person's data: replacing them takes a number out of one cell and puts another into a
-second one.
+The cell is the person's data: replacing them takes a number out of one cell and puts another into a second.
 
 Guarantee   docs/guarantees/gathering.md, Lemma 3
 Runtime     O(1) a person
@@ -50,8 +49,7 @@ class OneChoice(Gathering):
         return min(2, self.size)
 
     def unit_sensitivity(self, norm: int) -> float:
-        # In one cell: from one end of the range to the other. In two: a number of full size leaves, another
-        # one comes.
+        # In one cell: from one end of the range to the other. In two: one of full size goes, another comes.
         same = (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
         if self.size == 1:
             return same

@@ -21,7 +21,7 @@ __all__ = ["PublicCells", "steps_within"]
 
 @dataclass(frozen=True)
 class PublicCells(Gathering):
-    """A number between `low` and `high`, entered in at most `copies` different cells, each time with a public sign.
+    """A number between `low` and `high`, in at most `copies` different cells, in each with a public sign.
 
     >>> cells = PublicCells((2, 3), low=0.0, high=1.0, levels=100)
     >>> people = cells.empty()
@@ -70,7 +70,7 @@ class PublicCells(Gathering):
     def add(
         self, gathered: Gathered, cells: Integers, numbers: Floats, signs: Integers | None = None
     ) -> None:
-        """Clip, quantise and add: one row of cells (−1 for none) and one number a person.
+        """Clip, quantise and add one number a person, in a row of cells (−1 for none).
 
         Signs are −1, 0 or 1.
         """
@@ -93,9 +93,9 @@ def check_range(low: float, high: float) -> None:
 
 
 def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integers:
-    """The numbers on the grid.
+    """The numbers on the grid, clipped; at the ends of the range they are rounded inwards.
 
-    Clipped, what is not finite as zero, and rounded inwards at the ends of the range.
+    What is not finite counts as zero.
     """
     from discreet.release import kernels
 

@@ -1,10 +1,9 @@
 """Whole vectors: each person brings one, clipped to a length.
 
-    Q(x) = ⌊x/g + ½⌋ on a grid g = bound / levels, after clipping; then the norm bound is enforced on the
-    INTEGER vector
+    Q(x) = ⌊x/g + ½⌋        on a grid g = bound / levels, after clipping
 
-so the sensitivity of a sum is a fact about integers, with no term for rounding. A row that is not finite
-counts as zero and still uses up its round.
+The norm bound is then enforced on the INTEGER vector, so the sensitivity of a sum is a fact about integers,
+with no term for rounding. A row that is not finite counts as zero and still uses up its round.
 
 Guarantee   docs/guarantees/gathering.md, Lemma 1
 Runtime     O(d) a person, one compiled pass
@@ -72,9 +71,8 @@ class Rows(Gathering):
             return width * (self.size if norm == 1 else sqrt(self.size))
         if norm == 1 and self.norm == 1:
             return 2.0
-        across = (
-            sqrt(2) if self.nonnegative else 2.0
-        )  # disjoint supports are the worst that non-negative vectors can do
+        # Disjoint supports are the worst that non-negative vectors can do.
+        across = sqrt(2) if self.nonnegative else 2.0
         return across if norm == 2 else across * sqrt(self.size)
 
     @property
@@ -94,9 +92,7 @@ class Rows(Gathering):
         )
 
     def opposites(self, gathered: Gathered, *, both: bool) -> Gathered:
-        """The sum with its signs turned, or (`both`) turned and as it is, one after the other.
-
-        Scores of least corners.
+        """Scores of the least corners: the sum with its signs turned, or (`both`) turned and then as it is.
 
         An entry and its opposite move as far apart as twice what it moves: the same span.
         """
@@ -105,17 +101,20 @@ class Rows(Gathering):
 
     @cached_property
     def limit(self) -> float:
-        """How long a row may be before each entry is rounded by at most ½, in steps, so that it is short enough after it."""
+        """How long a row may be before its entries are rounded, in steps, to be short enough afterwards.
+
+        Each entry moves by at most ½.
+        """
         room = {1: self.size / 2, 2: sqrt(self.size) / 2, inf: 0.0}[self.norm]
         return self.levels - 1 - room
 
     @cached_property
     def is_fine(self) -> bool:
-        """Whether the grid is fine enough that fused passes, which leave room for rounding, clip hardly earlier."""
+        """Whether fused passes, which leave room for rounding, clip hardly earlier on this grid."""
         return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
 
     def add_through(self, kernel: str, gathered: Gathered, people: int, *arguments: Any) -> None:
-        """Add people by a fused pass of discreet/release/passes.py, which computes, clips, quantises and adds in one go."""
+        """Add people by a fused pass of discreet/release/passes.py: computed, clipped, quantised, added."""
         from discreet.release import passes
 
         if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:

@@ -1,0 +1,74 @@
+"""If these fail, a learner's running total is paid for wrongly, or mixed up with another in the same state."""
+
+import numpy as np
+import pytest
+
+from discreet.budget.privacy import Privacy
+from discreet.learners.totals import RunningTotal
+from discreet.release.door import Door
+from discreet.release.gathering import OneChoice, Rows
+from discreet.release.randomness import seeded_words
+from discreet.turn.schedule import EqualBlocks
+
+USUAL = Privacy(1.0, 1e-6)
+
+
+def total(method: str = "auto", **more: object) -> RunningTotal:
+    settings = {"name": "gains", "wanted": Rows((2, 3), length=5.0), "schedule": EqualBlocks(40, 10)} | more
+    return RunningTotal(**settings, privacy=USUAL, people=10, method=method)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["tree", "honaker", "toeplitz", "fresh"])
+def test_totals_are_in_the_units_that_people_brought(method: str) -> None:
+    """The same words with and without people: the difference is the people."""
+    running = total(method)
+
+    def released(people: np.ndarray) -> np.ndarray:
+        (public, kept), found = running.start(), []
+        for index in range(4):
+            block = {"gains": running.gathering.empty()}
+            running.gathering.add(block["gains"], people[index : index + 1])  # type: ignore[attr-defined]
+            door = Door(seeded_words(7, index), running.sum.charge(index), index)
+            step = running.next(public, kept, block, door)
+            public, kept = step.public, step.kept
+            found.append(step.values)
+            assert step.variance == pytest.approx(running.sum.variance(index + 1) * running.gathering.grid**2)
+            assert step.values.shape == (2, 3)
+        return np.array(found)
+
+    people = np.random.default_rng(0).uniform(-1, 1, size=(4, 2, 3))
+    assert np.abs(released(people) - released(people * 0) - people.cumsum(axis=0)).max() < 1e-3
+
+
+def test_the_plan_is_that_of_the_mechanism_and_says_what_anyone_pays() -> None:
+    shared, apart = total("toeplitz").plan({"expert": "sum"}), total("fresh").plan({})
+    steps = [shared.next(index, {}) for index in range(5)]
+    assert steps[4] is None
+    assert all(step is not None and step.cohort is None and step.rounds == 10 for step in steps[:4])
+    paid = sum(step.charge.amount for step in steps[:4] if step is not None)
+    assert paid == pytest.approx(shared.total.everyone.amount)
+    assert shared.total.pure == shared.total.zcdp == 0
+    assert [apart.next(index, {}).cohort for index in range(4)] == [0, 1, 2, 3]  # type: ignore[union-attr]
+    assert apart.total.everyone.amount == 0
+    assert max(apart.total.pure, apart.total.zcdp) > 0
+    assert shared.facts == {"expert": "sum"}
+
+
+def test_two_totals_fit_in_one_state() -> None:
+    first, second = total("tree"), total("tree", name="costs", wanted=OneChoice(4))
+    (public, kept), (more, rest) = first.start(), second.start()
+    public, kept = public | more, kept | rest
+    block = {"gains": first.gathering.empty(), "costs": second.gathering.empty()}
+    words = seeded_words(1, 0)
+    for index in range(2):
+        for running in (first, second):
+            step = running.next(public, kept, block, Door(words, running.sum.charge(index), index))
+            public, kept = public | step.public, kept | step.kept
+    assert kept["gains.steps"] == kept["costs.steps"] == 2
+    assert public["gains.prefix"].shape == (6,)
+    assert public["costs.prefix"].shape == (4,)
+
+
+def test_names_and_mechanisms_are_part_of_the_calibration() -> None:
+    plans = [total("tree"), total("honaker"), total("tree", name="other"), total("tree", schedule=EqualBlocks(50, 10))]
+    assert len({running.plan({}).calibration for running in plans}) == 4
