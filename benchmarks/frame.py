@@ -1,6 +1,4 @@
-"""What the frame costs: a round, many rounds at once, a release at any horizon, an import.
-
-And the audit's worst case.
+"""What the frame costs: a round, many at once, a release at any horizon, an import; what the audit finds.
 
 Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too,
 alternating in processes of their own with one thread each; `old_over_new` is that version's time a round over
@@ -19,6 +17,8 @@ from typing import Any
 
 REPEATS = 5
 HERE = Path(__file__).resolve().parent.parent
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""What tells libraries how many threads to use."""
 
 MODES = {
     "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
@@ -33,14 +33,15 @@ MODES = {
     "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
     "SetMinimizer bandit any": "SetMinimizer(20, 10**6, P, feedback='bandit')",
     "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-    "StreamingLearner leader": "StreamingLearner(LpBall(10), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0)",
+    "StreamingLearner leader": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
     "StreamingLearner frank-wolfe": (
-        "StreamingLearner(LpBall(10), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0, method='frank-wolfe')"
+        "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
     ),
     "StreamingLearner corners": (
-        "StreamingLearner(LpBall(10, 1), SquaredLoss(), 10**6, P, feature_bound=1.0, target_bound=1.0, method='frank-wolfe')"
+        "StreamingLearner(LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
     ),
-}  # fmt: skip
+}
+"""How each way of learning is made, in the words of PREAMBLE."""
 GROWING = ("SetMaximizer", "SetMinimizer", "StreamingLearner leader", "RunningSum", "Hedge")
 """Whose releases are timed at long horizons."""
 
@@ -53,6 +54,8 @@ from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
 from discreet.domains import LpBall
 P = Privacy(1.0, 1e-6)
 CUT = MinusModular(GraphCut(tuple((i, i + 1) for i in range(19))))
+SQUARED = SquaredLoss()
+BOUNDS = {"feature_bound": 1.0, "target_bound": 1.0}
 G = np.random.default_rng(0)
 
 def person(name):
@@ -125,11 +128,7 @@ print(json.dumps({name: release(name, code) for name, code in json.loads(sys.arg
 
 def worker(code: str, modes: dict[str, str], source: Path) -> Any:
     """Run a piece of code in a process of its own, on one thread, with the package of this checkout."""
-    single = {
-        name: "1"
-        for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
-    }
-    environment = os.environ | single | {"PYTHONPATH": str(source / "src")}
+    environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source / "src")}
     command = [sys.executable, "-c", PREAMBLE + code, json.dumps(modes)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -140,9 +140,8 @@ def demo(
         Story.totals: (tell_totals, 50_000),
     }
     tell, usual = stories[story]
-    report = tell(
-        usual if people is None else people, Privacy(epsilon, delta), out, seed=seed, console=console
-    )
+    count = usual if people is None else people
+    report = tell(count, Privacy(epsilon, delta), out, seed=seed, console=console)
     if as_json:
         typer.echo(json.dumps(report))
 
@@ -160,10 +159,7 @@ def plan(
     stream: Annotated[Stream, typer.Option(help="iid: visitors are alike over time.")] = Stream.any,
     as_json: Json = False,
 ) -> None:
-    """What a budget buys before it is spent.
-
-    Schedule, noise, the share of value kept, and what 90 % would take.
-    """
+    """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
     from discreet.budget.privacy import Privacy
     from discreet.lab.planning import make_plan, print_plan
 
@@ -239,9 +235,8 @@ def reproduce(
     """Run a paper's experiments again: what was printed, what comes out, and what discreet gets."""
     from discreet.lab.stories.sco_tables import reproduce_sco_tables
 
-    report = {Experiment.sco_tables: reproduce_sco_tables}[name](
-        out, seeds=seeds, console=Console(quiet=as_json)
-    )
+    experiments = {Experiment.sco_tables: reproduce_sco_tables}
+    report = experiments[name](out, seeds=seeds, console=Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
 

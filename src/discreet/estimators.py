@@ -1,6 +1,4 @@
-"""Private linear models with scikit-learn's interface.
-
-Put them where you have SGDRegressor or SGDClassifier today.
+"""Private linear models with scikit-learn's interface: put them where you have SGDRegressor today.
 
 Everything that scaling needs is a public parameter: ranges of features and targets, and the classes. Nothing
 is read off the data but what the guarantee covers. A fitted estimator holds released values only, so it may
@@ -63,10 +61,7 @@ NO_NUMBERS = "features and targets must be numbers"
 
 
 class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
-    """What regressor and classifier share.
-
-    Scaling by public ranges, feeding, and reading coefficients back.
-    """
+    """What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
 
     @abstractmethod
     def _loss(self) -> Any:
@@ -101,9 +96,9 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return float(size ** (1 / dual))
 
     def _scaled(self, features: Any) -> Any:
-        """Features mapped from their public ranges to [−1, 1] and clipped, with a constant 1.
+        """Features mapped from their public ranges to [−1, 1] and clipped, and a constant 1.
 
-        All divided by the longest that a row can be.
+        All are divided by the longest that a row can be.
         """
         low, high = self._ranges(features.shape[1])
         dense = features.toarray() if hasattr(features, "toarray") else features
@@ -130,10 +125,8 @@ class _PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         weights = learner.coefficients / self._length(features + 1)
         self._weights = weights[:-1] * 2 / (high - low)
         self._constant = float(weights[-1] - weights[:-1] @ ((high + low) / (high - low)))
-        self.guarantee_ = (
-            str(learner.guarantee)
-            + " This is the guarantee of this fit: every other fit of the same people adds to it."
-        )
+        beyond = "This is the guarantee of this fit: every other fit of the same people adds to it."
+        self.guarantee_ = f"{learner.guarantee} {beyond}"
 
     def _checked(self, *data: Any, **checks: Any) -> Any:
         """scikit-learn's checks, with errors that do not quote the data as scikit-learn's own do."""
@@ -202,9 +195,7 @@ def _without_data(text: str) -> str:
 
 
 class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore[misc]
-    """Private linear regression from a stream.
-
-    `fit` and `partial_fit` publish coefficients, every sample stays private.
+    """Private linear regression from a stream: coefficients are published, every sample stays private.
 
     Parameters
     ----------
@@ -308,9 +299,8 @@ class PrivateStreamingRegressor(RegressorMixin, _PrivateLinear):  # type: ignore
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = (
-            True  # on the tiny data sets of scikit-learn's checks, privacy leaves little
-        )
+        # On the tiny data sets of scikit-learn's checks, privacy leaves little.
+        tags.regressor_tags.poor_score = True
         return tags
 
 
@@ -381,11 +371,8 @@ class PrivateStreamingClassifier(ClassifierMixin, _PrivateLinear):  # type: igno
         return self._learn(X, y, partial=True)
 
     def _learn(self, X: Any, y: Any, *, partial: bool) -> Self:
-        if (
-            not isinstance(self.classes, tuple | list | np.ndarray)
-            or len(self.classes) != 2
-            or self.classes[0] == self.classes[1]
-        ):
+        is_list = isinstance(self.classes, tuple | list | np.ndarray)
+        if not is_list or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
             raise ConfigError(f"classes must be two different ones, got {self.classes!r}")
         first = not (partial and hasattr(self, "_learner"))
         X, y = self._checked(X, y, reset=first, dtype=np.float64)

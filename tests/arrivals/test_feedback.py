@@ -29,8 +29,8 @@ class Rude:
 
 WRONG = [
     [0.777], [0.777, 2.0, 3.0], [[0.777, 2.0]], "ab", None, ["0.777", "y"], [0.777, float("nan")],
-    [float("inf"), 0.777], 0.777, {}, {"x": 0.777}, object(), b"ab", [0.777, 1j], [[0.777], [1.0, 2.0]], Rude(),
-    [Rude(), 1.0], [10**400, 0.0], True, [0.777, None],
+    [float("inf"), 0.777], 0.777, {}, {"x": 0.777}, object(), b"ab", [0.777, 1j], [[0.777], [1.0, 2.0]],
+    Rude(), [Rude(), 1.0], [10**400, 0.0], True, [0.777, None],
 ]  # fmt: skip
 
 
@@ -64,9 +64,8 @@ def test_a_matrix_is_taken_as_it_is_and_of_the_right_shape_only() -> None:
 
 
 def test_numbers_of_any_plain_kind_are_numbers() -> None:
-    assert as_numbers(batch([1, 2.5, np.float32(3), np.int8(4), True, [5.0], np.array([6.0])], 7)).tolist() == [
-        1.0, 2.5, 3.0, 4.0, 1.0, 5.0, 6.0
-    ]  # fmt: skip
+    plain = [1, 2.5, np.float32(3), np.int8(4), True, [5.0], np.array([6.0])]
+    assert as_numbers(batch(plain, 7)).tolist() == [1.0, 2.5, 3.0, 4.0, 1.0, 5.0, 6.0]
     assert np.isnan(as_numbers(batch([None, "x", [1.0, 2.0], object()], 4))).all()
     assert as_floats([1.0, 2.0]).tolist() == [1.0, 2.0]  # type: ignore[union-attr]
     assert as_floats("12") is None

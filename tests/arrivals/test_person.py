@@ -12,7 +12,9 @@ from discreet import Privacy, SetMinimizer
 from discreet.arrivals.person import asked_of, reading
 
 
-@pytest.mark.parametrize("raises", [ValueError, MemoryError, RecursionError, SystemExit, KeyboardInterrupt, GeneratorExit])
+@pytest.mark.parametrize(
+    "raises", [ValueError, MemoryError, RecursionError, SystemExit, KeyboardInterrupt, GeneratorExit]
+)
 def test_whatever_a_persons_code_raises_counts_against_that_person_alone(raises: type[BaseException]) -> None:
     def person() -> float:
         raise raises("0.777")
@@ -31,9 +33,13 @@ def test_a_signal_waits_until_everyone_was_read() -> None:
             signal.raise_signal(signal.SIGINT)
         return float(number)
 
-    with pytest.raises(KeyboardInterrupt), reading():
-        for number in range(10):
-            answers.append(asked_of(lambda number=number: person(number), otherwise=-1.0))
+    def everyone() -> None:
+        with reading():
+            for number in range(10):
+                answers.append(asked_of(lambda number=number: person(number), otherwise=-1.0))
+
+    with pytest.raises(KeyboardInterrupt):
+        everyone()
     assert answers == [float(number) for number in range(10)]
 
 
@@ -46,9 +52,13 @@ def test_asked_a_second_time_a_signal_is_delivered_at_once() -> None:
         signal.raise_signal(signal.SIGINT)
         raise AssertionError("not reached")
 
-    with pytest.raises(KeyboardInterrupt), reading():
-        answers.append(asked_of(endless, otherwise=-1.0))
-        answers.append(0.0)
+    def everyone() -> None:
+        with reading():
+            answers.append(asked_of(endless, otherwise=-1.0))
+            answers.append(0.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        everyone()
     assert not answers
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -119,6 +129,4 @@ def test_a_real_interrupt_while_callables_are_read_counts_everyone_once() -> Non
     with pytest.raises(KeyboardInterrupt):
         interrupted.observe_many([*people[:4], pressed, *people[4:]])
     assert interrupted.clock == 10
-    assert np.array_equal(
-        interrupted.snapshot().block["gradient"], plain.snapshot().block["gradient"]
-    )
+    assert np.array_equal(interrupted.snapshot().block["gradient"], plain.snapshot().block["gradient"])

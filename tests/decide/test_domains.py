@@ -100,8 +100,18 @@ def test_extreme_numbers_stay_in_the_domain() -> None:
     assert np.array_equal(LpBall(3, 400, 10).project(np.full(3, 9.0)), np.full(3, 9.0))
 
 
-@pytest.mark.parametrize("make", [lambda: LpBall(0), lambda: LpBall(2, 0.5), lambda: LpBall(2, radius=0.0), lambda: Box(2, 1.0, 1.0),
-                                  lambda: Simplex(2, total=-1.0), lambda: LpBall(2, float("nan")), lambda: Box(2, 0.0, inf)])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: LpBall(0),
+        lambda: LpBall(2, 0.5),
+        lambda: LpBall(2, radius=0.0),
+        lambda: LpBall(2, float("nan")),
+        lambda: Box(2, 1.0, 1.0),
+        lambda: Box(2, 0.0, inf),
+        lambda: Simplex(2, total=-1.0),
+    ],
+)
 def test_empty_and_endless_domains_are_refused(make: Any) -> None:
     with pytest.raises(ConfigError):
         make()

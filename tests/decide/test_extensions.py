@@ -77,7 +77,10 @@ def test_ties_go_to_the_smaller_number_and_the_cost_is_asked_once_for_each_set()
 
 
 def test_subgradients_of_costs_in_range_are_as_short_as_the_proof_says() -> None:
-    """All submodular functions on three items with values −1, 0 and 1, on every chain; and the pair that the published noise misses."""
+    """All submodular functions on three items with values −1, 0 and 1, on every chain.
+
+    Among them the pair that the published noise misses.
+    """
     sets = list(chained.from_iterable(combinations(range(3), size) for size in range(4)))
     union = {(a, b): sets.index(tuple(sorted({*sets[a], *sets[b]}))) for a in range(8) for b in range(8)}
     meet = {(a, b): sets.index(tuple(sorted({*sets[a]} & {*sets[b]}))) for a in range(8) for b in range(8)}

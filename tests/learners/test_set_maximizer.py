@@ -116,13 +116,15 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.gathering.sensitivity(norm)
 
 
-@pytest.mark.parametrize(("kind", "values"), [("bandit", [0.0, 0.3, 1.0, nan, 1e308]), ("clicks", [None, 0, 1, 2, 3, 4])])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "values"), [("bandit", [0.0, 0.3, 1.0, nan, 1e308]), ("clicks", [None, 0, 1, 2, 3, 4])]
+)
 @pytest.mark.parametrize("privacy", [USUAL, PURE])
 @pytest.mark.parametrize("stream", ["iid", "any"])
 def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
     kind: Any, values: list[Any], privacy: Privacy, stream: Any
 ) -> None:
-    """Every round of the first block, every answer and every other answer; and the worst pair is as bad as that."""
+    """Every round of the first block, every pair of answers; and the worst is as bad as it is paid for."""
     learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)
     mode = mode_of(learner)
     public = mode.start()[0]
@@ -130,7 +132,9 @@ def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
     for norm in (1, 2):
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [fed(mode, public, value, round)["found"].values.ravel().astype(float) for value in values]
+            found = [
+                fed(mode, public, value, round)["found"].values.ravel().astype(float) for value in values
+            ]
             moves = [one - two for one, two in product(found, repeat=2)]
             largest = max(largest, *(float(np.linalg.norm(move, norm)) for move in moves))
             assert max(np.count_nonzero(move) for move in moves) <= gathering.cells
@@ -242,12 +246,16 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
         part = masks[position : position + count]
         shared = position % 2 == 1
         tickets = learner.open_many(count, part[0] if shared else part)
-        for slate, mask in zip(tickets.decisions, np.repeat(part[:1], count, 0) if shared else part, strict=True):
+        for slate, mask in zip(
+            tickets.decisions, np.repeat(part[:1], count, 0) if shared else part, strict=True
+        ):
             shown = slate[slate >= 0]
             assert len(set(shown.tolist())) == len(shown) == min(3, int(mask.sum()))
             assert mask[shown].all()
             assert (slate[len(shown) :] == -1).all()
-        feedback = people[position : position + count] if learner.settings.feedback == "full" else np.zeros(count)
+        feedback = (
+            people[position : position + count] if learner.settings.feedback == "full" else np.zeros(count)
+        )
         learner.close_many(tickets, feedback)
         position += count
     assert learner.releases > 1
@@ -265,7 +273,9 @@ def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.ran
     if more["stream"] == "any":
         assert (public["tries"][:, 4] == 0).all()
         assert (public["tries"][0, [0, 1, 2, 3, 5]] > 0).all()
-        assert public["tries"][0, 0] > public["tries"][0, [1, 2, 3]].mean()  # always there, so tried more often
+        assert (
+            public["tries"][0, 0] > public["tries"][0, [1, 2, 3]].mean()
+        )  # always there, so tried more often
     else:
         assert public["shown"][4] == 0
         assert public["sums"][4] == 0  # its noise is not taken for views
@@ -273,7 +283,7 @@ def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.ran
 
 
 def test_tries_under_masks_are_those_of_the_rounds_that_were_opened() -> None:
-    """Counted by hand: planned tries of a block, less those that the mask forbade, whether or not answers came."""
+    """Counted by hand: planned tries, less those that the mask forbade, whether or not answers came."""
     learner = SetMaximizer(5, 2, 1000, USUAL, feedback="bandit", explore=0.9, seed=1)
     mode = mode_of(learner)
     public = mode.start()[0]
@@ -330,7 +340,9 @@ def test_slates_are_read_off_tables_slot_by_slot() -> None:
 
 @settings(max_examples=80)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
-def test_filled_slates_keep_what_may_be_shown_in_its_order(items: int, slots: int, seed: int, one: bool) -> None:
+def test_filled_slates_keep_what_may_be_shown_in_its_order(
+    items: int, slots: int, seed: int, one: bool
+) -> None:
     generator, slots = np.random.default_rng(seed), min(slots, items)
     slates = np.array([generator.permutation(items)[:slots] for _ in range(3)])
     slates[generator.random(slates.shape) < 0.2] = -1
@@ -389,7 +401,14 @@ def test_a_click_is_one_item_however_it_is_wrapped() -> None:
     """Rows of several clicks, huge numbers and other nonsense count as no click, and nobody else is lost."""
     learner = SetMaximizer(12, 3, 1000, USUAL, feedback="clicks", stream="iid")
     slates = learner.preview(6)
-    wrapped = [2**70, np.uint64(2**64 - 1), slates[2].tolist(), "pear", float(slates[4, 0]), int(slates[5, 1])]
+    wrapped = [
+        2**70,
+        np.uint64(2**64 - 1),
+        slates[2].tolist(),
+        "pear",
+        float(slates[4, 0]),
+        int(slates[5, 1]),
+    ]
     learner.observe_many(wrapped)
     levels = mode_of(learner).noises[0].gathering.levels
     assert learner.snapshot().block["found"].sum() == 2 * levels

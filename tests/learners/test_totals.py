@@ -1,4 +1,4 @@
-"""If these fail, a learner's running total is paid for wrongly, or mixed up with another in the same state."""
+"""If these fail, a learner's running total is paid for wrongly, or mixed up with another one."""
 
 import numpy as np
 import pytest
@@ -70,5 +70,10 @@ def test_two_totals_fit_in_one_state() -> None:
 
 
 def test_names_and_mechanisms_are_part_of_the_calibration() -> None:
-    plans = [total("tree"), total("honaker"), total("tree", name="other"), total("tree", schedule=EqualBlocks(50, 10))]
+    plans = [
+        total("tree"),
+        total("honaker"),
+        total("tree", name="other"),
+        total("tree", schedule=EqualBlocks(50, 10)),
+    ]
     assert len({running.plan({}).calibration for running in plans}) == 4

@@ -27,7 +27,9 @@ def test_every_kind_is_tried_equally_often_in_evenly_spread_rounds(
 
 @settings(max_examples=60)
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 99), st.lists(st.integers(-5, 250), max_size=30))
-def test_any_rounds_in_any_order_are_told_the_same(kinds: int, cycles: int, more: int, rounds: list[int]) -> None:
+def test_any_rounds_in_any_order_are_told_the_same(
+    kinds: int, cycles: int, more: int, rounds: list[int]
+) -> None:
     """All at once, some of them, or one by one: the same rounds are trials, of the same kinds."""
     schedule = TrialSchedule(kinds, cycles, kinds * cycles + more, KEY)
     whole = schedule.among(np.arange(schedule.rounds))
@@ -42,7 +44,9 @@ def test_any_rounds_in_any_order_are_told_the_same(kinds: int, cycles: int, more
 
 
 def test_another_key_is_another_schedule() -> None:
-    one, other = (TrialSchedule(5, 40, 2000, key).among(np.arange(2000)) for key in (KEY, b"another long key"))
+    one, other = (
+        TrialSchedule(5, 40, 2000, key).among(np.arange(2000)) for key in (KEY, b"another long key")
+    )
     assert not np.array_equal(one.places, other.places)
     assert not np.array_equal(one.kinds, other.kinds)
 

@@ -107,8 +107,8 @@ def test_a_selection_takes_what_it_was_calibrated_for() -> None:
     coarse = Rows(3, norm=inf, nonnegative=True, levels=2)
     with pytest.raises(ConfigError, match="span"):
         door(10.0).select(SELECTION, coarse.empty())
+    table = Rows((3, 3), norm=inf, nonnegative=True, levels=1)
     with pytest.raises(ConfigError, match="one row of int64"):
-        table = Rows((3, 3), norm=inf, nonnegative=True, levels=1)
         door(10.0).select(SELECTION, table.empty())
     assert door(10.0).select(SELECTION, table.empty().part(1)) in (0, 1, 2)
 

@@ -152,7 +152,11 @@ def test_scores_of_least_corners_have_the_span_of_the_sum(both: bool, nonnegativ
 
 
 @pytest.mark.parametrize(
-    ("length", "norm", "levels"), [(0, 2, 9), (-1, 2, 9), (nan, 2, 9), (inf, 2, 9), (1e300, 2, 9), (1, 3, 9), (1, 2, 0), (1, 2, 2**31)]
+    ("length", "norm", "levels"),
+    [
+        (0, 2, 9), (-1, 2, 9), (nan, 2, 9), (inf, 2, 9), (1e300, 2, 9), (1e-300, 2, 9),
+        (1, 3, 9), (1, 0, 9), (1, 2, 0), (1, 2, 2**31),
+    ],
 )  # fmt: skip
 def test_impossible_rows_are_refused(length: float, norm: float, levels: int) -> None:
     with pytest.raises(ConfigError, match="got"):

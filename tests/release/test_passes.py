@@ -115,7 +115,8 @@ def gradients(
     targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
     rows.add_through(
         "add_gradients", found, len(features), features, targets, here, before, weight, loss.code,
-        float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound, constant,
+        float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound,
+        constant,
     )  # fmt: skip
     return found.values
 

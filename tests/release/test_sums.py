@@ -205,7 +205,7 @@ def encoded(sums: ToeplitzSum, people: np.ndarray) -> np.ndarray:
 def test_a_neighbour_moves_the_encoded_stream_no_further_than_calibrated(
     length: int, dimension: int, seed: int, spread: float
 ) -> None:
-    """Fixed-point rounding included: the true distance of the integers, for the first person, who counts most."""
+    """Fixed-point rounding included: the true distance of the integers, for the first person."""
     sums = ToeplitzSum.calibrate(BUDGET, Stream(Rows(dimension), length))
     generator, levels = np.random.default_rng(seed), sums.gathering.levels
     people = generator.uniform(-1, 1, size=(length, dimension)) * spread * levels / dimension**0.5

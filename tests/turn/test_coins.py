@@ -19,10 +19,23 @@ def test_coins_depend_on_key_and_round_only() -> None:
 
 
 def test_many_rounds_at_once_throw_the_coins_of_each() -> None:
-    rounds, coins = np.array([7, 3, 2**40]), Coins(KEY)
-    assert coins.uniform(rounds).tolist() == [Coin(KEY, round).uniform() for round in rounds.tolist()]
-    assert coins.below(6, rounds).tolist() == [coins.of(round).below(6) for round in rounds.tolist()]
-    assert coins.below(6, rounds[:0]).dtype == np.int64
+    """In any order, together or one by one, by anyone who has the key: the same number for the same round."""
+    rounds = np.array([7, 3, 1023, 1024, 1025, 2**40, 2**62, 3])
+    together = Coins(KEY).uniform(rounds)
+    alone = [float(Coins(KEY).uniform(np.array([round]))[0]) for round in rounds.tolist()]
+    assert together.tolist() == alone
+    back = Coins(KEY)
+    assert [float(back.uniform(rounds[place : place + 1])[0]) for place in range(8)] == alone
+    assert back.uniform(rounds[::-1]).tolist() == alone[::-1]
+    assert Coins(KEY).below(6, rounds).tolist() == [int(number * 6) for number in alone]
+    assert ((together >= 0) & (together < 1)).all()
+    assert Coins(KEY).below(6, rounds[:0]).tolist() == Coins(KEY).uniform(rounds[:0]).tolist() == []
+
+
+def test_no_two_rounds_and_no_two_keys_share_a_coin() -> None:
+    rounds = np.concatenate([np.arange(5000), np.arange(2**40, 2**40 + 5000)])
+    numbers = np.concatenate([Coins(KEY).uniform(rounds), Coins(b"x" * 16).uniform(rounds)])
+    assert len(np.unique(numbers)) == 20_000
 
 
 def test_shuffles_of_one_key_and_round_are_the_same_everywhere() -> None:

@@ -1,4 +1,4 @@
-"""If these fail, settings do not survive being written down, or a wrong one is answered by a foreign error."""
+"""If these fail, settings do not survive being written down, or a wrong one ends in a foreign error."""
 
 import json
 import tomllib
@@ -173,8 +173,9 @@ def test_a_fingerprint_is_of_contents_and_not_of_how_they_print() -> None:
 
 def test_things_that_differ_have_different_fingerprints() -> None:
     different = [
-        0, 0.0, False, None, "", "0", b"", b"0", [], [[]], [0], {}, {"a": 0}, {"a": None}, -0.0, 1, True, nan, inf,
-        np.zeros(1), np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros(0), LpBall(2), LpBall(2, 1.5), Box(2),
+        0, 0.0, False, None, "", "0", b"", b"0", [], [[]], [0], {}, {"a": 0}, {"a": None}, -0.0, 1, True, nan,
+        inf, np.zeros(1), np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros(0), LpBall(2),
+        LpBall(2, 1.5), Box(2),
     ]  # fmt: skip
     assert len({fingerprint(value) for value in different}) == len(different)
     assert fingerprint("ab", "c") != fingerprint("a", "bc")

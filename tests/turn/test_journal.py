@@ -279,7 +279,7 @@ class Disk:
 
 @pytest.fixture(params=["bytes", "file", "rename", "folder"])
 def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
-    """A disk without room at one step: as bytes go out, at the flush, at the rename, at the folder's flush."""
+    """A disk without room at one step: as bytes go out, a flush, the rename, or the folder's flush."""
     disk = Disk()
     fdopen, fsync, rename = os.fdopen, os.fsync, os.replace
 

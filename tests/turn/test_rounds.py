@@ -200,8 +200,8 @@ def test_tickets_survive_being_sent() -> None:
     "change",
     [
         {"rounds": None}, {"rounds": ["x"]}, {"rounds": [2**70]}, {"rounds": [[0, 1], [2]]}, {"rounds": {}},
-        {"rounds": [0.5, 1.5]}, {"rounds": [True, False]}, {"decisions": None}, {"decisions": []}, {"decisions": 5},
-        {"epoch": "new"}, {"epoch": None}, {"index": []}, {"index": 0.5},
+        {"rounds": [0.5, 1.5]}, {"rounds": [True, False]}, {"decisions": None}, {"decisions": []},
+        {"decisions": 5}, {"epoch": "new"}, {"epoch": None}, {"index": []}, {"index": 0.5},
     ],
 )  # fmt: skip
 def test_tickets_that_are_none_are_refused(change: dict[str, Any]) -> None:
@@ -404,7 +404,7 @@ def test_open_spans_survive_being_saved(tmp_path: Path) -> None:
 
 
 def test_a_mask_belongs_to_its_round_whatever_comes_in_between() -> None:
-    """The same answers, one by one and joined over calls that came with masks, without, and with one for all."""
+    """One by one, or joined over calls that came with masks, without any, and with one for all."""
     masks = np.array([[True, True, False, True, True], [False, True, True, True, False]])
 
     def asked(shop: SetMaximizer) -> list[Any]:

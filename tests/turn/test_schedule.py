@@ -95,13 +95,14 @@ def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
 
 
 def test_plans_that_differ_in_any_constant_have_different_calibrations() -> None:
-    def plan(schedule: Any = EqualBlocks(9, 3), spent: float = 1.0, *constants: Any) -> str:
+    def plan(schedule: Any, spent: float = 1.0, *constants: Any) -> str:
         total = paid_by_everyone(pure(spent))
         return Plan.scheduled(schedule, pure, total, facts={}, constants=constants).calibration
 
-    made = [plan(), plan(EqualBlocks(9, 4)), plan(EqualBlocks(9, 3), 0.5), plan(EqualBlocks(9, 3), 1.0, 7)]
+    threes, fours = EqualBlocks(9, 3), EqualBlocks(9, 4)
+    made = [plan(threes), plan(fours), plan(threes, 0.5), plan(threes, 1.0, 7)]
     assert len(set(made)) == 4
-    assert plan() == plan()
+    assert plan(threes) == plan(EqualBlocks(9, 3))
 
 
 def test_cohorts_pay_the_most_of_each_measure() -> None:

@@ -41,8 +41,9 @@ BASES: list[tuple[type[Learner], dict[str, Any]]] = [
     (StreamingLearner, REGRESSION),
 ]
 WRONG = [
-    "x", "", None, [], {}, (), True, False, 2.5, -1, 0, object(), b"", b"x", nan, inf, -inf, 1e400, 10**400, -(10**30),
-    [None], {"kind": "LpBall"}, {"kind": 3}, np.array([1.0, 2.0]), np.array([]), np.nan, int, len, ..., 1j, {1, 2},
+    "x", "", None, [], {}, (), True, False, 2.5, -1, 0, object(), b"", b"x", nan, inf, -inf, 1e400, 10**400,
+    -(10**30), [None], {"kind": "LpBall"}, {"kind": 3}, np.array([1.0, 2.0]), np.array([]), np.nan, int, len,
+    ..., 1j, {1, 2},
 ]  # fmt: skip
 
 

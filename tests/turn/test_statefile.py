@@ -221,8 +221,8 @@ NONSENSE = [
     {"dtype": "O", "shape": [1]}, {"dtype": "<f8", "shape": [-1]}, {"dtype": "<f8", "shape": "ab"}, [1, 2, 3],
 ]  # fmt: skip
 FIELDS = [
-    "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin", "public", "kept",
-    "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon", "settings.horizon",
+    "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin", "public",
+    "kept", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon", "settings.horizon",
     "settings.dimension", "settings.method", "public.prefix", "public.total", "public.index", "kept.steps",
     "block.sum", "ledger.everyone", "ledger.cohort", "rounds.clock", "rounds.open", "rounds.tally",
 ]  # fmt: skip

@@ -1,14 +1,12 @@
-"""The exact transcript audit.
-
-What one person can change in what meets the door, measured, against what was charged for it.
+"""The exact transcript audit: what one person can change in what meets the door, against what was charged.
 
 All randomness meets people's integers in two places: `Door.noised` and `Door.draw`. One stream of people
 passes a `RecordingDoor`, which notes every integer vector and every table of weights. A neighbouring stream
 is then sent through the same released transcript by a `ForcedDoor`. Along it the privacy loss is a function
 of the two streams' integers alone, so its sure cost can be added up:
 
-    noise        ‖v‖²/2σ² (zCDP) or ‖v‖₁/scale (pure)       v: how far the two integer vectors are apart
-    a draw       b²/8 (zCDP) or b (pure)                     b: the range of the logarithms of the two tables' ratios
+    noise        ‖v‖²/2σ² (zCDP) or ‖v‖₁/scale (pure)     v: how far the two integer vectors are apart
+    a draw       b²/8 (zCDP) or b (pure)                   b: the range of the log-ratios of the two tables
 
 and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the
 changed people are not in must show no difference at all, and everything visible must be the same in both
@@ -64,10 +62,7 @@ class Passage:
 
 @dataclass
 class Tape:
-    """What passed the door in one run.
-
-    And, when another run is sent through it, what the difference costs in each turn.
-    """
+    """What passed the door in one run; once another is sent through it, what the difference costs a turn."""
 
     wild: bool = False
     passages: list[Passage] = field(default_factory=list)
@@ -112,9 +107,8 @@ class RecordingDoor(Door):
         chosen = super().draw(selection, scores, available)
         if self._tape.wild:
             chosen = int(np.flatnonzero(available)[chosen % np.count_nonzero(available)])
-        self._tape.passages.append(
-            Passage(self.index, selection, _weights(selection, scores, available), chosen)
-        )
+        weights = _weights(selection, scores, available)
+        self._tape.passages.append(Passage(self.index, selection, weights, chosen))
         return chosen
 
 
@@ -150,10 +144,7 @@ def noise_cost(noise: Noise, moved: list[int]) -> float:
 
 
 def ratio_range(here: list[int], there: list[int]) -> float:
-    """How far apart the logarithms of the two tables' ratios are.
-
-    Infinite if only one of them allows a candidate.
-    """
+    """The range of the log-ratios of two tables; infinite if only one of them allows a candidate."""
     if any((one == 0) != (two == 0) for one, two in zip(here, there, strict=True)):
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
@@ -183,10 +174,7 @@ class Audited:
 
 
 def audit_transcript(case: Case, *, pairs: int = 200, seed: int = 0) -> Audited:
-    """Send pairs of neighbouring streams through the same transcripts.
-
-    Raises if a cost exceeds its charge.
-    """
+    """Send pairs of neighbouring streams through the same transcripts; raises if one costs too much."""
     found = measured_costs(case, pairs=pairs, seed=seed)
     largest = found.largest_cost_over_charge
     assert largest <= 1 + ROUNDING, f"{case.name}: one person can cost {largest:.4g} times what is charged"
@@ -262,10 +250,8 @@ class _Stream:
 
     def live(self, learner: Learner, answer: Answer) -> _Seen:
         """A whole life, and all that is visible of it."""
-        masks, contexts = (
-            self.case.masks(self.case.horizon, self.seed),
-            self.case.contexts(self.case.horizon, self.seed),
-        )
+        masks = self.case.masks(self.case.horizon, self.seed)
+        contexts = self.case.contexts(self.case.horizon, self.seed)
         seen, waiting = _Seen(), []
         self._note(learner, seen)
         for round in range(self.case.horizon):
@@ -298,9 +284,10 @@ def _worst(case: Case, steps: list[tuple[int, Step]], costs: dict[int, float], c
 
     With several changed rounds, group privacy: a pure charge so many times, a zCDP charge the square of that.
     """
-    own = {
-        step.cohort for begin, step in steps if any(begin <= round < begin + step.rounds for round in changed)
-    }
+    own = set()
+    for begin, step in steps:
+        if any(begin <= round < begin + step.rounds for round in changed):
+            own.add(step.cohort)
     paid: dict[Any, float] = defaultdict(float)
     due: dict[Any, float] = defaultdict(float)
     worst = 0.0
@@ -323,9 +310,7 @@ def _worst(case: Case, steps: list[tuple[int, Step]], costs: dict[int, float], c
 def weakened() -> Iterator[None]:
     """While this lasts, gatherings state half of what a person can move.
 
-    Learners made now have too little noise.
-
-    An audit that does not notice would notice nothing.
+    Learners made now have too little noise: an audit that does not notice would notice nothing.
     """
     kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice)
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]

@@ -42,7 +42,9 @@ NOT_A_NUMBER = ("abc", None, [0.777, 0.1], NAN, INFINITE)
 
 def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     """All of them, at this guarantee; those that are pure at (ε, 0)."""
-    usual, pure = {"privacy": Privacy(epsilon, delta)}, {"privacy": Privacy(epsilon)}
+    usual = {"privacy": Privacy(epsilon, delta)}
+    pure = {"privacy": Privacy(epsilon)}
+    with_intercept = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
     return [
         _sum("sum", usual),
@@ -81,14 +83,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
         _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
         _streaming("streaming, simplex, pure", pure, block=3, method="frank-wolfe", domain=Simplex(3)),
-        _streaming(
-            "streaming, logistic, intercept",
-            usual,
-            block=4,
-            loss=LogisticLoss(),
-            intercept=True,
-            domain=LpBall(4),
-        ),
+        _streaming("streaming, logistic, intercept", usual, block=4, **with_intercept),
     ]
 
 
@@ -135,9 +130,8 @@ def _few(generator: np.random.Generator) -> Any:
 
 def _callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON, "function": SetFunction} | privacy | settings
-    return Case(
-        name, _made(SetMaximizer, fixed), _worth(0.0), (0.777, None, "abc"), _failing, available=mask_of(3)
-    )
+    refused = (0.777, None, "abc")
+    return Case(name, _made(SetMaximizer, fixed), _worth(0.0), refused, _failing, available=mask_of(3))
 
 
 def _worth(low: float) -> Callable[[np.random.Generator], Any]:
@@ -156,10 +150,12 @@ def _failing(chosen: Any) -> float:
 
 def _rewards(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
-    return Case(
-        name, _made(SetMaximizer, fixed), lambda generator: float(generator.uniform()), NOT_A_NUMBER, NAN,
-        available=mask_of(4), full=False,
-    )  # fmt: skip
+
+    def person(generator: np.random.Generator) -> float:
+        return float(generator.uniform())
+
+    mask = mask_of(4)
+    return Case(name, _made(SetMaximizer, fixed), person, NOT_A_NUMBER, NAN, available=mask, full=False)
 
 
 def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
@@ -190,18 +186,26 @@ def _cost_callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case
 
 def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
-    return Case(
-        name, _made(SetMinimizer, fixed), lambda generator: float(generator.uniform(-1, 1)), NOT_A_NUMBER, NAN,
-        available=mask_of(2), full=False,
-    )  # fmt: skip
+
+    def person(generator: np.random.Generator) -> float:
+        return float(generator.uniform(-1, 1))
+
+    mask = mask_of(2)
+    return Case(name, _made(SetMinimizer, fixed), person, NOT_A_NUMBER, NAN, available=mask, full=False)
 
 
 def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     usual = {"domain": LpBall(3), "loss": SquaredLoss(), "feature_bound": 1.0, "target_bound": 1.0}
     fixed = usual | {"horizon": HORIZON} | privacy | settings
     refused = (
-        [0.777], ([0.777] * 2, 0.1), ([0.777] * 3, NAN), ([0.777, INFINITE, 0.0], 0.1), "abc", None, ([0.777] * 3, "y"),
-    )  # fmt: skip
+        [0.777],
+        ([0.777] * 2, 0.1),
+        ([0.777] * 3, NAN),
+        ([0.777, INFINITE, 0.0], 0.1),
+        "abc",
+        None,
+        ([0.777] * 3, "y"),
+    )
 
     def person(generator: np.random.Generator) -> Any:
         return generator.uniform(-1, 1, size=3), float(generator.uniform(-1, 1))

@@ -1,7 +1,4 @@
-"""`discreet audit`.
-
-The exact transcript audit over every way of learning, and over weakened copies that must be caught.
-"""
+"""`discreet audit`: the transcript audit of every way of learning, and of weakened copies to be caught."""
 
 import json
 from pathlib import Path
@@ -20,10 +17,7 @@ __all__ = ["audit_case", "run_audit"]
 
 
 def audit_case(case: Case, *, pairs: int, seed: int) -> dict[str, Any]:
-    """One row: what one person cost at most, over what was charged.
-
-    And whether half the noise was noticed.
-    """
+    """One row: what one person cost at most over what was charged, and whether half the noise was noticed."""
     found = measured_costs(case, pairs=pairs, seed=seed)
     with weakened():
         weak = measured_costs(case, pairs=max(pairs, 200), seed=seed, enough=1 + 1e-6)
@@ -41,7 +35,7 @@ def audit_case(case: Case, *, pairs: int, seed: int) -> dict[str, Any]:
 def run_audit(
     names: list[str], *, pairs: int, epsilon: float, delta: float, seed: int, out: Path, console: Console
 ) -> dict[str, Any]:
-    """Audit the cases whose learner or name begins with one of `names` (all without any), and write audit.json."""
+    """Audit the cases that `names` begin to name (all without any), and write audit.json."""
     chosen = [case for case in cases(epsilon, delta) if not names or _is_named(case, names)]
     if not chosen:
         known = ", ".join(case.name for case in cases())
@@ -68,27 +62,22 @@ def _is_named(case: Case, names: list[str]) -> bool:
 
 def _show(report: dict[str, Any], console: Console) -> None:
     table = Table(title=f"What one person can cost, over what is charged (epsilon = {report['epsilon']:g})")
-    for heading in (
-        "learner",
-        "mode",
-        "measure",
-        "claim",
-        "pairs",
-        "largest cost / charge",
-        "half the noise",
-    ):
-        table.add_column(
-            heading, justify="right" if heading in ("claim", "pairs", "largest cost / charge") else "left"
-        )
+    for heading in ("learner", "mode", "measure"):
+        table.add_column(heading)
+    for heading in ("claim", "pairs", "largest cost / charge"):
+        table.add_column(heading, justify="right")
+    table.add_column("half the noise")
     for row in report["rows"]:
         table.add_row(
-            row["learner"], row["mode"], row["measure"], f"{row['claim']:.4g}", str(row["pairs"]),
-            f"{row['largest_cost_over_charge']:.4f}", "caught" if row["weakened_caught"] else "NOT CAUGHT",
-        )  # fmt: skip
+            row["learner"],
+            row["mode"],
+            row["measure"],
+            f"{row['claim']:.4g}",
+            str(row["pairs"]),
+            f"{row['largest_cost_over_charge']:.4f}",
+            "caught" if row["weakened_caught"] else "NOT CAUGHT",
+        )
     console.print(table)
-    verdict = (
-        "no cost exceeds its charge"
-        if report["ok"]
-        else "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught"
-    )
+    fine, wrong = "no cost exceeds its charge", "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught"
+    verdict = fine if report["ok"] else wrong
     console.print(f"{len(report['rows'])} ways of learning: {verdict}.")

@@ -332,7 +332,7 @@ class Learner:
 
 
 class _Checkpoint:
-    """When the open block is saved: after so many answers, or so much time, looked at when an answer comes."""
+    """When the open block is saved: after so many answers, or after so much time once an answer comes."""
 
     def __init__(self, every: Checkpoint) -> None:
         if every is not None and not isinstance(every, timedelta):

@@ -7,7 +7,8 @@ reference in the tests.
 Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair
 (address, state): the C function that makes the next 64-bit word, and its argument.
 
-Guarantee   docs/guarantees/: noise.md (samplers), selection.md (weights), gathering.md (entrance), sums.md
+Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights),
+            docs/guarantees/gathering.md (entrance), docs/guarantees/sums.md (step)
 References  Canonne, Kamath, Steinke (2020), Algorithms 1–3
             Lemire (2019), "Fast Random Integer Generation in an Interval"
 """

@@ -86,7 +86,7 @@ class FreshGreedy(ConstantSlate):
         return DoublingBlocks(settings.rounds, first, last=False)
 
     def clip(self, index: int) -> float:
-        """The largest gain that counts: grows with the block, so that clipping fades as noise does. Public."""
+        """The largest gain that counts, a public number: clipping fades as blocks grow, like noise does."""
         growth = (self.held(index) / (100 * self.noise)) ** 0.3
         return float(min(1.0, 0.35 * max(1.0, growth)))
 

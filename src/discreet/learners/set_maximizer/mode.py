@@ -114,7 +114,7 @@ class SetMode(Problem):
 
     # --- gains --------------------------------------------------------------------------------------------
     def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
-        """Gains of every item on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
+        """Gains of items on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
 
         The gain of an item that is in the prefix is that on top of the *other* items: what the slot would see
         if it were free.

@@ -233,7 +233,7 @@ class Race(SetMode):
         return max(2 * free, round(3.2 * self.settings.slots * 0.8 ** (slot - 1)))
 
     def _cycles(self, public: State) -> Integers:
-        """Shuffled orders of the candidates: public, the same for any data that led to the same candidates."""
+        """Shuffled orders of the candidates: public, the same for any data that led to these candidates."""
         candidates = public["candidates"]
         made_for = public["index"], candidates.tobytes()
         if self._newest is None or self._newest[0] != made_for:

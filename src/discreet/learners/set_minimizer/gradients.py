@@ -9,9 +9,9 @@ A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 
 clip than that only weighs long ones less, and lowers the noise in proportion.
 
 Guarantee   docs/guarantees/costs.md, Theorem 1
-Runtime     O(n + numbers in a row) a visitor; a callable is asked n + 1 times. Memory O(n)
-References  Hazan, Kale (2012); Cardoso, Cummings (2019), "Differentially Private Online Submodular
-            Minimization"
+Runtime     O(n + numbers in a row) a visitor, a callable is asked n + 1 times; memory O(n)
+References  Hazan, Kale (2012), "Online Submodular Minimization"
+            Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
 from functools import cached_property
@@ -68,9 +68,7 @@ class Gradients(CubeMode):
     @cached_property
     def leader(self) -> Leader:
         most = None
-        if (
-            self.settings.regulariser == "bound"
-        ):  # T/B blocks of B visitors, each with ‖G_r‖ at most B · length
+        if self.settings.regulariser == "bound":  # T/B blocks of B visitors, ‖G_r‖ at most B · length
             block = min(self.gradient.people, self.settings.rounds)
             most = self.settings.rounds * block * self.gradient.wanted.bound**2
         return Leader(self.cube, most)
@@ -81,8 +79,9 @@ class Gradients(CubeMode):
             "expert": "subgradients",
             "block": self.gradient.schedule.end(0),
             "releases": self.gradient.releases,
+            "noise_in_visitors": self.gradient.noise,
         }
-        return self.gradient.plan(facts | {"noise_in_visitors": self.gradient.noise})
+        return self.gradient.plan(facts)
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
@@ -92,23 +91,25 @@ class Gradients(CubeMode):
         return {"gradient": self.gradient.gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        order, rows = chain(public["point"]), self.gradient.gathering
+        rows = self.gradient.gathering
         assert isinstance(rows, Rows)
+        order = chain(public["point"])
         functions = self.settings.functions
-        people: Any = (
-            as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
-        )
+        people: Any
+        if functions is None:
+            people = as_callables(batch)
+        else:
+            people = as_people(batch, functions, self.settings.items)
         for first in range(0, len(people), CHUNK):
             part = people[first : first + CHUNK]
             steps = self._called(part, order) if functions is None else functions.along(part, order)
             rows.add(block["gradient"], steps)
 
     def _called(self, people: list[Any], order: Integers) -> Floats:
-        nothing = np.zeros(self.settings.items)
+        """What each item adds along the order, by people's own functions; None adds nothing."""
+        nothing, bound = np.zeros(self.settings.items), self.settings.bound
         with reading():
-            return np.array(
-                [nothing if one is None else one.along(order, self.settings.bound) for one in people]
-            )
+            return np.array([nothing if one is None else one.along(order, bound) for one in people])
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door

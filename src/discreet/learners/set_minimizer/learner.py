@@ -28,11 +28,10 @@ class SetMinimizer(Learner):
     visitor has a submodular cost of any set, possibly negative, and the set is chosen before it is seen.
     Nothing about the size of the set is fixed.
 
-    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set,
-    for submodular costs.
+    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set, for
+    submodular costs.
 
-    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a
-    callable.
+    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a callable.
 
     Parameters
     ----------
@@ -73,21 +72,25 @@ class SetMinimizer(Learner):
     >>> import numpy as np
     >>> from discreet import Privacy, SetMinimizer
     >>> from discreet.arrivals import GraphCut, MinusModular
+    >>> items = ["phone", "case", "tripod", "bag"]
     >>> together = MinusModular(GraphCut(((0, 1), (2, 3))))      # phone – case, tripod – bag
-    >>> shop = SetMinimizer(["phone", "case", "tripod", "bag"], horizon=4000, privacy=Privacy(1.0, 1e-6), function=together, seed=1)
-    >>> visitors = np.random.default_rng(0).random((4000, 6)) * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0]    # two cuts, then four benefits
-    >>> bundles = shop.replay(visitors)
+    >>> both = Privacy(1.0, 1e-6)
+    >>> shop = SetMinimizer(items, horizon=4000, privacy=both, function=together, seed=1)
+    >>> moods = np.random.default_rng(0).random((4000, 6))
+    >>> bundles = shop.replay(moods * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0])    # two cuts, then four benefits
     >>> [str(label) for label in shop.labels[shop.act()]]
     ['phone', 'case']
 
     When only the cost of the chosen set is known:
 
-    >>> site = SetMinimizer(items=10, horizon=100_000, privacy=Privacy(1.0, 1e-6), feedback="bandit")
+    >>> site = SetMinimizer(items=10, horizon=100_000, privacy=both, feedback="bandit")
     >>> chosen = site.act()
     >>> site.observe(-0.2)
 
-    References ---------- Hazan, Kale (2012), "Online Submodular Minimization"; Cardoso, Cummings (2019),
-    "Differentially Private Online Submodular Minimization".
+    References
+    ----------
+    Hazan, Kale (2012), "Online Submodular Minimization".
+    Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization".
     """
 
     settings_type = SetMinimizerSettings
@@ -114,9 +117,20 @@ class SetMinimizer(Learner):
         count, labels = labelled(items)
         function = AnyFunction() if function is None or function is SetFunction else function
         settings = SetMinimizerSettings(
-            **privacy_settings(privacy), horizon=horizon, seed=seed, items=count, labels=labels, feedback=feedback, stream=stream,
-            function=function, bound=bound, clip=clip, regulariser=regulariser, explore=explore, block=block,
-        )  # fmt: skip
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            items=count,
+            labels=labels,
+            feedback=feedback,
+            stream=stream,
+            function=function,
+            bound=bound,
+            clip=clip,
+            regulariser=regulariser,
+            explore=explore,
+            block=block,
+        )
         super().__init__(settings, journal, checkpoint)
 
     @property
@@ -134,6 +148,7 @@ class SetMinimizer(Learner):
         """Feed a log of cost functions and give each visitor's set, one a row, filled up with −1."""
         if self.settings.feedback != "full":
             raise StateError(
-                "replay needs feedback='full': the cost depends on what was chosen; use open_many and close_many"
+                "replay needs feedback='full': the cost depends on what was chosen; "
+                "use open_many and close_many"
             )
         return super().replay(rows)

@@ -17,10 +17,7 @@ __all__ = ["CubeMode"]
 
 
 class CubeMode(Problem):
-    """A way of learning which set costs least, by a point of the cube.
-
-    How likely each item is to be in the set.
-    """
+    """A way of learning which set costs least, by a point of the cube: how likely each item is to be in."""
 
     proof = "costs.md"
     settings: SetMinimizerSettings
@@ -39,10 +36,7 @@ class CubeMode(Problem):
         return Box(self.settings.items, 0.0, 1.0)
 
     def sizes(self, public: State, rounds: Integers, coins: Coins) -> Integers:
-        """How many items of the chain are chosen in each round.
-
-        Those above a threshold that is a public coin.
-        """
+        """How many items of the chain are chosen in each round: those above a public coin."""
         return threshold_sizes(public["point"], coins.uniform(rounds))
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
@@ -72,10 +66,7 @@ class CubeMode(Problem):
         return {"chances": dict(zip(labels, public["point"].tolist(), strict=True))}
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
-        """What each item saves in all, on top of those before it in the chain.
-
-        Minus its total in the sum of gradients.
-        """
+        """What each item saves in all, on top of those before it: its total of gradients, sign turned."""
         total: Floats = public["total"]
         return Scores(-total, np.full(len(total), np.sqrt(public["variance"])))
 

@@ -32,7 +32,7 @@ Family = (
 
 @dataclass(frozen=True, kw_only=True)
 class SetMinimizerSettings(Settings):
-    """What `SetMinimizer` is made with; see there."""
+    """What `SetMinimizer` is made with: its parameters, as public data."""
 
     items: int
     labels: tuple[Label, ...] | None = None

@@ -15,8 +15,8 @@ growing blocks with the same number of trials, so that most of them come early.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2
 Runtime     O(1) a round, O(n log n) a release
-References  Hazan, Kale (2012); Cardoso, Cummings (2019), "Differentially Private Online Submodular
-            Minimization"
+References  Hazan, Kale (2012), "Online Submodular Minimization"
+            Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
 from bisect import bisect_right
@@ -45,10 +45,7 @@ from discreet.turn.schedule import EqualBlocks, ListedBlocks
 __all__ = ["Trials"]
 
 RELEASES = 30
-"""On a stream that may change: enough to follow it, and few are less noisy (measured.
-
-Benchmarks/minimize.py).
-"""
+"""On a stream that may change: enough to follow it, and few are less noisy (benchmarks/minimize.py)."""
 GROWTH = 1.4
 """How much longer each block of an i.i.d. stream is than the one before."""
 
@@ -72,6 +69,7 @@ class Trials(CubeMode):
     # --- the schedule -------------------------------------------------------------------------------------
     @property
     def iid(self) -> bool:
+        """Whether visitors are taken to be alike over time."""
         return self.settings.stream == "iid"
 
     @property
@@ -112,10 +110,9 @@ class Trials(CubeMode):
         rounds, explore = self.settings.rounds, self.settings.explore
         if not self.iid:
             return max(1, round(self.share * rounds / self.sets / RELEASES))
-        if (
-            explore == "auto"
-        ):  # ten times the noise, where that is no more than an eighth of all rounds (measured)
-            return max(1, min(round(max(30.0, 10 * self._noise)), rounds // (8 * self.sets)))
+        if explore == "auto":  # ten times the noise, but an eighth of all rounds at most (measured)
+            wanted_cycles = round(max(30.0, 10 * self._noise))
+            return max(1, min(wanted_cycles, rounds // (8 * self.sets)))
         wanted = explore * rounds / self.sets
         counts = range(1, max(2, int(wanted)))
         return max(1, bisect_right(counts, wanted, key=lambda cycles: cycles * len(self._growing(cycles))))
@@ -148,9 +145,14 @@ class Trials(CubeMode):
     @cached_property
     def plan(self) -> Plan:
         releases = self.schedule.releases
-        facts: dict[str, Any] = {"expert": "trials", "releases": releases, "explore": self.share}
-        facts |= {"tries_of_a_set": releases * self.cycles, "noise_in_visitors": self.costs.noise}
-        facts["block"] = self.schedule.end(0) if releases else self.settings.rounds
+        facts: dict[str, Any] = {
+            "expert": "trials",
+            "releases": releases,
+            "explore": self.share,
+            "tries_of_a_set": releases * self.cycles,
+            "noise_in_visitors": self.costs.noise,
+            "block": self.schedule.end(0) if releases else self.settings.rounds,
+        }
         if not releases or self._loss(self.share) >= 1:
             facts["warning"] = (
                 "the horizon is too short: trials and errors may cost as much as there is to gain"
@@ -172,14 +174,14 @@ class Trials(CubeMode):
             return
         order, items = chain(public["point"]), self.settings.items
         places, sizes = self._played(tried, batch.asked, order, len(batch))
-        # B_i: plus for the item that completes it, minus for the one that would come next; −1 where there is
-        # none.
+        # B_i: plus for the item that completes it, minus for the one that would come next; −1 for none.
         complete = np.where(sizes > 0, order[np.maximum(sizes - 1, 0)], -1)
         coming = np.where(sizes < items, order[np.minimum(sizes, items - 1)], -1)
         costs = self.costs.gathering
         assert isinstance(costs, PublicCells)
         if items == 1:  # with one item only one of the two is there
-            cells, signs = np.maximum(complete, coming)[:, None], np.where(sizes > 0, 1, -1)[:, None]
+            cells = np.maximum(complete, coming)[:, None]
+            signs = np.where(sizes > 0, 1, -1)[:, None]
         else:
             cells = np.stack([complete, coming], axis=1)
             signs = np.broadcast_to(np.array([1, -1]), cells.shape)
@@ -203,10 +205,7 @@ class Trials(CubeMode):
 
     # --- trials -------------------------------------------------------------------------------------------
     def _tried(self, public: State, rounds: Integers) -> Tried:
-        """Which of these rounds are trials, and of which of the chain's sets.
-
-        After the last release nothing is tried.
-        """
+        """Which of these rounds are trials, and of which of the chain's sets; after the last release none."""
         index = public["index"]
         if index >= self.schedule.releases:
             return Tried(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
@@ -221,8 +220,7 @@ class Trials(CubeMode):
         if asked.available is None:
             return tried.places, tried.kinds
         masks: Mask = np.broadcast_to(asked.available, (count, self.settings.items))[tried.places][:, order]
-        missing = np.cumsum(~masks, axis=1)
-        whole = np.where(
-            tried.kinds > 0, missing[np.arange(len(masks)), np.maximum(tried.kinds - 1, 0)] == 0, True
-        )
+        missing = np.cumsum(~masks, axis=1)  # of the first, the first two, … items of the chain
+        missing_of_set = missing[np.arange(len(masks)), np.maximum(tried.kinds - 1, 0)]
+        whole = (tried.kinds == 0) | (missing_of_set == 0)
         return tried.places[whole], tried.kinds[whole]

@@ -1,4 +1,4 @@
-"""What a log says to a set minimiser.
+"""What a log says to a set minimiser: cost functions, or costs of the chosen sets.
 
 * `feedback = "full"`: one column for each number of a row, named by its item if there are as many, by
   `columns`, or in order;

@@ -1,10 +1,9 @@
-"""Frank–Wolfe over few corners (the l₁ ball, the simplex).
+"""Frank–Wolfe over few corners (the l₁ ball, the simplex), drawn by the exponential mechanism.
 
-The corner is chosen by the exponential mechanism, without noise in d numbers.
+    P(corner) ∝ exp(−rate · ⟨sum, corner⟩)        one of 2d (or d) corners, after each block
 
-The recursive gradient of discreet/learners/streaming_learner/frank_wolfe.py, clipped in the l_∞ norm, is
-summed exactly and never leaves; after each block one of the 2d (or d) corners is drawn with weights e^{−rate
-· ⟨sum, corner⟩}. What this loses grows with log d, not with √d.
+The sum is that of the recursive gradients of frank_wolfe.py, clipped in the l_∞ norm; it is exact and never
+leaves. Without noise in d numbers, what is lost grows with log d, not with √d.
 
 A sample stays in all later sums, so charges add up. `allocation="anytime"` draws with rates ∝ 1/√r on the sum
 (on the average gradient: √r), so that every iterate is good; "final" with rates ∝ r^(−1/3), which favours the
@@ -38,6 +37,7 @@ __all__ = ["FrankWolfeCorners"]
 LEVELS = 2**20
 """Integer steps up to the clip."""
 MOST_DRAWS = 10**5
+"""The price of each is known in advance, and there is a table of them."""
 
 
 class FrankWolfeCorners(GradientMode):
@@ -56,10 +56,7 @@ class FrankWolfeCorners(GradientMode):
 
     @cached_property
     def gradient(self) -> Rows:
-        """Each coordinate clipped by itself.
-
-        Replacing a sample moves it by up to twice the clip, either way.
-        """
+        """Each coordinate clipped by itself: replacing a sample moves it by twice the clip at most."""
         return Rows((self.settings.domain.dimension,), self.settings.clip, inf, levels=LEVELS)
 
     @cached_property
@@ -88,12 +85,12 @@ class FrankWolfeCorners(GradientMode):
             "method": "frank-wolfe",
             "block": schedule.block,
             "releases": schedule.releases,
+            "clip": self.settings.clip,
+            "first_rate": self.selection(0).rate * LEVELS,
         }
-        facts |= {"clip": self.settings.clip, "first_rate": self.selection(0).rate * LEVELS}
+        total = Spending(Charge(measure, whole))
         constants = (self.gradient, self.shares)
-        return Plan.scheduled(
-            schedule, self.charge, Spending(Charge(measure, whole)), facts=facts, constants=constants
-        )
+        return Plan.scheduled(schedule, self.charge, total, facts=facts, constants=constants)
 
     def start(self) -> tuple[State, State]:
         begin = self.settings.domain.start()
@@ -103,7 +100,8 @@ class FrankWolfeCorners(GradientMode):
         return {"gradient": self.gradient}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        here, before, samples = public["coefficients"], public["before"], self.samples(batch)
+        here, before = public["coefficients"], public["before"]
+        samples = self.samples(batch)
         self.add_gradients(self.gradient, block["gradient"], samples, here, before, float(batch.index))
 
     def release(
@@ -113,6 +111,5 @@ class FrankWolfeCorners(GradientMode):
         total = self.gradient.merge(self.gradient.holding(kept["gradient"]), block["gradient"])
         scores = self.gradient.opposites(total, both=domain.corners > domain.dimension)
         drawn = door.select(self.selection(door.index), scores)
-        return towards(domain.corner_at(drawn), public, self.settings.pace, door.index), {
-            "gradient": total.values
-        }
+        moved = towards(domain.corner_at(drawn), public, self.settings.pace, door.index)
+        return moved, {"gradient": total.values}

@@ -1,16 +1,18 @@
 """Frank–Wolfe on a stream: a recursive gradient as a running sum, and one corner of the domain a block.
 
-    g_i = ∇f(θ_r; x_i) + (r − 1)·(∇f(θ_r; x_i) − ∇f(θ_{r−1}; x_i))          for each sample i of block r, clipped as a whole
-    d_r = (1/rB)·noisy Σ g_i,    v_r = argmin over C of ⟨d_r, v⟩,    θ_{r+1} = θ_r + (v_r − θ_r)/(r + 1)
+    g_i = ∇f(θ_r; x_i) + (r − 1)·(∇f(θ_r; x_i) − ∇f(θ_{r−1}; x_i))     each sample i of block r, clipped
+    d_r = (1/rB)·noisy Σ g_i
+    v_r = argmin over C of ⟨d_r, v⟩
+    θ_{r+1} = θ_r + (v_r − θ_r)/(r + 1)
 
-The sum telescopes: up to block r it estimates r·B·∇F(θ_r), without bias from older points. (As printed, x_1
-has another weight.)
+g_i is clipped as a whole. The sum telescopes: up to block r it estimates r·B·∇F(θ_r), without bias from older
+points. (As printed, x_1 has another weight.)
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making",
-            Algorithm 1; Xie et al. (2020), recursive Frank–Wolfe
+            Dimensional Online Decision Making", Algorithm 1
+            Xie et al. (2020), recursive Frank–Wolfe
 """
 
 from functools import cached_property
@@ -46,7 +48,8 @@ class FrankWolfe(NoisySum):
         return {"gradient": self.gradient.gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        here, before, samples = public["coefficients"], public["before"], self.samples(batch)
+        here, before = public["coefficients"], public["before"]
+        samples = self.samples(batch)
         self.add_gradients(self.gradient_rows, block["gradient"], samples, here, before, float(batch.index))
 
     def release(
@@ -60,4 +63,5 @@ class FrankWolfe(NoisySum):
 def towards(corner: Floats, public: State, pace: float, index: int) -> State:
     """One step of Frank–Wolfe, number `index` + 1."""
     here = public["coefficients"]
-    return {"coefficients": here + min(1.0, pace / (index + 2)) * (corner - here), "before": here}
+    step = min(1.0, pace / (index + 2))
+    return {"coefficients": here + step * (corner - here), "before": here}

@@ -39,17 +39,16 @@ class GradientMode(Problem):
         """Refuse grids that are too coarse for so many coefficients."""
         if rows.limit < rows.levels / 2:
             raise ConfigError(
-                f"{rows.size} coefficients are too many for this budget: ask for fewer releases (a larger block), "
-                "or use frank-wolfe over an l₁ ball or a simplex"
+                f"{rows.size} coefficients are too many for this budget: ask for fewer releases "
+                "(a larger block), or use frank-wolfe over an l₁ ball or a simplex"
             )
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
         return np.asarray(repeated(public["coefficients"], len(rounds)))
 
     def blank(self) -> Any:
-        return np.zeros(self.settings.features), float(
-            "nan"
-        )  # without a target it adds nothing, also with an intercept
+        # Without a target it adds nothing, also with an intercept.
+        return np.zeros(self.settings.features), float("nan")
 
     def plain(self, public: State) -> dict[str, Any]:
         found = public["coefficients"].tolist()
@@ -71,7 +70,8 @@ class GradientMode(Problem):
             raise OutOfBounds(
                 "feedback must be a pair (features, targets), or a list of pairs (features, target)"
             ) from None
-        features, targets = np.full((len(pairs), self.settings.features), np.nan), np.full(len(pairs), np.nan)
+        features = np.full((len(pairs), self.settings.features), np.nan)
+        targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
             if isinstance(pair, tuple | list) and len(pair) == 2:
                 x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
@@ -83,8 +83,9 @@ class GradientMode(Problem):
         """The samples of a batch, with as many features as there are coefficients for."""
         if not batch.single:
             if batch.feedback.features.shape != (len(batch), self.settings.features):
+                wanted = self.settings.features
                 raise OutOfBounds(
-                    f"feedback must be a pair (features, targets) with {self.settings.features} features a round"
+                    f"feedback must be a pair (features, targets) with {wanted} features a round"
                 )
             return batch.feedback  # type: ignore[no-any-return]
         pair = batch.feedback
@@ -105,7 +106,7 @@ class GradientMode(Problem):
     def add_gradients(
         self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
     ) -> None:
-        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, each clipped and quantised by `rows`."""
+        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`."""
         settings, loss = self.settings, self.settings.loss
         dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
         targets_within = (-settings.target_bound, settings.target_bound)
@@ -119,9 +120,21 @@ class GradientMode(Problem):
                 rows.add(total, np.array(gradients))
                 continue
             rows.add_through(
-                "add_gradients", total, len(features), features, targets, here, before, float(weight), loss.code,
-                float(loss.parameter), dual, settings.feature_bound, *targets_within, settings.constant,
-            )  # fmt: skip
+                "add_gradients",
+                total,
+                len(features),
+                features,
+                targets,
+                here,
+                before,
+                float(weight),
+                loss.code,
+                float(loss.parameter),
+                dual,
+                settings.feature_bound,
+                *targets_within,
+                settings.constant,
+            )
 
     def _called(self, here: Floats, before: Floats, weight: float, x: Floats, y: float) -> Floats:
         """The gradient of one sample by the user's own function."""
@@ -149,9 +162,8 @@ class NoisySum(GradientMode):
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         rows = Rows((settings.domain.dimension,), settings.clip, norm)
-        return RunningTotal(
-            "gradient", rows, settings.schedule, settings.privacy, people=settings.schedule.block
-        )
+        schedule = settings.schedule
+        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
 
     @property
     def gradient_rows(self) -> Rows:

@@ -1,20 +1,22 @@
 """Follow the regularised leader: one running sum of clipped gradients, and the point that it calls for.
 
-    convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)                     (dual averaging in the domain's own geometry)
-    strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h)),    c = curvature · samples
+    convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)
+    strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h))
 
-v_r is the noisy total of all gradients, h the stiffness of discreet/decide/leader.py. The second line
-minimises ⟨v_r, θ⟩ + (h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖², the sum over samples: each gradient keeps
-the point it was taken at.
+v_r is the noisy total of all gradients, h the stiffness of discreet/decide/leader.py and c = curvature ·
+samples. The first line is dual averaging in the domain's own geometry. The second minimises
+
+    ⟨v_r, θ⟩ + (h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖²        (the sum over samples)
+
+so that each gradient keeps the point it was taken at.
 
 What is published is the average of the points with weights ∝ r: later ones count more, and averaging takes
 out most of the noise.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block
-References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"; Guha
-            Thakurta, Smith (2013);
-            Shamir, Zhang (2013), averaging
+References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"
+            Guha Thakurta, Smith (2013); Shamir, Zhang (2013), averaging
 """
 
 from functools import cached_property
@@ -46,7 +48,7 @@ class GradientLeader(NoisySum):
 
     @cached_property
     def curvature(self) -> float:
-        """As given, or a sixteenth of the curvature that features of the largest length, spread evenly, would give.
+        """As given, or a sixteenth of what features of the largest length, spread evenly, would give.
 
         Too large a guess stops learning where features vary little; too small a one only leaves the work to
         the regulariser.

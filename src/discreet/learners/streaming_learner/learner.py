@@ -1,4 +1,4 @@
-"""A regression or a classifier whose coefficients are published again and again, while every sample stays private.
+"""Regressions and classifiers whose coefficients are published again and again; every sample stays private.
 
 This file says what the learner is; how it learns is in the files beside it, one a method.
 
@@ -21,7 +21,7 @@ __all__ = ["StreamingLearner"]
 
 
 class StreamingLearner(Learner):
-    """Learn the coefficients of a linear predictor from one sample a round, and publish them without giving any sample away.
+    """Learn the coefficients of a linear predictor from one sample a round, without giving any sample away.
 
     After every block of samples new coefficients are released: `act()` and `coefficients` give the newest.
     Features and targets beyond their bounds are scaled and clipped, so the guarantee holds whatever comes in.
@@ -80,13 +80,16 @@ class StreamingLearner(Learner):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 2)) / np.sqrt(2)
     >>> y = X @ [0.6, -0.4] + generator.normal(0, 0.05, size=5000)
-    >>> model = StreamingLearner(LpBall(2), SquaredLoss(), 5000, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0, seed=1)
+    >>> bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    >>> model = StreamingLearner(LpBall(2), SquaredLoss(), 5000, Privacy(1.0, 1e-6), **bounds, seed=1)
     >>> path = model.replay((X, y))                       # the coefficients that each sample met
     >>> model.coefficients.round(1)
     array([ 0.6, -0.4])
 
-    References ---------- Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry"; Kairouz et al.
-    (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling".
+    References
+    ----------
+    Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry".
+    Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling".
     """
 
     settings_type = StreamingLearnerSettings
@@ -115,10 +118,21 @@ class StreamingLearner(Learner):
         # A callable is a loss too; the losses of discreet.arrivals are not callable.
         loss = CallableLoss(loss) if callable(loss) and not isinstance(loss, type) else loss
         settings = StreamingLearnerSettings(
-            **privacy_settings(privacy), horizon=horizon, seed=seed, domain=domain, loss=loss, feature_bound=feature_bound,
-            target_bound=target_bound, bound=bound, method=method, curvature=curvature, pace=pace, allocation=allocation,
-            intercept=intercept, block=block,
-        )  # fmt: skip
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            domain=domain,
+            loss=loss,
+            feature_bound=feature_bound,
+            target_bound=target_bound,
+            bound=bound,
+            method=method,
+            curvature=curvature,
+            pace=pace,
+            allocation=allocation,
+            intercept=intercept,
+            block=block,
+        )
         super().__init__(settings, journal, checkpoint)
 
     @property
@@ -131,7 +145,7 @@ class StreamingLearner(Learner):
     def observe_stream(self, features: Any, targets: Any) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
-        `coefficients` has the result.
+        The result is in `coefficients`.
         """
         samples = Samples(features, targets)
         self._refuse_beyond(len(samples))

@@ -14,13 +14,14 @@ from discreet.turn.settings import Settings
 __all__ = ["StreamingLearnerSettings"]
 
 MOST_NUMBERS = 10**7
+"""The most coefficients."""
 LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamingLearnerSettings(Settings):
-    """What `StreamingLearner` is made with; see there."""
+    """What `StreamingLearner` is made with: its parameters, as public data."""
 
     domain: LpBall | Box | Simplex
     loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | CallableLoss = SquaredLoss()
@@ -61,14 +62,9 @@ class StreamingLearnerSettings(Settings):
     @property
     def radius(self) -> float:
         """How far from its middle the domain reaches."""
-        domain = self.domain
-        return (
-            domain.total
-            if isinstance(domain, Simplex)
-            else domain.radius
-            if isinstance(domain, LpBall)
-            else inf
-        )
+        if isinstance(self.domain, Simplex):
+            return self.domain.total
+        return self.domain.radius if isinstance(self.domain, LpBall) else inf
 
     @property
     def rounds(self) -> int:
@@ -88,17 +84,14 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def chosen_method(self) -> str:
-        """The method.
+        """The method: as given, or the leader.
 
-        Of its own accord, draws only for a pure guarantee over many coefficients of an l₁ ball or a simplex.
+        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex.
         """
         if self.method != "auto":
             return self.method
-        return (
-            "frank-wolfe"
-            if self.domain.corners and self.privacy.pure and self.domain.dimension > 20
-            else "leader"
-        )
+        draws_pay = self.domain.corners and self.privacy.pure and self.domain.dimension > 20
+        return "frank-wolfe" if draws_pay else "leader"
 
     @property
     def clip(self) -> float:

@@ -1,0 +1,175 @@
+"""Rules of the contract about people and machines: what one person can change or show, and where it runs."""
+
+import pickle
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discreet.checks.case import Case
+from discreet.checks.tools import fed, lived, raises, same, state
+from discreet.checks.transcript import audit_transcript
+from discreet.errors import ConfigError, StateError
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Batch
+
+__all__ = [
+    "a_problem_pickles_and_decides_without_any_secret",
+    "calls_from_inside_are_refused",
+    "masks_are_kept_and_other_questions_refused",
+    "nothing_about_a_person_shows_before_their_release",
+    "one_person_costs_at_most_what_is_charged",
+    "people_gathered_apart_and_merged_are_the_block",
+]
+
+
+def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
+    """Two streams that differ in one person: all that is shown before the next release is the same."""
+    people, others = case.people(case.horizon), case.people(case.horizon, seed=1)
+    contexts = case.contexts(case.horizon)
+    for replaced in range(case.horizon):
+        here, there = case.make(seed=4), case.make(seed=4)
+        for round in range(replaced + 1):
+            context = None if contexts is None else contexts[round]
+            here.act(context), there.act(context)
+            here.observe(people[round])
+            there.observe(others[round] if round == replaced else people[round])
+        index = here.releases
+        while here.clock < case.horizon:
+            context = None if contexts is None else contexts[here.clock]
+            one, two = here.open(context), there.open(context)
+            if one.index != index:
+                break
+            person = f"the person of round {replaced}"
+            assert same(one.decision, two.decision), f"{person} shows at once"
+            assert str(here.guarantee) == str(there.guarantee), f"{person} shows in the guarantee"
+
+
+def one_person_costs_at_most_what_is_charged(case: Case) -> None:
+    audit_transcript(case, pairs=12, seed=len(case.name))
+
+
+def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
+    learner = case.make(seed=2)
+    problem = type(learner).problem_for(learner.settings)
+    public, _ = problem.start()
+    count = learner.rounds_until_release
+    people, coins = case.people(count), Coins(bytes(16))
+    contexts, masks = case.contexts(count), case.masks(count)
+    asked = NOTHING if contexts is None and masks is None else problem.asked(contexts, masks, count)
+    gatherings = problem.gatherings(public)
+
+    def gathered(rounds: Any) -> dict[str, Any]:
+        block = {name: gathering.empty() for name, gathering in gatherings.items()}
+        rows = problem.rows([people[round] for round in rounds])
+        problem.gather(public, block, Batch(0, 0, np.array(rounds), rows, asked[np.array(rounds)], coins))
+        return block
+
+    order = np.random.default_rng(0).permutation(count)
+    parts = [gathered(part) for part in np.array_split(order, min(3, count)) if len(part)]
+    whole = gathered(range(count))
+    for name, gathering in gatherings.items():
+        merged = parts[0][name]
+        for part in parts[1:]:
+            merged = gathering.merge(merged, part[name])
+        assert np.array_equal(merged.values, whole[name].values), f"{name} differs"
+
+
+def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
+    learner, _ = lived(case, case.people(case.horizon // 2), seed=3)
+    snapshot = learner.snapshot()
+    try:
+        problem = pickle.loads(pickle.dumps(type(learner).problem_for(learner.settings)))
+    except (AttributeError, TypeError, pickle.PicklingError):
+        return  # settings that hold somebody's own function
+    rounds = np.arange(snapshot.begin, snapshot.begin + 3)
+    contexts = case.contexts(3)
+    asked = NOTHING if contexts is None else problem.asked(contexts, None, 3)
+    here = type(learner).problem_for(learner.settings)
+    coins = Coins(snapshot.coin_key)
+    shipped = problem.decide(snapshot.public, rounds, asked, coins)
+    stayed = here.decide(snapshot.public, rounds, asked, coins)
+    assert same(shipped, stayed), "the shipped problem decides otherwise"
+
+
+def masks_are_kept_and_other_questions_refused(case: Case) -> None:
+    learner = case.make()
+    problem = type(learner).problem_for(learner.settings)
+    contexts = case.contexts(1)
+    context = None if contexts is None else contexts[0]
+    if not problem.takes_context:
+        raises(ConfigError, lambda: learner.act([1.0]), "does not use a context")
+    if problem.candidates is None:
+        raises(ConfigError, lambda: learner.act(context, available=[True]), "does not use `available`")
+        return
+    items = problem.candidates
+    for wrong in ([True] * (items + 1), np.zeros(items, dtype=bool), "x", np.full(items, 2)):
+        kept = state(learner)
+        raises(ConfigError, partial(learner.act, context, available=wrong), "yes or no")
+        assert state(learner) == kept, "a refused mask changed something"
+    if case.available is None:
+        return
+    for round, mask in enumerate(case.masks(case.horizon)):
+        row = None if contexts is None else case.contexts(case.horizon)[round]
+        decision = np.asarray(learner.act(row, available=mask))
+        if decision.ndim == 1 and decision.dtype.kind == "i":
+            assert mask[decision].all(), "something unavailable was shown"
+        raises(StateError, partial(learner.act, row, available=_other(mask)), "another context or mask")
+        learner.observe(case.people(case.horizon)[round])
+
+
+def _other(mask: Any) -> Any:
+    """A mask that differs, and has something available."""
+    changed = mask.copy()
+    changed[0] = not changed[0]
+    return changed if changed.any() else ~changed
+
+
+def calls_from_inside_are_refused(case: Case) -> None:
+    """A signal handler, or a person's own code, that calls the learner in the middle of another call."""
+    learner = case.make(seed=1)
+    fed(case, learner, case.people(learner.rounds_until_release))
+    refusals: list[BaseException] = []
+
+    def call_back(number: int, frame: Any) -> None:
+        for call in (learner.turn, learner.act, learner.skip, lambda: learner.preview(1)):
+            try:
+                call()
+            except StateError as error:
+                refusals.append(error)
+
+    if not hasattr(signal, "SIGUSR1"):
+        return
+    person = case.people(1)[0]
+    before = signal.signal(signal.SIGUSR1, call_back)
+    try:
+        _interrupted(learner.turn)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(refusals) == 4, "a call from inside was let in"
+    assert all("busy" in str(error) for error in refusals), "the refusal does not say why"
+    contexts = case.contexts(1)
+    learner.act(None if contexts is None else contexts[0])
+    learner.observe(person)
+
+
+def _interrupted(call: Callable[[], Any]) -> None:
+    """Make a call, and raise a signal at its first line inside this package that is not its guard."""
+    raised = False
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal raised
+        if not raised and event == "call" and frame.f_code.co_name == "release_if_due":
+            raised = True
+            signal.raise_signal(signal.SIGUSR1)
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)

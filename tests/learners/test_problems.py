@@ -1,0 +1,137 @@
+"""If these fail, a block gathered on many machines is another block, or a decision needs a secret."""
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.checks import Case
+from discreet.lab.cases import HORIZON, cases
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Batch
+
+CASES = {case.name: case for case in cases()}
+names = pytest.mark.parametrize("name", CASES)
+
+
+def lived(case: Case, rounds: int, seed: int) -> Any:
+    """A learner in the middle of its life."""
+    learner = case.make(seed=seed)
+    for person in case.people(rounds, seed):
+        learner.close(learner.open(), person)
+    learner.turn()
+    return learner
+
+
+@settings(max_examples=80)
+@given(st.sampled_from(sorted(CASES)), st.integers(0, HORIZON - 1), st.data(), st.booleans())
+def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
+    name: str, lived_for: int, data: st.DataObject, masked: bool
+) -> None:
+    """Anywhere in its life, the block's rounds split in any two, with and without masks: bit for bit."""
+    case = CASES[name]
+    learner = lived(case, lived_for, seed=3)
+    problem, turn = type(learner).problem_for(learner.settings), learner.snapshot()
+    step = problem.plan.next(turn.index, turn.public)
+    if step is None:
+        return
+    rounds = np.arange(turn.begin, turn.begin + step.rounds)
+    people = case.people(len(rounds), seed=1)
+    masks = case.masks(len(rounds)) if masked else None
+    asked = NOTHING if masks is None else problem.asked(None, masks, len(rounds))
+    coins, gatherings = Coins(turn.coin_key), problem.gatherings(turn.public)
+
+    def gathered(places: list[int]) -> dict[str, Any]:
+        block = {part: gathering.empty() for part, gathering in gatherings.items()}
+        rows = problem.rows([people[place] for place in places])
+        here = np.array(places, dtype=np.int64)
+        problem.gather(
+            turn.public, block, Batch(turn.index, turn.begin, rounds[here], rows, asked[here], coins)
+        )
+        return block
+
+    order = data.draw(st.permutations(range(len(rounds))))
+    cut = data.draw(st.integers(0, len(rounds)))
+    whole, parts = gathered(list(range(len(rounds)))), [gathered(order[:cut]), gathered(order[cut:])]
+    for part, gathering in gatherings.items():
+        merged = gathering.merge(parts[0][part], parts[1][part])
+        assert np.array_equal(merged.values, whole[part].values)
+        assert merged.values.dtype == whole[part].values.dtype
+
+
+@names
+def test_tallies_of_parts_add_up(name: str) -> None:
+    """Public counts of masked rounds: opened together or in two calls, they are the same."""
+    case = CASES[name]
+    learner = case.make(seed=3)
+    problem = type(learner).problem_for(learner.settings)
+    count = learner.rounds_until_release
+    masks = case.masks(count)
+    if masks is None:
+        return
+    public, rounds, coins = problem.start()[0], np.arange(count), Coins(bytes(16))
+    asked = problem.asked(None, masks, count)
+    whole = problem.tally(public, rounds, asked, coins)
+    parts = [problem.tally(public, rounds[part], asked[part], coins) for part in (rounds[::2], rounds[1::2])]
+    for part in whole:
+        assert np.array_equal(whole[part], parts[0][part] + parts[1].get(part, 0))
+
+
+PROGRAM = """
+import pickle, sys
+import numpy as np
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING
+found = {}
+for name, (problem, public, key, rounds, masks) in pickle.load(sys.stdin.buffer).items():
+    plain = problem.decide(public, rounds, NOTHING, Coins(key))
+    asked = None if masks is None else problem.asked(None, masks, len(rounds))
+    masked = None if masks is None else problem.decide(public, rounds, asked, Coins(key))
+    found[name] = plain, masked, problem.plan.calibration
+sys.stdout.buffer.write(pickle.dumps(found))
+"""
+
+
+def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
+    """Settings, the released state and the coin key are shipped; no sums, no buffers, no journal."""
+    shipped, here = {}, {}
+    for name, case in CASES.items():
+        learner = lived(case, HORIZON // 2, seed=3)
+        problem, turn = type(learner).problem_for(learner.settings), learner.snapshot()
+        count = min(4, learner.rounds_until_release)
+        rounds, masks = np.arange(learner.clock, learner.clock + count), case.masks(count)
+        try:
+            pickle.dumps(problem)
+        except (AttributeError, TypeError, pickle.PicklingError):
+            assert "callable" in name  # somebody's own function
+            continue
+        shipped[name] = problem, turn.public, turn.coin_key, rounds, masks
+        masked = None if masks is None else learner.open_many(count, masks).decisions
+        again = lived(case, HORIZON // 2, seed=3)
+        here[name] = again.open_many(count).decisions, masked, turn.calibration
+    assert len(shipped) > 25
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=pickle.dumps(shipped), capture_output=True, check=True
+    )
+    found = pickle.loads(run.stdout)
+    for name in shipped:
+        for one, two in zip(here[name], found[name], strict=True):
+            assert np.array_equal(np.asarray(one), np.asarray(two)), name
+
+
+@names
+def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> None:
+    case = CASES[name]
+    learner = lived(case, 5, seed=3)
+    problem = type(learner).problem_for(learner.settings)
+    problem.gather(
+        problem.start()[0],
+        {part: gathering.empty() for part, gathering in problem.gatherings(problem.start()[0]).items()},
+        Batch(0, 0, np.array([0]), problem.rows(case.people(1)), NOTHING, Coins(bytes(16))),
+    )
+    assert problem.__reduce__() == (type(problem), (learner.settings,))
