@@ -43,7 +43,10 @@ def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float
     """
     value = plain(value)
     if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            value = "a number beyond all floats"
     raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {value!r}")
 
 

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import Privacy, SetMinimizer
+from discreet import Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet.arrivals import SetFunction
 from discreet.arrivals.person import asked_of, reading
+from discreet.domains import LpBall
+
+USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_warnings_of_a_persons_code_are_not_shown() -> None:
         warnings.simplefilter("always")
         with reading():
             asked_of(lambda: warnings.warn("0.777 is a secret", stacklevel=1), None)
-        learner = SetMinimizer(3, 100, Privacy(1.0, 1e-6))
+        learner = SetMinimizer(3, 100, USUAL)
         learner.observe_many([lambda chosen: float(np.log(-0.777 * len(chosen)))])
     assert not shown
 
@@ -108,7 +112,7 @@ def test_a_callable_that_wants_to_stop_everything_stops_nothing_but_itself() -> 
         raise KeyboardInterrupt
 
     people = [lambda chosen: 0.2 * len(chosen)] * 9
-    blank, left, interrupted = (SetMinimizer(3, 100, Privacy(1.0, 1e-6), seed=1) for _ in range(3))
+    blank, left, interrupted = (SetMinimizer(3, 100, USUAL, seed=1) for _ in range(3))
     blank.observe_many([*people[:4], lambda chosen: 0.0, *people[4:]])
     left.observe_many([*people[:4], leaves, *people[4:]])
     interrupted.observe_many([*people[:4], interrupts, *people[4:]])
@@ -117,16 +121,76 @@ def test_a_callable_that_wants_to_stop_everything_stops_nothing_but_itself() -> 
         assert np.array_equal(learner.snapshot().block["gradient"], blank.snapshot().block["gradient"])
 
 
-def test_a_real_interrupt_while_callables_are_read_counts_everyone_once() -> None:
-    def pressed(chosen: Any) -> float:
-        if len(chosen) == 1:
-            signal.raise_signal(signal.SIGINT)
-        return 0.2 * len(chosen)
+def pressed_by(person: Any) -> Any:
+    """The same person; but while their code runs, somebody presses Ctrl-C."""
+    heard = [False]
 
-    people: list[Any] = [lambda chosen: 0.2 * len(chosen)] * 9
-    plain, interrupted = (SetMinimizer(3, 100, Privacy(1.0, 1e-6), seed=1) for _ in range(2))
-    plain.observe_many([*people, people[0]])
+    def pressed(*arguments: Any) -> Any:
+        if not heard[0]:
+            heard[0] = True
+            signal.raise_signal(signal.SIGINT)
+        return person(*arguments)
+
+    return pressed
+
+
+class Array:
+    """A row that is an array only when it is asked."""
+
+    def __init__(self, ask: Any) -> None:
+        self.ask = ask
+
+    def __array__(self, *arguments: Any, **named: Any) -> Any:
+        return self.ask()
+
+
+def worth(chosen: Any) -> float:
+    return 0.2 * len(chosen)
+
+
+def gradient(coefficients: Any, x: Any, y: float) -> Any:
+    return x * (x @ coefficients - y)
+
+
+def on_the_line(pressed: bool) -> StreamingLearner:
+    found = pressed_by(gradient) if pressed else gradient
+    return StreamingLearner(LpBall(3), found, 100, USUAL, feature_bound=1.0, target_bound=1.0, block=50)
+
+
+def crowd_of(pressed: bool) -> tuple[Any, Any]:
+    return np.eye(10, 3) + 0.1, np.linspace(-1, 1, 10)
+
+
+def callables(pressed: bool) -> list[Any]:
+    return [worth] * 4 + [pressed_by(worth) if pressed else worth] + [worth] * 5
+
+
+def rows(pressed: bool) -> list[Any]:
+    def row() -> Any:
+        return np.full(3, 0.25)
+
+    return [[0.5, 0.5, 0.5]] * 4 + [Array(pressed_by(row) if pressed else row)] + [[0.5, 0.5, 0.5]] * 5
+
+
+READERS: dict[str, tuple[Any, Any]] = {
+    "costs": (lambda pressed: SetMinimizer(3, 100, USUAL, block=50), callables),
+    "sets": (lambda pressed: SetMaximizer(3, 2, 100, USUAL, function=SetFunction, block=50), callables),
+    "sets, pure": (lambda pressed: SetMaximizer(3, 2, 100, PURE, function=SetFunction, block=50), callables),
+    "samples": (on_the_line, crowd_of),
+    "rows": (lambda pressed: RunningSum(3, 100, USUAL, bound=1.0, block=50), rows),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_real_interrupt_while_people_are_read_counts_everyone_once(reader: str) -> None:
+    """Their rounds are over, so whoever was read must be counted before the operator is heard."""
+    make, people = READERS[reader]
+    plain, interrupted = make(False), make(True)
+    plain.observe_many(people(False))
     with pytest.raises(KeyboardInterrupt):
-        interrupted.observe_many([*people[:4], pressed, *people[4:]])
-    assert interrupted.clock == 10
-    assert np.array_equal(interrupted.snapshot().block["gradient"], plain.snapshot().block["gradient"])
+        interrupted.observe_many(people(True))
+    assert interrupted.clock == plain.clock == 10
+    expected = plain.snapshot().block
+    for name, values in interrupted.snapshot().block.items():
+        assert expected[name].any()
+        assert np.array_equal(values, expected[name])

@@ -4,6 +4,7 @@ One person's feedback (`batch.single`) is refused with `OutOfBounds` if it is wr
 Among many, whoever is malformed adds nothing: one person's row must not decide whether others are counted.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,9 @@ def as_rows(batch: Batch, width: int) -> Floats:
         if rows is None or rows.shape != (people, width):
             raise OutOfBounds(f"feedback must be a matrix with {width} numbers a row, one row a round")
         return np.ascontiguousarray(rows)
-    return _row_by_row(list(feedback), width)
+    if len(feedback) != people:
+        raise OutOfBounds(f"feedback must be one row of {width} numbers a round")
+    return _row_by_row(feedback, width)
 
 
 def one_row(feedback: Any, width: int) -> Floats:
@@ -76,7 +79,7 @@ def one_row(feedback: Any, width: int) -> Floats:
     return row.reshape(1, width)
 
 
-def _row_by_row(people: list[Any], width: int) -> Floats:
+def _row_by_row(people: Sequence[Any], width: int) -> Floats:
     """A list with one entry a person, of whom some may be anything."""
     rows = np.full((len(people), width), np.nan)
     for place, person in enumerate(people):

@@ -45,4 +45,8 @@ def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Lear
             f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not know"
         )
     learner = learner_named(kept.kind)
-    return learner.from_settings(learner.settings_type.from_plain(kept.settings), journal, checkpoint)
+    try:
+        settings = learner.settings_type.from_plain(kept.settings)
+    except ConfigError as error:
+        raise StateError(f"the settings in {journal.path.name} are refused: {error}") from None
+    return learner.from_settings(settings, journal, checkpoint)

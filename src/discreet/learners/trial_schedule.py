@@ -20,7 +20,7 @@ from discreet.arrays import Integers
 from discreet.errors import ConfigError
 from discreet.turn.coins import Coin, scattered, scattered_one
 
-__all__ = ["TrialSchedule", "Trials"]
+__all__ = ["TrialSchedule", "Trials", "check_trials"]
 
 MOST_CELLS, MOST_ORDERS = 2**15, 64
 """Shuffled orders take turns: as many as fit."""
@@ -37,6 +37,12 @@ class Trials(NamedTuple):
 
 FIRST = np.zeros(1, dtype=np.int64)
 NOTHING = Trials(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def check_trials(count: int) -> None:
+    """Refuse more trials a block than the schedule can place."""
+    if count > MOST_TRIALS:
+        raise ConfigError(f"at most {MOST_TRIALS:,} trials a block, got {count:,}: explore less")
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,8 @@ class Door:
             raise BudgetError("a running sum takes one step a turn: plan another release for the next")
         self._pay(sums.charge(kept["steps"]))
         self._stepped.add(id(sums))
-        return sums.step(public, kept, gathered.values.reshape(-1), self.noised)
+        addend = gathered.values.reshape(-1).copy()  # what is kept must not change with later answers
+        return sums.step(public, kept, addend, self.noised)
 
     # --- the draws themselves, paid for by now; an audit stands in for them -------------------------------
     def noised(self, noise: Noise, exact: Integers) -> Integers:

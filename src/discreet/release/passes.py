@@ -28,9 +28,13 @@ def add_click_gains(rows: Any, slate: Any, norm: Any, unit: Any, limit: Any, tot
     slots, items = total.shape
     free, kept, alone = np.empty(slots), np.empty(slots), np.empty((slots, slots))
     for row in range(rows.shape[0]):
-        squares = 0.0
+        squares, chances = 0.0, True
         for item in range(items):
-            squares += rows[row, item] * rows[row, item]
+            chance = rows[row, item]
+            chances &= chance >= 0.0 and chance <= 1.0
+            squares += chance * chance
+        if not chances:
+            continue  # whoever brings something else adds nothing
         length = 0.0
         for slot in range(slots):
             free[slot] = 1.0

@@ -75,7 +75,7 @@ def _as(wanted: Any, value: Any, name: str) -> Any:
 
 
 def _as_float(value: Any) -> Any:
-    if value == "inf" and isinstance(value, str):  # JSON has no word for it
+    if isinstance(value, str) and value == "inf":  # JSON has no word for it
         return inf
     if isinstance(value, bool) or not isinstance(value, int | float):
         return _NO
@@ -101,9 +101,9 @@ def _as_described(wanted: Any, value: Any, name: str) -> Any:
     if type(value) is wanted:
         check_fields(value)  # 1 and 1.0 must not be different settings
         return value
-    if value is wanted or value == wanted.__name__:  # the class or its name: a kind that needs no settings
+    if value is wanted or (isinstance(value, str) and value == wanted.__name__):  # it needs no settings
         value = {}
-    elif isinstance(value, dict) and value.get("kind") == wanted.__name__:
+    elif type(value) is dict and value.get("kind") == wanted.__name__:
         value = {key: entry for key, entry in value.items() if key != "kind"}
     else:
         return _NO
@@ -176,12 +176,17 @@ def as_plain(value: Any) -> Any:
 
 def to_toml(plain: dict[str, Any], table: str = "") -> str:
     """Plain data as TOML: single values first, then a table for each described one."""
-    lines = [f"{name} = {json.dumps(value)}" for name, value in plain.items() if not isinstance(value, dict)]
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)]
     for name, value in plain.items():
         if isinstance(value, dict):
             inner = f"{table}.{name}" if table else name
             lines += ["", f"[{inner}]", to_toml(value, inner)]
     return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    """JSON's numbers, texts and lists are TOML's, but for letters beyond the first plane, and one more."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def fingerprint(*values: Any) -> str:

@@ -81,7 +81,7 @@ class Engine:
         self._unsettled: Turn | None = None
         self._failed = False
         try:
-            self._take(self._claimed())
+            self._begin()
         except BaseException:
             self._journal.close()
             raise
@@ -116,6 +116,11 @@ class Engine:
     def end(self) -> int | None:
         """The round before which the next release is made, or the horizon after the last one."""
         return self.problem.plan.horizon if self.step is None else self.turn.begin + self.step.rounds
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
+        return self._unsettled is not None and self._unsettled.index > self.turn.index
 
     @property
     def guarantee(self) -> Guarantee:
@@ -157,8 +162,9 @@ class Engine:
 
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
-        if self._unsettled is None or self._unsettled.index <= self.turn.index:
+        if not self.is_drawn:
             self._unsettled = self._drawn(clock, tally)
+        assert self._unsettled is not None
         self._settle(self._unsettled)
 
     def _drawn(self, clock: int, tally: State) -> Turn:
@@ -283,14 +289,26 @@ class Engine:
         """Give up the journal's lock, so that others can load the file."""
         self._journal.close()
 
-    def _claimed(self) -> Turn:
-        """The journal's newest turn, or the first one."""
+    def _begin(self) -> None:
+        """Go on from the journal's newest turn, or from the first one."""
         found = self._journal.claim(self._accept)
-        if found is not None:
-            return found
+        if found is None:
+            found = self._first()
+            self._journal.commit(found)
+            self._take(found)
+            return
+        try:
+            self._take(found)
+        except DiscreetError:
+            raise
+        except Exception:  # a checksum can be made anew: what lies there may be anything
+            raise StateError("the state does not fit its settings: restore the file") from None
+
+    def _first(self) -> Turn:
+        """The turn before anyone came."""
         public, kept = self.problem.start()
         settings = self.problem.settings
-        first = Turn(
+        return Turn(
             identity=self._identity(),
             kind=self.kind,
             settings=settings.as_plain(),
@@ -305,8 +323,6 @@ class Engine:
             ledger=Ledger(settings.privacy),
             coin_key=self._coin_key(0),
         )
-        self._journal.commit(first)
-        return first
 
     def _accept(self, found: Turn) -> None:
         """Refuse a turn that this learner cannot go on from."""

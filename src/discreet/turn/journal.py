@@ -84,6 +84,8 @@ class FileJournal:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
+        if "\0" in os.fsdecode(path) or not os.fsdecode(path):
+            raise ConfigError(f"journal must be a path, got {os.fsdecode(path)!r}")
         self.path = Path(os.path.realpath(path))  # a link must not become a second copy
         self.hold = hold
         self._lock: int | None = None
@@ -91,7 +93,7 @@ class FileJournal:
 
     def claim(self, accept: Callable[[Turn], None]) -> Turn | None:
         with self._locked():
-            if not self.path.exists():
+            if not self._exists():
                 return None
             turn = self._read()
             accept(turn)
@@ -101,7 +103,7 @@ class FileJournal:
 
     def commit(self, turn: Turn) -> None:
         with self._locked():
-            if turn.index + turn.epoch > 0 or self.path.exists():
+            if turn.index + turn.epoch > 0 or self._exists():
                 kept = self._read()
                 if (kept.identity, kept.epoch) != (turn.identity, turn.epoch):
                     raise StateError(
@@ -112,12 +114,17 @@ class FileJournal:
     def create(self, turn: Turn) -> None:
         """Commit to a file that must not exist yet."""
         with self._locked():
-            if self.path.exists():
+            if self._exists():
                 raise StateError(f"{self.path.name} exists already: delete it, or choose another name")
-            self._write(turn)
+            try:
+                self._write(turn)
+            except StateError:  # a copy that nobody commits to must not stay behind
+                with suppress(OSError):
+                    self.path.unlink(missing_ok=True)
+                raise
 
     def latest(self) -> Turn | None:
-        if not self.path.exists():
+        if not self._exists():
             return None
         turn = self._read()
         try:
@@ -132,6 +139,12 @@ class FileJournal:
             _held.discard(lock)
             with suppress(OSError):
                 os.close(lock)
+
+    def _exists(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise StateError(f"{self.path.name} cannot be looked at: {error.strerror}") from None
 
     def _read(self) -> Turn:
         return statefile.read(self.path)
@@ -191,6 +204,7 @@ def as_journal(journal: Journal | str | os.PathLike[str] | None) -> Journal:
         return MemoryJournal()
     if isinstance(journal, str | os.PathLike):
         return FileJournal(journal)
-    if not all(callable(getattr(journal, name, None)) for name in ("claim", "commit", "latest", "close")):
+    has_all = all(callable(getattr(journal, name, None)) for name in ("claim", "commit", "latest", "close"))
+    if not has_all or isinstance(journal, type):
         raise ConfigError(f"journal must be a path or a journal, got {journal!r}")
     return journal

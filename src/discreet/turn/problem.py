@@ -189,7 +189,16 @@ class Problem(ABC):
 
     def rows(self, feedback: Any) -> Any:
         """Feedback of many rounds as something with a length and slices, one entry a round."""
-        return feedback.to_numpy() if hasattr(feedback, "to_numpy") else feedback
+        if hasattr(feedback, "to_numpy"):
+            feedback = feedback.to_numpy()
+        if isinstance(feedback, list | tuple) or (isinstance(feedback, np.ndarray) and feedback.ndim):
+            return feedback
+        try:
+            if hasattr(type(feedback), "__len__"):
+                return list(feedback)
+        except Exception:  # whatever a person's own type raises may tell about them
+            pass
+        raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         """How good each candidate is, after `index` releases."""

@@ -153,6 +153,8 @@ class Rounds:
 
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
         """End many rounds; one entry or row of feedback each."""
+        if not isinstance(tickets, Tickets):
+            raise StateError("close_many takes what open_many gave: use close for one ticket")
         rows = self._engine.problem.rows(feedback)
         count = len(tickets)
         if len(rows) != count:
@@ -197,7 +199,7 @@ class Rounds:
     def _current(self, ticket: Ticket | Tickets) -> bool:
         """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
         turn = self._engine.turn
-        if not isinstance(ticket, (Ticket, Tickets)) or ticket.learner != turn.identity:
+        if ticket.learner != turn.identity:
             raise StateError("this ticket is of another learner: hand it back to the one that gave it out")
         if ticket.epoch != turn.epoch:
             raise StateError(
@@ -207,7 +209,7 @@ class Rounds:
         horizon = self._engine.problem.plan.horizon
         if horizon is not None and newest >= horizon:
             raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
-        return ticket.index == turn.index
+        return ticket.index == turn.index and not self._engine.is_drawn
 
     def _taken(self, rounds: Integers) -> Asked:
         """Take rounds out of the open ones, all or none; and what came with their questions."""

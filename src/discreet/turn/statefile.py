@@ -29,8 +29,6 @@ MAGIC = b"DISCREET"
 VERSION = 2
 FINISHES = {1: "0.1"}
 """Which release of discreet can go on from older formats."""
-LARGEST = 2**34
-"""Larger files are no states of ours."""
 _START = len(MAGIC) + 2 + 8 + 8
 _CHECK = 32
 _STATES = ("public", "kept", "block")
@@ -72,23 +70,10 @@ def encode(turn: Turn) -> bytes:
 
 def decode(content: bytes, name: str) -> Turn:
     """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
-    if content[: len(MAGIC)] != MAGIC[: len(content)]:
-        raise StateError(f"{name} is not a discreet state file")
-    version = int.from_bytes(content[8:10], "little")
-    length = int.from_bytes(content[10:18], "little")
-    size = int.from_bytes(content[18:26], "little")
-    if len(content) >= _START and version < VERSION:
-        last = FINISHES.get(version, "an older one")
-        raise StateError(
-            f"{name} was written by discreet {last}, whose state means something else: "
-            "finish it with that version"
-        )
-    if version > VERSION:
-        raise StateError(
-            f"{name} was written by a newer discreet (format {version}, this one reads {VERSION}): upgrade"
-        )
+    length = _length(content[:_START], name)
     if len(content) < max(_START + _CHECK, length):
         raise StateError(f"{name} is truncated: restore it from where it was copied")
+    size = int.from_bytes(content[18:26], "little")
     body, check = content[:-_CHECK], content[-_CHECK:]
     if sha256(body).digest() != check:  # nothing of the content is read before this
         raise StateError(
@@ -115,7 +100,20 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
     privacy = Privacy(settings["epsilon"], settings["delta"], contributions=settings.get("contributions", 1))
     special["ledger"] = Ledger.from_plain(privacy, header["ledger"])
     special["coin_key"] = bytes.fromhex(header["coin_key"])
-    return Turn(**(header | special))
+    turn = Turn(**(header | special))
+    _check(turn)
+    return turn
+
+
+def _check(turn: Turn) -> None:
+    """Refuse fields of the wrong kind: whoever goes on from them must be able to rely on it."""
+    texts = (turn.identity, turn.kind, turn.settings_hash, turn.calibration)
+    counts = (turn.epoch, turn.index, turn.begin, turn.rounds.clock)
+    fits = all(isinstance(text, str) for text in texts) and isinstance(turn.failed, bool)
+    fits &= all(type(count) is int and 0 <= count < 2**62 for count in counts)
+    fits &= all(isinstance(span.first, int) and isinstance(span.last, int) for span in turn.rounds.open)
+    if not fits or len(turn.coin_key) != 16:
+        raise ValueError
 
 
 def _reader(rest: memoryview) -> Callable[[Any], Any]:
@@ -139,22 +137,41 @@ def _reader(rest: memoryview) -> Callable[[Any], Any]:
 
 
 def read(path: Path) -> Turn:
-    """The turn in a file. Only an ordinary file of a sensible size is read at all."""
+    """The turn in a file. Only an ordinary file that is as long as it says is read at all."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
-    with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(file.fileno())
+    try:
+        about = os.fstat(descriptor)
         if not stat.S_ISREG(about.st_mode):
             raise StateError(f"{path.name} is not a discreet state file")
-        try:
-            first = file.read(len(MAGIC))
-            if first != MAGIC[: len(first)] or about.st_size > LARGEST:
-                raise StateError(f"{path.name} is not a discreet state file")
-            return decode(first + file.read(), path.name)
-        except OSError as error:
-            raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
+        start = os.read(descriptor, _START)
+        length = _length(start, path.name)
+        if about.st_size != length:
+            what = "truncated" if about.st_size < length else "altered (it is longer than it says)"
+            raise StateError(f"{path.name} is {what}: restore it from where it was copied")
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return decode(start + file.read(), path.name)
+    except OSError as error:
+        raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _length(start: bytes, name: str) -> int:
+    """How long the file says that it is; refuses what is no state of this version."""
+    if start[: len(MAGIC)] != MAGIC[: len(start)] or not start:
+        raise StateError(f"{name} is not a discreet state file")
+    if len(start) < _START:
+        raise StateError(f"{name} is truncated: restore it from where it was copied")
+    version = int.from_bytes(start[8:10], "little")
+    if version < VERSION:
+        last = FINISHES.get(version, "an older version")
+        raise StateError(f"{name} was written by discreet {last}: finish it with that version")
+    if version > VERSION:
+        raise StateError(f"{name} was written by a newer discreet (format {version}): upgrade")
+    return int.from_bytes(start[10:18], "little")
 
 
 def write(path: Path, content: bytes) -> None:

@@ -65,14 +65,20 @@ class Tickets:
     def from_plain(cls, plain: dict[str, Any]) -> "Tickets":
         """The inverse of `as_plain`."""
         try:
-            rounds = np.array(plain["rounds"], dtype=np.int64).reshape(-1)
-            decisions = np.array(plain["decisions"])
-            found = cls(str(plain["learner"]), int(plain["epoch"]), int(plain["index"]), rounds, decisions)
-        except (KeyError, TypeError, ValueError, OverflowError):
-            raise ConfigError("tickets must be what as_plain gave") from None
-        if len(decisions) != len(rounds):
-            raise ConfigError("tickets must have one decision a round")
-        return found
+            rounds, decisions = plain["rounds"], np.array(plain["decisions"])
+            numbers = [plain["epoch"], plain["index"], *rounds]
+            whole = all(type(number) is int and number < 2**62 for number in numbers)
+            if not (
+                whole
+                and isinstance(rounds, list)
+                and isinstance(plain["learner"], str)
+                and decisions.shape[:1] == (len(rounds),)
+            ):
+                raise ValueError
+        except Exception:  # whatever somebody else's data raises
+            raise ConfigError("tickets must be what as_plain gave: one decision a round") from None
+        rounds = np.array(rounds, dtype=np.int64)
+        return cls(plain["learner"], plain["epoch"], plain["index"], rounds, decisions)
 
 
 def _single(decision: Any) -> Any:

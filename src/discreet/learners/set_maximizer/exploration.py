@@ -26,7 +26,7 @@ from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
 from discreet.learners.totals import RunningTotal
-from discreet.learners.trial_schedule import TrialSchedule
+from discreet.learners.trial_schedule import TrialSchedule, check_trials
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, PublicCells
 from discreet.turn.coins import Coin, Coins
@@ -69,6 +69,7 @@ class Exploration(SetMode):
             raise ConfigError(
                 "rewards and clicks have one way to learn from any stream: leave expert and block"
             )
+        check_trials(self.cycles * len(self.kinds))
 
     @property
     def by_clicks(self) -> bool:

@@ -42,7 +42,7 @@ class CubeMode(Problem):
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One set a row, in ascending order, filled up with −1; without what is unavailable."""
         order, sizes = chain(public["point"]), self.sizes(public, rounds, coins)
-        sets = np.sort(order[: sizes[0]])[None] if len(rounds) == 1 else padded_sets(order, sizes)
+        sets = self._one(order, int(sizes[0])) if len(rounds) == 1 else padded_sets(order, sizes)
         if asked.available is None:
             return sets
         masks = np.broadcast_to(asked.available, (len(rounds), self.settings.items))
@@ -50,6 +50,12 @@ class CubeMode(Problem):
         largest = np.where(hidden | (sets < 0), self.settings.items, sets)  # to the end, in order
         sets = np.sort(largest, axis=1)
         return np.where(sets == self.settings.items, -1, sets)
+
+    def _one(self, order: Integers, size: int) -> Integers:
+        """The set of one round, as a table: that is what one visitor waits for."""
+        sets = np.full((1, self.settings.items), -1)
+        sets[0, :size] = np.sort(order[:size])
+        return sets
 
     def single(self, decisions: Integers) -> Integers:
         chosen: Integers = decisions[0]

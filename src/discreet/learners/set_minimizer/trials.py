@@ -34,7 +34,7 @@ from discreet.errors import ConfigError
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.totals import RunningTotal
 from discreet.learners.trial_schedule import Trials as Tried
-from discreet.learners.trial_schedule import TrialSchedule
+from discreet.learners.trial_schedule import TrialSchedule, check_trials
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.turn.coins import Coin, Coins
@@ -65,6 +65,7 @@ class Trials(CubeMode):
             raise ConfigError("block, clip and regulariser are for feedback='full': leave them as they are")
         if settings.functions is not None:
             raise ConfigError("bandit feedback is a number: leave function")
+        check_trials(self.cycles * self.sets)
 
     # --- the schedule -------------------------------------------------------------------------------------
     @property

@@ -110,15 +110,14 @@ class GradientMode(Problem):
         settings, loss = self.settings, self.settings.loss
         dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
         targets_within = (-settings.target_bound, settings.target_bound)
-        for features, targets in samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size))):
-            if isinstance(loss, CallableLoss):
-                with reading(), np.errstate(all="ignore"):
-                    gradients = [
-                        self._called(here, before, weight, x, y)
-                        for x, y in zip(features, targets, strict=True)
-                    ]
-                rows.add(total, np.array(gradients))
-                continue
+        pieces = samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size)))
+        if isinstance(loss, CallableLoss):
+            with reading(), np.errstate(all="ignore"):  # signals wait until everyone was added
+                for features, targets in pieces:
+                    pairs = zip(features, targets, strict=True)
+                    rows.add(total, np.array([self._called(here, before, weight, x, y) for x, y in pairs]))
+            return
+        for features, targets in pieces:
             rows.add_through(
                 "add_gradients",
                 total,

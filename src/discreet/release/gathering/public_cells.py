@@ -99,9 +99,11 @@ def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integ
     """
     from discreet.release import kernels
 
-    scale = levels / max(abs(low), abs(high))
+    bound = max(abs(low), abs(high))
     low, high = min(low, 0.0), max(high, 0.0)
-    least, most = max(ceil(low * scale), -levels), min(floor(high * scale), levels)
+    # Divided first: an end that is the bound itself must be exactly all levels.
+    least, most = ceil(low / bound * levels), floor(high / bound * levels)
+    scale = levels / bound
     steps = np.empty(len(numbers), dtype=np.int64)
     kernels.fill_steps(np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps)
     return steps
