@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet
-from discreet import ConfigError, HorizonReached, OutOfBounds, Privacy, StreamingLearner
+from discreet import ConfigError, HorizonReached, OutOfBounds, Privacy, StateError, StreamingLearner
 from discreet.arrivals import HuberLoss, LogisticLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
 from discreet.domains import Box, LpBall, Simplex
@@ -353,7 +353,7 @@ def test_a_callable_loss_is_not_kept_in_a_file(tmp_path: Path) -> None:
 
     learner = made(loss=gradient, journal=tmp_path / "state")
     learner.detach()
-    with pytest.raises(ConfigError, match="callable is not kept"):
+    with pytest.raises(StateError, match="callable is not kept"):
         discreet.load(tmp_path / "state")
     again = made(loss=gradient, journal=tmp_path / "state")
     assert again.releases == 0

@@ -247,15 +247,18 @@ def test_a_forked_child_neither_keeps_nor_frees_its_parents_lock(tmp_path: Path)
     path = tmp_path / "sum.state"
     sums = counted(journal=path)
     reader, writer = os.pipe()
+    told, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             discreet.load(path)
         except StateError:
             sums.detach()  # not its to give up
+            os.write(tell, b"x")
             os.read(reader, 1)  # lives on, without the lock
             os._exit(7)
         os._exit(0)
+    os.read(told, 1)
     sums.add([1.0])
     with pytest.raises(StateError, match="in use"):
         discreet.load(path)
@@ -265,6 +268,8 @@ def test_a_forked_child_neither_keeps_nor_frees_its_parents_lock(tmp_path: Path)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert loaded.releases == 1
     loaded.detach()
+    for pipe in (reader, writer, told, tell):
+        os.close(pipe)
 
 
 # --- a full disk

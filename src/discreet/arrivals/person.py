@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from typing import Any, TypeVar
 
+from discreet.turn.signals import deliver
+
 __all__ = ["asked_of", "reading"]
 
 Answer = TypeVar("Answer")
@@ -59,8 +61,7 @@ def _signals_held() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in dict.fromkeys(arrived):
-            signal.raise_signal(number)
+        deliver(arrived)
 
 
 def asked_of(person: Callable[[], Answer], otherwise: Answer) -> Answer:

@@ -33,6 +33,7 @@ from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journa
 from discreet.turn.plan import State, Step
 from discreet.turn.problem import Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
+from discreet.turn.signals import delivered_after
 
 __all__ = ["Engine"]
 
@@ -158,7 +159,8 @@ class Engine:
     def gather(self, batch: Batch) -> None:
         """Add people up."""
         now = self._now
-        self.problem.gather(now.turn.public, now.block, batch)
+        with delivered_after():
+            self.problem.gather(now.turn.public, now.block, batch)
 
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""

@@ -135,6 +135,8 @@ class Rounds:
     # --- answers ------------------------------------------------------------------------------------------
     def close(self, ticket: Ticket, feedback: Any) -> bool:
         """End a round with its feedback; False if its block was over, and it counted without."""
+        if isinstance(ticket, Tickets):
+            raise StateError("close takes one ticket: use close_many for many")
         if not self._current(ticket):
             return False
         round = ticket.round
@@ -199,7 +201,7 @@ class Rounds:
     def _current(self, ticket: Ticket | Tickets) -> bool:
         """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
         turn = self._engine.turn
-        if ticket.learner != turn.identity:
+        if getattr(ticket, "learner", None) != turn.identity:
             raise StateError("this ticket is of another learner: hand it back to the one that gave it out")
         if ticket.epoch != turn.epoch:
             raise StateError(

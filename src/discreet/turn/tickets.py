@@ -68,12 +68,8 @@ class Tickets:
             rounds, decisions = plain["rounds"], np.array(plain["decisions"])
             numbers = [plain["epoch"], plain["index"], *rounds]
             whole = all(type(number) is int and number < 2**62 for number in numbers)
-            if not (
-                whole
-                and isinstance(rounds, list)
-                and isinstance(plain["learner"], str)
-                and decisions.shape[:1] == (len(rounds),)
-            ):
+            named = isinstance(plain["learner"], str) and isinstance(rounds, list)
+            if not (whole and named and decisions.shape[:1] == (len(rounds),)):
                 raise ValueError
         except Exception:  # whatever somebody else's data raises
             raise ConfigError("tickets must be what as_plain gave: one decision a round") from None

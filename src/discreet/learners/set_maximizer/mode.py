@@ -1,7 +1,6 @@
 """What the modes of `SetMaximizer` share: who comes in, and the gains of items on top of a slate."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from functools import cached_property
 from typing import Any
 
@@ -120,12 +119,10 @@ class SetMode(Problem):
         The gain of an item that is in the prefix is that on top of the *other* items: what the slot would see
         if it were free.
         """
-        callables = self.settings.functions is None
-        with reading() if callables else nullcontext():  # signals wait until everyone was added
-            for first in range(0, len(people), CHUNK):
-                part = people[first : first + CHUNK]
-                prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
-                yield np.stack([self._gains_on(part, before) for before in prefixes], axis=1)
+        for first in range(0, len(people), CHUNK):
+            part = people[first : first + CHUNK]
+            prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
+            yield np.stack([self._gains_on(part, before) for before in prefixes], axis=1)
 
     def _gains_on(self, people: People, before: list[int]) -> Floats:
         gains = self._gains(people, before)
@@ -137,7 +134,8 @@ class SetMode(Problem):
     def _gains(self, people: People, chosen: list[int]) -> Floats:
         functions, items = self.settings.functions, self.settings.items
         if functions is None:
-            return np.array([_gains_of(person, chosen, items) for person in people])
+            with reading():
+                return np.array([_gains_of(person, chosen, items) for person in people])
         rows = np.asarray(people)
         covered = functions.begin(rows)
         for item in chosen:

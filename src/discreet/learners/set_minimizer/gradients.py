@@ -14,7 +14,6 @@ References  Hazan, Kale (2012), "Online Submodular Minimization"
             Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
-from contextlib import nullcontext
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -101,15 +100,17 @@ class Gradients(CubeMode):
             people = as_callables(batch)
         else:
             people = as_people(batch, functions, self.settings.items)
-        with reading() if functions is None else nullcontext():  # signals wait until everyone was added
-            for first in range(0, len(people), CHUNK):
-                part = people[first : first + CHUNK]
-                steps = self._called(part, order) if functions is None else functions.along(part, order)
-                rows.add(block["gradient"], steps)
+        for first in range(0, len(people), CHUNK):
+            part = people[first : first + CHUNK]
+            steps = self._called(part, order) if functions is None else functions.along(part, order)
+            rows.add(block["gradient"], steps)
 
     def _called(self, people: list[Any], order: Integers) -> Floats:
         nothing = np.zeros(self.settings.items)
-        return np.array([nothing if one is None else one.along(order, self.settings.bound) for one in people])
+        with reading():
+            return np.array(
+                [nothing if one is None else one.along(order, self.settings.bound) for one in people]
+            )
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door

@@ -112,7 +112,7 @@ class GradientMode(Problem):
         targets_within = (-settings.target_bound, settings.target_bound)
         pieces = samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size)))
         if isinstance(loss, CallableLoss):
-            with reading(), np.errstate(all="ignore"):  # signals wait until everyone was added
+            with reading(), np.errstate(all="ignore"):
                 for features, targets in pieces:
                     pairs = zip(features, targets, strict=True)
                     rows.add(total, np.array([self._called(here, before, weight, x, y) for x, y in pairs]))
