@@ -58,9 +58,22 @@ def test_a_matrix_is_taken_as_it_is_and_of_the_right_shape_only() -> None:
     assert as_rows(batch(np.ones((3, 2)), 3), 2).tolist() == [[1.0, 1.0]] * 3
     assert as_rows(batch(np.array([1, 2, 3]), 3), 1).tolist() == [[1.0], [2.0], [3.0]]
     assert as_rows(batch(np.ones((3, 2), dtype=np.float32)[::-1], 3), 2).flags.c_contiguous
-    for wrong in (np.ones((3, 1)), np.ones((2, 2)), np.ones(3), np.ones((3, 2, 1)), np.full((3, 2), "x")):
+    for wrong in (
+        np.ones((3, 1)),
+        np.ones((2, 2)),
+        np.ones(3),
+        np.ones((3, 2, 1)),
+        np.zeros((3, 2), "M8[s]"),
+    ):
         with pytest.raises(OutOfBounds, match="matrix"):
             as_rows(batch(wrong, 3), 2)
+
+
+def test_one_entry_that_makes_an_array_text_or_complex_takes_nobody_else_along() -> None:
+    for strange, wrong in (("n/a", 1), (2j, 1)):
+        rows = as_rows(batch(np.array([[0.5, 1.0], [strange, 1.0], [0.25, 0.75]]), 3), 2)
+        assert rows[[0, 2]].tolist() == [[0.5, 1.0], [0.25, 0.75]]
+        assert np.isnan(rows[wrong, 0])
 
 
 def test_numbers_of_any_plain_kind_are_numbers() -> None:

@@ -87,11 +87,11 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
         (lambda content: content[:8] + (7).to_bytes(2, "little") + content[10:], "newer discreet .format 7"),
         (
             lambda content: content[:8] + (1).to_bytes(2, "little") + content[10:],
-            r"discreet 0\.1: finish it",
+            r"discreet 0\.1.*finish it",
         ),
-        (lambda content: content[:8] + bytes(2) + content[10:], "an older version"),
+        (lambda content: content[:8] + bytes(2) + content[10:], "an older"),
         (lambda content: b"PK" + content[2:], "not a discreet state file"),
-        (lambda content: b"", "not a discreet state file"),
+        (lambda content: b"", "truncated|not a discreet state file"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_cause(
@@ -123,7 +123,7 @@ def test_what_the_first_version_wrote_is_not_reinterpreted(tmp_path: Path) -> No
     """Its sums were on other grids: only the version that wrote it can finish it."""
     path = tmp_path / "old.state"
     path.write_bytes(sealed({"kind": "RunningSum", "config": {}}, version=1))
-    with pytest.raises(StateError, match=r"written by discreet 0\.1: finish it with that version"):
+    with pytest.raises(StateError, match=r"written by discreet 0\.1.*finish it with that version"):
         discreet.load(path)
 
 

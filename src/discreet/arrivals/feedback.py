@@ -5,6 +5,7 @@ Among many, whoever is malformed adds nothing: one person's row must not decide 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def _is_plain(values: Any) -> bool:
         return bool(values.dtype.kind != "O")
     if kind is list or kind is tuple:
         return all(type(value) in (float, int, np.float64) for value in values)
-    return kind in (float, int, bool) or isinstance(values, np.generic)
+    return kind in (float, int, bool) or issubclass(kind, np.generic)
 
 
 def as_rows(batch: Batch, width: int) -> Floats:
@@ -58,8 +59,8 @@ def as_rows(batch: Batch, width: int) -> Floats:
     if batch.single:
         return one_row(feedback, width)
     if isinstance(feedback, np.ndarray) and feedback.dtype.kind != "O":
-        rows = as_floats(feedback)
-        if rows is not None and width == 1 and rows.ndim == 1:
+        rows = as_floats(feedback) if feedback.dtype.kind in "biuf" else _as_numbers_anyway(feedback)
+        if width == 1 and rows is not None and rows.ndim == 1:
             rows = rows.reshape(-1, 1)
         if rows is None or rows.shape != (people, width):
             raise OutOfBounds(f"feedback must be a matrix with {width} numbers a row, one row a round")
@@ -67,6 +68,20 @@ def as_rows(batch: Batch, width: int) -> Floats:
     if len(feedback) != people:
         raise OutOfBounds(f"feedback must be one row of {width} numbers a round")
     return _row_by_row(feedback, width)
+
+
+def _as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
+    """An array that one entry made text or complex: everybody else's numbers are numbers all the same."""
+    found = np.full(matrix.shape, np.nan)
+    if matrix.dtype.kind == "c":
+        with np.errstate(all="ignore"):
+            return np.where(matrix.imag == 0, matrix.real, np.nan).astype(np.float64)
+    if matrix.dtype.kind not in "US":
+        return None
+    for place, entry in np.ndenumerate(matrix):
+        with suppress(ValueError):
+            found[place] = float(entry)
+    return found
 
 
 def one_row(feedback: Any, width: int) -> Floats:

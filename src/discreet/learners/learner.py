@@ -9,9 +9,11 @@ Guarantee   docs/guarantees/turn.md
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
+from math import inf
 from threading import Lock, get_ident
 from time import monotonic
 from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, Self, TypeVar
@@ -23,10 +25,10 @@ from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.release.door import Door
-from discreet.turn.engine import DoorMaker, Engine
+from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
 from discreet.turn.problem import Problem, Scores
-from discreet.turn.record import Turn
+from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Ticket, Tickets
@@ -53,7 +55,7 @@ def guarded(
     def call(self: Face, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         inside, thread = self._inside, get_ident()
         if thread in inside:
-            raise StateError(
+            raise BusyError(
                 "this learner is busy with another call: feedback and signal handlers must not call it back"
             )
         try:
@@ -118,6 +120,7 @@ class Learner:
         return next(mode for mode in cls.modes if mode.serves(settings))(settings)
 
     # --- one round at a time ------------------------------------------------------------------------------
+
     @guarded
     def open(self, context: Any = None, available: Any = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
@@ -166,6 +169,7 @@ class Learner:
         return counted
 
     # --- many rounds at once ------------------------------------------------------------------------------
+
     @guarded
     def open_many(self, what: Any, available: Any = None) -> Tickets:
         """Ask for many decisions of this block at once: so many rounds, or one context a row.
@@ -244,6 +248,7 @@ class Learner:
         return self._rounds.release_if_due()
 
     # --- what may be read ---------------------------------------------------------------------------------
+
     @property
     def settings(self) -> Any:
         """What this learner was made with."""
@@ -291,10 +296,10 @@ class Learner:
 
     @property
     def state_bytes(self) -> int:
-        """How large the state is, in bytes, as a file."""
+        """How large the state is as a file, in bytes, besides rounds that wait for answers."""
         from discreet.turn.statefile import encode
 
-        return len(encode(self.snapshot()))
+        return len(encode(self._engine.snapshot(RoundsState(self.clock))))
 
     @guarded
     def snapshot(self) -> Turn:
@@ -302,6 +307,7 @@ class Learner:
         return self._engine.snapshot(self._rounds.state())
 
     # --- keeping ------------------------------------------------------------------------------------------
+
     @guarded
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to a file, which becomes the journal: every later release is committed there.
@@ -316,9 +322,18 @@ class Learner:
         self._engine.detach()
 
     def _keep(self, closed: int) -> None:
-        """Save the open block if a checkpoint is due."""
-        if self._checkpoint.is_due(closed):
+        """Save the open block if a checkpoint is due.
+
+        A failure is only warned of, and tried again with the next answer: the feedback is counted, and an
+        error would make somebody hand it in again.
+        """
+        if not self._checkpoint.is_due(closed):
+            return
+        try:
             self._engine.checkpoint(self._rounds.state())
+        except StateError as error:
+            self._checkpoint.failed()
+            warnings.warn(f"the open block is not saved: {error}", RuntimeWarning, stacklevel=4)
 
     def __reduce__(self) -> NoReturn:
         raise StateError(
@@ -355,6 +370,10 @@ class _Checkpoint:
         if due:
             self._answers, self._since = 0, monotonic()
         return due
+
+    def failed(self) -> None:
+        """Try again with the next answer."""
+        self._answers, self._since = 2**62, -inf
 
 
 def privacy_settings(privacy: Any) -> dict[str, Any]:

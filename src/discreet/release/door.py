@@ -98,6 +98,7 @@ class Door:
         return sums.step(public, kept, addend, self.noised)
 
     # --- the draws themselves, paid for by now; an audit stands in for them -------------------------------
+
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         """Integers plus the noise of a passage that was paid."""
         return exact + noise.draw(exact.size, self._words)

@@ -62,23 +62,24 @@ class Exponentials:
         settled = inverse.settled
         cross = -np.expm1(length * inverse.logs) @ inverse.fading
         pairs = -np.sum(inverse.fading_pairs * np.expm1(length * inverse.log_pairs))
-        return float(settled**2 * length + 2 * settled * cross + pairs)
+        return float(np.real(settled**2 * length + 2 * settled * cross + pairs))
 
     def inverse_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of C⁻¹: the same for what that prefix adds to the one before."""
         if self.decay.size == 0 or length <= 1:
             return 1.0
         inverse = self._inverse
-        return float(1 - np.sum(inverse.residue_pairs * np.expm1((length - 1) * inverse.log_pairs)))
+        faded = np.sum(inverse.residue_pairs * np.expm1((length - 1) * inverse.log_pairs))
+        return float(1 - np.real(faded))
 
 
 @dataclass(frozen=True, eq=False)
 class _Inverse:
     """1/c as a sum of exponentials, and what norms of its rows need of it."""
 
-    logs: Floats
+    logs: np.ndarray
     """Logarithms of its rates."""
-    log_pairs: Floats
+    log_pairs: np.ndarray
     """Sums of all pairs of these."""
     settled: float
     """What prefixes of 1/c tend to."""
@@ -93,7 +94,7 @@ class _Inverse:
         zeros, slopes = _zeros(decay, weight)
         residues = -1 / slopes
         fading = -residues / zeros
-        logs = np.log1p(-zeros)
+        logs = _logarithms(zeros)
         apart = zeros[:, None] + zeros[None, :] - zeros[:, None] * zeros[None, :]
         return cls(
             logs=logs,
@@ -103,6 +104,14 @@ class _Inverse:
             fading_pairs=np.multiply.outer(fading, fading) / apart,
             residue_pairs=np.multiply.outer(residues, residues) / apart,
         )
+
+
+def _logarithms(zeros: Floats) -> np.ndarray:
+    """log(1 − θ), complex if a zero lies beyond 1: its powers alternate (from some 10⁸ releases on)."""
+    if (zeros < 1).all():
+        return np.log1p(-zeros)
+    below = np.log1p(-np.minimum(zeros, 0.5)) + 0j
+    return np.where(zeros < 0.5, below, np.log((1 - zeros) + 0j))
 
 
 def factor(horizon: int, buffers: int = BUFFERS) -> Exponentials:

@@ -86,8 +86,10 @@ class PrefixSum(Protocol):
         """
 
 
-def calibrate(privacy: Privacy, stream: Stream, method: str = "auto") -> PrefixSum:
+def calibrate(privacy: Privacy, stream: Stream, method: str = "auto", *, fresh: bool = True) -> PrefixSum:
     """The mechanism with the least noise at the noisiest prefix, or the one asked for.
+
+    Without `fresh`, "auto" leaves out separate releases, whose people may pay in another measure.
 
     >>> from discreet.release.gathering import OneChoice, Rows
     >>> type(calibrate(Privacy(1.0, 1e-6), Stream(Rows(3), releases=1000))).__name__
@@ -108,10 +110,9 @@ def calibrate(privacy: Privacy, stream: Stream, method: str = "auto") -> PrefixS
         return ToeplitzSum.calibrate(privacy.budget, stream)
     if method == "fresh":
         return FreshSum.calibrate(privacy, stream)
-    candidates: list[PrefixSum] = [
-        FreshSum.calibrate(privacy, stream),
-        TreeSum.calibrate(privacy.budget, stream, refined=True),
-    ]
+    candidates: list[PrefixSum] = [TreeSum.calibrate(privacy.budget, stream, refined=True)]
+    if fresh:
+        candidates.append(FreshSum.calibrate(privacy, stream))
     if not privacy.pure:
         with suppress(ConfigError):  # too many cells for its rounding: the tree has none
             candidates.append(ToeplitzSum.calibrate(privacy.budget, stream))

@@ -101,6 +101,7 @@ class Coins:
             digest = hashed.digest(8 * STRETCH)
             words = np.frombuffer(digest, dtype="<u8")
             numbers: Floats = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            numbers.setflags(write=False)  # views of it are handed out
             self._newest = number, numbers
         return self._newest[1]
 

@@ -33,11 +33,14 @@ from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journa
 from discreet.turn.plan import State, Step
 from discreet.turn.problem import Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
-from discreet.turn.signals import delivered_after
 
-__all__ = ["Engine"]
+__all__ = ["BusyError", "Engine"]
 
 DoorMaker = Callable[[Words, Charge, int], Door]
+
+
+class BusyError(StateError):
+    """A call from inside another one, by a signal handler or a finaliser: never by what is released."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +91,7 @@ class Engine:
             raise
 
     # --- what may be read ---------------------------------------------------------------------------------
+
     @property
     def turn(self) -> Turn:
         """The newest turn; its `block` and `rounds` are as of its commit."""
@@ -156,11 +160,16 @@ class Engine:
             )
 
     # --- the turn -----------------------------------------------------------------------------------------
+
     def gather(self, batch: Batch) -> None:
         """Add people up."""
         now = self._now
-        with delivered_after():
-            self.problem.gather(now.turn.public, now.block, batch)
+        self.problem.gather(now.turn.public, now.block, batch)
+
+    @property
+    def additions(self) -> int:
+        """How often something was added to this block: unchanged, nobody was counted."""
+        return sum(gathered.additions for gathered in self._now.block.values())
 
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
@@ -177,6 +186,8 @@ class Engine:
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
             public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
+        except BusyError:  # like an interrupt: it comes from outside and knows nothing of the draw
+            raise
         except Exception:
             if door.opened:
                 self._fail(RoundsState(clock, tally=tally))
@@ -243,6 +254,7 @@ class Engine:
             ) from None
 
     # --- public events ------------------------------------------------------------------------------------
+
     def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
@@ -250,6 +262,7 @@ class Engine:
         self._take(changed)
 
     # --- keeping ------------------------------------------------------------------------------------------
+
     def snapshot(self, rounds: RoundsState) -> Turn:
         """The whole state as it is now."""
         values = {name: gathered.values for name, gathered in self.block.items()}
@@ -278,9 +291,15 @@ class Engine:
                 )
             self._journal.commit(snapshot)
         elif isinstance(self._journal, MemoryJournal):
-            journal = FileJournal(path, hold=False)
-            journal.create(snapshot)
-            self._journal = journal
+            # Swapped first: an interrupt must not leave a file beside a learner that does not commit to it.
+            before, file = self._journal, FileJournal(path, hold=False)
+            self._journal = file
+            try:
+                file.create(snapshot)
+            except BaseException:
+                if not file.created:
+                    self._journal = before
+                raise
         else:
             raise StateError(
                 "the state is kept in this learner's journal already: "
@@ -350,6 +369,7 @@ class Engine:
             raise ConfigError(f"the plan does not fit the budget: {error}") from error
 
     # --- randomness ---------------------------------------------------------------------------------------
+
     def _identity(self) -> str:
         settings = self.problem.settings
         if settings.seed is None:

@@ -84,10 +84,14 @@ class FileJournal:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise ConfigError(f"journal must be a path, got {path!r}")
         if "\0" in os.fsdecode(path) or not os.fsdecode(path):
             raise ConfigError(f"journal must be a path, got {os.fsdecode(path)!r}")
         self.path = Path(os.path.realpath(path))  # a link must not become a second copy
         self.hold = hold
+        self.created = False
+        """Whether `create` made the file."""
         self._lock: int | None = None
         self._process = os.getpid()
 
@@ -118,7 +122,9 @@ class FileJournal:
                 raise StateError(f"{self.path.name} exists already: delete it, or choose another name")
             try:
                 self._write(turn)
-            except StateError:  # a copy that nobody commits to must not stay behind
+                self.created = True
+            except BaseException:  # a copy that nobody commits to must not stay behind
+                self.created = False
                 with suppress(OSError):
                     self.path.unlink(missing_ok=True)
                 raise

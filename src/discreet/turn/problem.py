@@ -18,7 +18,7 @@ Guarantee   docs/guarantees/turn.md
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -44,7 +44,7 @@ class Asked:
     `available` is one mask of candidates for all of them, or one a round.
     """
 
-    context: Any = None
+    context: Any = field(default=None, repr=False)
     available: Any = None
 
     def row(self, place: int) -> "Asked":
@@ -80,7 +80,7 @@ class Batch:
     begin: int
     """The first round of the block."""
     rounds: Integers
-    feedback: Any
+    feedback: Any = field(repr=False)
     asked: Asked
     coins: Coins
     single: bool = False
@@ -207,6 +207,7 @@ class Problem(ABC):
         )
 
     # --- questions ----------------------------------------------------------------------------------------
+
     def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
         """What came with some questions, checked; refused where the learner does not use it."""
         if context is None and available is None:
@@ -233,7 +234,10 @@ class Problem(ABC):
         if available is None:
             return None
         items = self.candidates
-        mask = np.asarray(available)
+        try:
+            mask = np.asarray(available)
+        except Exception:
+            mask = np.zeros(0)
         fits = mask.shape == (items,) or (not one and mask.shape == (count, items))
         if mask.dtype != np.bool_ or not fits or not mask.any(axis=-1).all():
             raise ConfigError(

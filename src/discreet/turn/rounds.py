@@ -7,6 +7,7 @@ Memory: an open round keeps what came with its question; open rounds that came w
 Guarantee   docs/guarantees/turn.md
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.turn.engine import Engine
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
 from discreet.turn.record import OpenSpan, RoundsState
+from discreet.turn.signals import delivered_after
 from discreet.turn.tickets import Ticket, Tickets
 
 __all__ = ["Rounds"]
@@ -36,6 +38,7 @@ class Rounds:
         self._tally: State = dict(state.tally)
 
     # --- what may be read ---------------------------------------------------------------------------------
+
     @property
     def is_over(self) -> bool:
         """Whether all planned rounds have been opened."""
@@ -66,6 +69,8 @@ class Rounds:
 
     def state(self) -> RoundsState:
         """Everything here, for the journal."""
+        if self._index != self._engine.turn.index:  # an interrupt came right after a release
+            return RoundsState(self.clock)
         singles = [
             OpenSpan(round, round + 1, asked.context, asked.available)
             for round, asked in self._singles.items()
@@ -73,6 +78,7 @@ class Rounds:
         return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally))
 
     # --- questions ----------------------------------------------------------------------------------------
+
     def release_if_due(self) -> bool:
         """Make the release that is due, if one is."""
         due = self.is_due
@@ -91,12 +97,11 @@ class Rounds:
         turn, problem = engine.turn, engine.problem
         rounds = np.array([round])
         decision = problem.single(problem.decide(turn.public, rounds, asked, engine.coins))
-        ticket = Ticket(turn.identity, turn.epoch, turn.index, round, decision)
         if not self.is_over:
+            self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
             self._count_masks(rounds, asked)
             self._singles[round] = asked
-            self.clock += 1
-        return ticket
+        return Ticket(turn.identity, turn.epoch, turn.index, round, decision)
 
     def open_many(self, count: int, asked: Asked) -> Tickets:
         """Ask for so many rounds' decisions at once; all in one block."""
@@ -106,9 +111,9 @@ class Rounds:
         decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
         tickets = Tickets(engine.turn.identity, engine.turn.epoch, engine.turn.index, rounds, decisions)
         if not self.is_over and count:
+            first, self.clock = self.clock, self.clock + count
             self._count_masks(rounds, asked)
-            self._spans.append(OpenSpan(self.clock, self.clock + count, asked.context, asked.available))
-            self.clock += count
+            self._spans.append(OpenSpan(first, first + count, asked.context, asked.available))
         return tickets
 
     def preview(self, count: int) -> Any:
@@ -133,24 +138,17 @@ class Rounds:
             self._tally[name] = self._tally[name] + addition if name in self._tally else addition
 
     # --- answers ------------------------------------------------------------------------------------------
+
     def close(self, ticket: Ticket, feedback: Any) -> bool:
         """End a round with its feedback; False if its block was over, and it counted without."""
         if isinstance(ticket, Tickets):
             raise StateError("close takes one ticket: use close_many for many")
         if not self._current(ticket):
             return False
-        round = ticket.round
-        before = self._singles, self._spans
+        rounds, before = np.array([ticket.round]), (dict(self._singles), self._spans)
         # First out of the open ones: whatever interrupts this, nobody is counted twice.
-        asked = self._singles.pop(round) if round in self._singles else self._taken(np.array([round]))
-        try:
-            self._gather(np.array([round]), feedback, asked, single=True)
-        except DiscreetError:  # refused before anything changed: the round stays open
-            if before[1] is self._spans:
-                self._singles[round] = asked
-            else:
-                self._singles, self._spans = before
-            raise
+        asked = self._taken(rounds)
+        self._gather(rounds, feedback, asked, lambda: self._reopen(before), single=True)
         return True
 
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
@@ -167,11 +165,7 @@ class Rounds:
             return np.zeros(count, dtype=np.bool_)
         before = dict(self._singles), self._spans
         asked = self._taken(tickets.rounds)
-        try:
-            self._gather(tickets.rounds, rows, asked)
-        except DiscreetError:
-            self._singles, self._spans = before
-            raise
+        self._gather(tickets.rounds, rows, asked, lambda: self._reopen(before))
         return np.ones(count, dtype=np.bool_)
 
     def observe_many(self, rows: Any) -> None:
@@ -185,18 +179,32 @@ class Rounds:
         if self.is_over:
             raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
         self._refuse_crossing(count)
-        rounds = np.arange(self.clock, self.clock + count)
-        self.clock += count
-        try:
-            self._gather(rounds, rows, NOTHING)
-        except DiscreetError:
-            self.clock -= count
-            raise
+        first, self.clock = self.clock, self.clock + count
+        self._gather(np.arange(first, first + count), rows, NOTHING, lambda: self._set_back(first))
 
-    def _gather(self, rounds: Integers, feedback: Any, asked: Asked, *, single: bool = False) -> None:
-        engine = self._engine
-        turn = engine.turn
-        engine.gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
+    def _gather(
+        self, rounds: Integers, feedback: Any, asked: Asked, undo: Callable[[], None], *, single: bool = False
+    ) -> None:
+        """Hand feedback to the engine; if it is refused before anybody was counted, undo what was done here.
+
+        Not afterwards: an error may also come from a signal handler, when people were counted already.
+        Signals that were held while people's own code was read are let in when all is consistent.
+        """
+        engine, turn = self._engine, self._engine.turn
+        counted = engine.additions
+        with delivered_after():
+            try:
+                engine.gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
+            except DiscreetError:
+                if engine.additions == counted:
+                    undo()
+                raise
+
+    def _reopen(self, before: tuple[dict[int, Asked], list[OpenSpan]]) -> None:
+        self._singles, self._spans = before
+
+    def _set_back(self, clock: int) -> None:
+        self.clock = clock
 
     def _current(self, ticket: Ticket | Tickets) -> bool:
         """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
@@ -215,6 +223,8 @@ class Rounds:
 
     def _taken(self, rounds: Integers) -> Asked:
         """Take rounds out of the open ones, all or none; and what came with their questions."""
+        if len(rounds) == 1 and int(rounds[0]) in self._singles:
+            return self._singles.pop(int(rounds[0]))
         if len(np.unique(rounds)) != len(rounds):
             raise StateError("a round stands twice among the tickets: hand in each once")
         parts: list[tuple[Integers, Asked]] = []

@@ -161,14 +161,14 @@ def read(path: Path) -> Turn:
 
 def _length(start: bytes, name: str) -> int:
     """How long the file says that it is; refuses what is no state of this version."""
-    if start[: len(MAGIC)] != MAGIC[: len(start)]:
+    if start[: len(MAGIC)] != MAGIC[: len(start)] or not start:
         raise StateError(f"{name} is not a discreet state file")
     if len(start) < _START:
         raise StateError(f"{name} is truncated: restore it from where it was copied")
     version = int.from_bytes(start[8:10], "little")
     if version < VERSION:
-        last = FINISHES.get(version, "an older one")
-        raise StateError(f"{name} was written by discreet {last}, not this one: finish it with that version")
+        last = FINISHES.get(version, "an older version")
+        raise StateError(f"{name} was written by discreet {last}: finish it with that version")
     if version > VERSION:
         raise StateError(f"{name} was written by a newer discreet (format {version}): upgrade")
     return int.from_bytes(start[10:18], "little")

@@ -17,6 +17,7 @@ from discreet.arrivals.feedback import as_rows
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
 from discreet.learners.running_sum.settings import RunningSumSettings
+from discreet.limits import MOST_ROUNDS
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.release.sums import PrefixSum, Stream, calibrate
@@ -37,7 +38,14 @@ class Prefixes(Problem):
     proof = "sums.md"
     settings: RunningSumSettings
 
+    def check(self) -> None:
+        if self.settings.horizon is None:  # no segment may turn out to be impossible when people are in it
+            segments = (MOST_ROUNDS // (FIRST_SEGMENT * self.settings.block) + 1).bit_length()
+            for number in range(max(1, segments)):
+                self.sum_of(number)
+
     # --- segments -----------------------------------------------------------------------------------------
+
     @cached_property
     def schedule(self) -> EqualBlocks | Segments:
         horizon, block = self.settings.horizon, self.settings.block
@@ -57,7 +65,9 @@ class Prefixes(Problem):
             settings = self.settings
             rows = Rows((settings.dimension,), settings.bound, settings.norm, settings.nonnegative)
             stream = Stream(rows, self.length(number), settings.block)
-            self._sums[number] = calibrate(settings.privacy, stream, settings.method)
+            # Without a horizon all segments pay in one measure, whatever their lengths.
+            known = settings.horizon is not None
+            self._sums[number] = calibrate(settings.privacy, stream, settings.method, fresh=known)
         return self._sums[number]
 
     @cached_property
@@ -102,6 +112,7 @@ class Prefixes(Problem):
         return sqrt(sum(each.variance(count) * each.gathering.grid**2 for each, count in parts))
 
     # --- the hooks ----------------------------------------------------------------------------------------
+
     def start(self) -> tuple[State, State]:
         zeros = np.zeros(self.settings.dimension)
         return {"total": zeros, "closed": zeros, "index": 0}, {}

@@ -76,6 +76,7 @@ class Exploration(SetMode):
         return self.settings.feedback == "clicks"
 
     # --- the schedule -------------------------------------------------------------------------------------
+
     @cached_property
     def kinds(self) -> Integers:
         """One cycle of exploring rounds: the slot that each of them tries items for."""
@@ -143,6 +144,7 @@ class Exploration(SetMode):
         return self.found.plan(facts)
 
     # --- the hooks ----------------------------------------------------------------------------------------
+
     def start(self) -> tuple[State, State]:
         public, kept = self.found.start()
         shape = (self.settings.slots, self.settings.items)
@@ -215,6 +217,7 @@ class Exploration(SetMode):
         return Scores(public["table"] / most, np.sqrt(public["variance"] + most / 5) / tries)
 
     # --- which rounds explore, and what -------------------------------------------------------------------
+
     def _explored(self, public: State, rounds: Integers, asked: Asked) -> Explored:
         """The exploring ones among these rounds; what a mask forbids is not tried.
 

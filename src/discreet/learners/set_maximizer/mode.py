@@ -70,6 +70,7 @@ class SetMode(Problem):
         return slate
 
     # --- who comes in -------------------------------------------------------------------------------------
+
     def rewards(self, batch: Batch) -> Floats:
         """One reward a person, in units of the bound."""
         with np.errstate(all="ignore"):
@@ -99,9 +100,9 @@ class SetMode(Problem):
         """The number of an item, −1 for none, −2 for something else."""
         if click is None:
             return -1
-        if isinstance(click, np.generic):
+        if issubclass(type(click), np.generic):
             click = click.item()
-        if isinstance(click, float) and click.is_integer():  # as in a column with missing values
+        if type(click) is float and click.is_integer():  # as in a column with missing values
             click = int(click)
         if type(click) not in (str, int):
             return -2
@@ -113,6 +114,7 @@ class SetMode(Problem):
         return as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
 
     # --- gains --------------------------------------------------------------------------------------------
+
     def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
         """Gains of items on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
 

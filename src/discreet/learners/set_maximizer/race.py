@@ -78,6 +78,7 @@ class Race(SetMode):
         return self.settings.feedback == "clicks"
 
     # --- the plan -----------------------------------------------------------------------------------------
+
     @cached_property
     def stages(self) -> list[Stage]:
         """The exploring blocks, in order."""
@@ -145,6 +146,7 @@ class Race(SetMode):
         )
 
     # --- the hooks ----------------------------------------------------------------------------------------
+
     def start(self) -> tuple[State, State]:
         everything, nothing = np.arange(self.settings.items), np.zeros(self.settings.items)
         public: State = {"chosen": np.empty(0, dtype=np.int64), "candidates": everything, "order": everything}
@@ -227,6 +229,7 @@ class Race(SetMode):
         return Scores(public["sums"] / views, np.sqrt(public["noise"] + public["shown"] / 4) / views)
 
     # --- candidates and their shuffled cycles -------------------------------------------------------------
+
     def _size(self, slot: int) -> int:
         """How many candidates race for a slot."""
         free = self.settings.slots - slot

@@ -53,7 +53,7 @@ class SetMinimizerSettings(Settings):
             raise ConfigError(
                 f"there must be one label for each of the {self.items} items, got {len(self.labels)}"
             )
-        require.number("bound", self.bound, 1e-100, 1e100)
+        require.number("bound", self.bound, 1e-70, 1e70)  # fourth powers must stay inside floats
         if self.functions is not None:
             self.functions.width(self.items)  # refuses edges and covers that do not fit
         if self.explore != "auto":

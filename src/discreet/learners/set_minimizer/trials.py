@@ -68,6 +68,7 @@ class Trials(CubeMode):
         check_trials(self.cycles * self.sets)
 
     # --- the schedule -------------------------------------------------------------------------------------
+
     @property
     def iid(self) -> bool:
         """Whether visitors are taken to be alike over time."""
@@ -161,6 +162,7 @@ class Trials(CubeMode):
         return self.costs.plan(facts)
 
     # --- the hooks ----------------------------------------------------------------------------------------
+
     def start(self) -> tuple[State, State]:
         public, kept = self.costs.start()
         return public | self.leader.start() | {"variance": 0.0, "index": 0, "begin": 0}, kept
@@ -205,6 +207,7 @@ class Trials(CubeMode):
         return sizes
 
     # --- trials -------------------------------------------------------------------------------------------
+
     def _tried(self, public: State, rounds: Integers) -> Tried:
         """Which of these rounds are trials, and of which of the chain's sets; after the last release none."""
         index = public["index"]

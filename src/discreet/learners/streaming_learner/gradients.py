@@ -58,12 +58,15 @@ class GradientMode(Problem):
         return {"coefficients": found[:-1], "intercept": found[-1] * self.settings.constant}
 
     # --- samples ------------------------------------------------------------------------------------------
+
     def rows(self, feedback: Any) -> Samples:
         """A pair (X, y), or a list with one pair a round, of which some may be anything."""
         if isinstance(feedback, Samples):
             return feedback
         if isinstance(feedback, tuple) and len(feedback) == 2 and not _is_pair_of_pairs(feedback):
-            return Samples(*feedback)
+            if all(_is_numeric(part) for part in feedback):
+                return Samples(*feedback)
+            feedback = _paired(*feedback)  # somebody's row may be anything
         try:
             pairs = list(feedback)
         except Exception:
@@ -73,7 +76,7 @@ class GradientMode(Problem):
         features = np.full((len(pairs), self.settings.features), np.nan)
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
-            if isinstance(pair, tuple | list) and len(pair) == 2:
+            if type(pair) in (tuple, list) and len(pair) == 2:
                 x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
                 if x is not None and y is not None and x.shape == (self.settings.features,) and y.size == 1:
                     features[place], targets[place] = x, y.reshape(-1)[0]
@@ -89,7 +92,7 @@ class GradientMode(Problem):
                 )
             return batch.feedback  # type: ignore[no-any-return]
         pair = batch.feedback
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
+        if type(pair) not in (tuple, list) or len(pair) != 2:
             raise OutOfBounds("feedback must be a pair (features, target)")
         x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
         if x is None or y is None or x.shape != (self.settings.features,) or y.size != 1:
@@ -103,6 +106,7 @@ class GradientMode(Problem):
         return Samples(x.reshape(1, -1), y.reshape(1))
 
     # --- gradients ----------------------------------------------------------------------------------------
+
     def add_gradients(
         self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
     ) -> None:
@@ -177,6 +181,22 @@ class NoisySum(GradientMode):
         return self.gradient.plan(facts | {"noise_in_samples": self.gradient.noise})
 
 
+def _is_numeric(part: Any) -> bool:
+    """Whether this is a whole array of numbers, or a sparse matrix."""
+    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
+
+
+def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
+    """One pair a round, of lists in which some may be anything."""
+    try:
+        return list(zip(list(features), list(targets), strict=True))
+    except Exception:
+        raise OutOfBounds(
+            "feedback must be a pair (features, targets): one row and one target a round"
+        ) from None
+
+
 def _is_pair_of_pairs(feedback: tuple[Any, Any]) -> bool:
     """Whether a pair is two samples rather than features and targets."""
     return all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback)
@@ -184,7 +204,7 @@ def _is_pair_of_pairs(feedback: tuple[Any, Any]) -> bool:
 
 def _dense(row: Any) -> Any:
     """One sparse row as numbers."""
-    if not hasattr(row, "toarray"):
+    if not type(row).__module__.startswith("scipy.sparse"):
         return row
     try:
         return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)

@@ -24,7 +24,7 @@ MOST_GRID = 2**30
 """Levels up to here keep every product of the kernels inside 64 bits."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Gathered:
     """Integers, together with the gathering that added them up.
 
@@ -33,6 +33,8 @@ class Gathered:
 
     gathering: "Gathering"
     values: np.ndarray
+    additions: int = 0
+    """How often something began to be added: who may have been counted must not be counted again."""
 
     def __repr__(self) -> str:
         return f"Gathered({self.gathering!r})"  # not the values: they are people's

@@ -73,6 +73,7 @@ class HeldRows(Gathering):
         from discreet.release import kernels
 
         rows = np.ascontiguousarray(rows, dtype=np.float64)
+        gathered.additions += 1
         kernels.hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
     def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:

@@ -67,7 +67,9 @@ class OneChoice(Gathering):
         if numbers is None:
             counts = np.bincount(cells[there], minlength=self.size)
             most = int(steps_within(np.array([self.high]), self.low, self.high, self.levels)[0])
+            gathered.additions += 1
             gathered.values.reshape(-1)[:] += counts * most
             return
         steps = steps_within(numbers, self.low, self.high, self.levels)
+        gathered.additions += 1
         np.add.at(gathered.values.reshape(-1), cells[there], steps[there])

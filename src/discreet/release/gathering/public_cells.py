@@ -82,6 +82,7 @@ class PublicCells(Gathering):
         signs = np.ones_like(cells) if signs is None else np.ascontiguousarray(signs, dtype=np.int64)
         total = gathered.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
+        gathered.additions += 1
         if not kernels.enter_steps(cells, signs, steps, total):
             raise ConfigError("the cells of a person must be different from each other")
 

@@ -87,6 +87,7 @@ class Rows(Gathering):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size)
         scratch = np.empty(self.size, dtype=np.int64)
         total = gathered.values.reshape(-1)
+        gathered.additions += 1
         kernels.admit_rows(
             rows, self._norm_code, float(self.levels), 1 / self.grid, self.nonnegative, scratch, total
         )
@@ -123,6 +124,7 @@ class Rows(Gathering):
             )
         rounded = np.zeros(self.shape)
         getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
+        gathered.additions += 1
         gathered.values[...] += rounded.astype(np.int64)
 
     @cached_property
