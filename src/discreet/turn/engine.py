@@ -50,6 +50,7 @@ class _Now:
     turn: Turn
     block: Block
     step: Step | None
+    end: int | None
     coins: Coins
 
 
@@ -120,7 +121,7 @@ class Engine:
     @property
     def end(self) -> int | None:
         """The round before which the next release is made, or the horizon after the last one."""
-        return self.problem.plan.horizon if self.step is None else self.turn.begin + self.step.rounds
+        return self._now.end
 
     @property
     def is_drawn(self) -> bool:
@@ -169,7 +170,10 @@ class Engine:
     @property
     def additions(self) -> int:
         """How often something was added to this block: unchanged, nobody was counted."""
-        return sum(gathered.additions for gathered in self._now.block.values())
+        count = 0
+        for gathered in self._now.block.values():
+            count += gathered.additions
+        return count
 
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
@@ -242,7 +246,8 @@ class Engine:
             block = {name: gathering.empty() for name, gathering in gatherings.items()}
         step = self.problem.plan.next(turn.index, turn.public)
         # At once: an interrupt sees the old state or the new one.
-        self._now = _Now(turn, block, step, Coins(turn.coin_key))
+        end = self.problem.plan.horizon if step is None else turn.begin + step.rounds
+        self._now = _Now(turn, block, step, end, Coins(turn.coin_key))
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""

@@ -47,7 +47,8 @@ class Rounds:
     @property
     def is_due(self) -> bool:
         """Whether the next question, or `turn`, makes a release."""
-        return self._engine.step is not None and self.clock == self._engine.end
+        engine = self._engine
+        return self.clock == engine.end and engine.step is not None
 
     @property
     def until_release(self) -> int:
@@ -145,10 +146,17 @@ class Rounds:
             raise StateError("close takes one ticket: use close_many for many")
         if not self._current(ticket):
             return False
-        rounds, before = np.array([ticket.round]), (dict(self._singles), self._spans)
+        round, rounds = ticket.round, np.array([ticket.round])
         # First out of the open ones: whatever interrupts this, nobody is counted twice.
-        asked = self._taken(rounds)
-        self._gather(rounds, feedback, asked, lambda: self._reopen(before), single=True)
+        spans, single = self._spans, self._singles.pop(round, None)
+        asked = self._taken(rounds) if single is None else single
+
+        def undo() -> None:
+            self._spans = spans
+            if single is not None:
+                self._singles[round] = single
+
+        self._gather(rounds, feedback, asked, undo, single=True)
         return True
 
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
@@ -192,7 +200,7 @@ class Rounds:
         """
         engine, turn = self._engine, self._engine.turn
         counted = engine.additions
-        with delivered_after():
+        with delivered_after:
             try:
                 engine.gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
             except DiscreetError:
@@ -223,8 +231,6 @@ class Rounds:
 
     def _taken(self, rounds: Integers) -> Asked:
         """Take rounds out of the open ones, all or none; and what came with their questions."""
-        if len(rounds) == 1 and int(rounds[0]) in self._singles:
-            return self._singles.pop(int(rounds[0]))
         if len(np.unique(rounds)) != len(rounds):
             raise StateError("a round stands twice among the tickets: hand in each once")
         parts: list[tuple[Integers, Asked]] = []

@@ -6,8 +6,7 @@ the engine delivers them when the batch is added up. So nobody is lost or counte
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 __all__ = ["deliver", "delivered_after"]
 
@@ -24,17 +23,21 @@ class _Waiting(threading.local):
 _waiting = _Waiting()
 
 
-@contextmanager
-def delivered_after() -> Iterator[None]:
+class _DeliveredAfter:
     """Signals that are handed to `deliver` inside are delivered at the end."""
-    _waiting.depth += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        _waiting.depth += 1
+
+    def __exit__(self, *error: object) -> None:
         _waiting.depth -= 1
         if _waiting.arrived and not _waiting.depth:
             arrived, _waiting.arrived = _waiting.arrived, []
             deliver(arrived)
+
+
+delivered_after = _DeliveredAfter()
+"""One for all: it keeps its count by thread."""
 
 
 def deliver(numbers: Iterable[int]) -> None:

@@ -12,7 +12,7 @@ from discreet.errors import ConfigError
 __all__ = ["Ticket", "Tickets"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Ticket:
     """One round in flight: hand it back to `close` together with the feedback."""
 

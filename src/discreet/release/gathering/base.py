@@ -10,7 +10,7 @@ Guarantee   docs/guarantees/gathering.md
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.errors import ConfigError
 
-__all__ = ["Gathered", "Gathering", "as_shape", "check_levels"]
+__all__ = ["Gathered", "Gathering", "as_shape", "check_levels", "kernels", "passes"]
 
 MOST_GRID = 2**30
 """Levels up to here keep every product of the kernels inside 64 bits."""
@@ -124,3 +124,19 @@ def check_levels(levels: int) -> None:
     """Refuse grids that the kernels cannot add up exactly."""
     if not 1 <= levels <= MOST_GRID:
         raise ConfigError(f"levels must be between 1 and 2^30, got {levels}")
+
+
+@cache
+def kernels() -> Any:
+    """The compiled kernels, imported on first use."""
+    from discreet.release import kernels as compiled
+
+    return compiled
+
+
+@cache
+def passes() -> Any:
+    """The fused passes, imported on first use."""
+    from discreet.release import passes as compiled
+
+    return compiled

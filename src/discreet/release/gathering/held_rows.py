@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
-from discreet.release.gathering.base import Gathered, Gathering, as_shape
+from discreet.release.gathering.base import Gathered, Gathering, as_shape, kernels
 from discreet.release.gathering.rows import Rows
 
 __all__ = ["HeldRows"]
@@ -70,11 +70,9 @@ class HeldRows(Gathering):
 
         What is not finite counts as zero.
         """
-        from discreet.release import kernels
-
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         gathered.additions += 1
-        kernels.hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
+        kernels().hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
     def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:
         """The sum over people of a function of their own row, clipped and quantised by `onto`."""

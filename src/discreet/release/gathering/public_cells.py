@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
-from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels
+from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels, kernels
 
 __all__ = ["PublicCells", "steps_within"]
 
@@ -74,8 +74,6 @@ class PublicCells(Gathering):
 
         Signs are −1, 0 or 1.
         """
-        from discreet.release import kernels
-
         if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
             raise ConfigError(f"a person has at most {self.copies} cells and one number")
         cells = np.ascontiguousarray(cells, dtype=np.int64)
@@ -83,7 +81,7 @@ class PublicCells(Gathering):
         total = gathered.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
         gathered.additions += 1
-        if not kernels.enter_steps(cells, signs, steps, total):
+        if not kernels().enter_steps(cells, signs, steps, total):
             raise ConfigError("the cells of a person must be different from each other")
 
 
@@ -98,13 +96,13 @@ def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integ
 
     What is not finite counts as zero.
     """
-    from discreet.release import kernels
-
     bound = max(abs(low), abs(high))
     low, high = min(low, 0.0), max(high, 0.0)
     # Divided first: an end that is the bound itself must be exactly all levels.
     least, most = ceil(low / bound * levels), floor(high / bound * levels)
     scale = levels / bound
     steps = np.empty(len(numbers), dtype=np.int64)
-    kernels.fill_steps(np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps)
+    kernels().fill_steps(
+        np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps
+    )
     return steps

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels
+from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels, kernels, passes
 
 __all__ = ["Rows"]
 
@@ -82,13 +82,12 @@ class Rows(Gathering):
 
     def add(self, gathered: Gathered, rows: Floats) -> None:
         """Clip, quantise and add one row a person."""
-        from discreet.release import kernels
-
-        rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size)
+        if rows.ndim != 2 or rows.dtype != np.float64 or not rows.flags.c_contiguous:
+            rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size)
         scratch = np.empty(self.size, dtype=np.int64)
         total = gathered.values.reshape(-1)
         gathered.additions += 1
-        kernels.admit_rows(
+        kernels().admit_rows(
             rows, self._norm_code, float(self.levels), 1 / self.grid, self.nonnegative, scratch, total
         )
 
@@ -116,14 +115,12 @@ class Rows(Gathering):
 
     def add_through(self, kernel: str, gathered: Gathered, people: int, *arguments: Any) -> None:
         """Add people by a fused pass of discreet/release/passes.py: computed, clipped, quantised, added."""
-        from discreet.release import passes
-
         if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:
             raise ConfigError(
                 f"{self.size} numbers are too many for this budget: ask for fewer releases (a larger block)"
             )
         rounded = np.zeros(self.shape)
-        getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
+        getattr(passes(), kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
         gathered.additions += 1
         gathered.values[...] += rounded.astype(np.int64)
 
