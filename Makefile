@@ -19,6 +19,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group peers --constraint constraints.txt
+	$(BIN)/python benchmarks/frame.py
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py

@@ -38,7 +38,7 @@ def run_audit(
     """Audit the cases that `names` begin to name (all without any), and write audit.json."""
     chosen = [case for case in cases(epsilon, delta) if not names or _is_named(case, names)]
     if not chosen:
-        known = ", ".join(case.name for case in cases())
+        known = "; ".join(case.name for case in cases())
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
     rows = []
     with Progress(console=console, transient=True) as progress:
