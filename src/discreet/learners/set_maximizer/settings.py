@@ -1,7 +1,7 @@
 """The public settings of a set maximiser."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 from discreet import require
 from discreet.arrivals.set_functions import (
@@ -13,9 +13,7 @@ from discreet.arrivals.set_functions import (
     WeightedCoverage,
 )
 from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labelled
-from discreet.limits import MOST_CANDIDATES
-from discreet.turn.settings import Settings
+from discreet.learners.item_settings import ItemSettings
 
 __all__ = ["SetMaximizerSettings"]
 
@@ -23,12 +21,10 @@ Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage |
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetMaximizerSettings(Settings):
+class SetMaximizerSettings(ItemSettings):
     """What `SetMaximizer` is made with: its parameters, as public data."""
 
-    items: int
     slots: int
-    labels: tuple[Label, ...] | None = None
     feedback: Literal["full", "bandit", "clicks"] = "full"
     stream: Literal["any", "iid"] = "any"
     function: Family = ClickModel()
@@ -39,15 +35,9 @@ class SetMaximizerSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
-        require.whole("items", self.items, 1, MOST_CANDIDATES)
         require.whole("slots", self.slots)
         if self.slots > self.items:
             raise ConfigError(f"slots ({self.slots}) must not exceed items ({self.items})")
-        if self.labels is not None and labelled(self.labels)[0] != self.items:
-            raise ConfigError(
-                f"there must be one label for each of the {self.items} items, got {len(self.labels)}"
-            )
         require.number("bound", self.bound, 1e-100, 1e100)
         if self.bound != 1 and self.feedback != "bandit" and self.functions is not None:
             kind = type(self.function).__name__
@@ -65,17 +55,3 @@ class SetMaximizerSettings(Settings):
     def functions(self) -> SetFunctions | None:
         """The family of set functions; None if visitors bring callables."""
         return None if isinstance(self.function, AnyFunction) else self.function
-
-    @property
-    def rounds(self) -> int:
-        """How many visitors."""
-        assert self.horizon is not None
-        return self.horizon
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Also with the labels in place of the number of items."""
-        if isinstance(plain.get("items"), list):
-            count, labels = labelled(plain["items"])
-            plain = plain | {"items": count, "labels": labels}
-        return super().from_plain(plain)

@@ -1,7 +1,7 @@
 """The public settings of a set minimiser."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 from discreet import require
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
@@ -12,10 +12,7 @@ from discreet.arrivals.set_functions import (
     FacilityLocation,
     WeightedCoverage,
 )
-from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labelled
-from discreet.limits import MOST_CANDIDATES
-from discreet.turn.settings import Settings
+from discreet.learners.item_settings import ItemSettings
 
 __all__ = ["SetMinimizerSettings"]
 
@@ -31,11 +28,9 @@ Family = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetMinimizerSettings(Settings):
+class SetMinimizerSettings(ItemSettings):
     """What `SetMinimizer` is made with: its parameters, as public data."""
 
-    items: int
-    labels: tuple[Label, ...] | None = None
     feedback: Literal["full", "bandit"] = "full"
     stream: Literal["any", "iid"] = "any"
     function: Family = AnyFunction()
@@ -47,12 +42,6 @@ class SetMinimizerSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.whole("horizon", self.horizon)
-        require.whole("items", self.items, 1, MOST_CANDIDATES)
-        if self.labels is not None and labelled(self.labels)[0] != self.items:
-            raise ConfigError(
-                f"there must be one label for each of the {self.items} items, got {len(self.labels)}"
-            )
         require.number("bound", self.bound, 1e-70, 1e70)  # fourth powers must stay inside floats
         if self.functions is not None:
             self.functions.width(self.items)  # refuses edges and covers that do not fit
@@ -67,17 +56,3 @@ class SetMinimizerSettings(Settings):
     def functions(self) -> CostFunctions | None:
         """The family of cost functions; None if visitors bring callables."""
         return None if isinstance(self.function, AnyFunction) else self.function
-
-    @property
-    def rounds(self) -> int:
-        """How many visitors."""
-        assert self.horizon is not None
-        return self.horizon
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Also with the labels in place of the number of items."""
-        if isinstance(plain.get("items"), list):
-            count, labels = labelled(plain["items"])
-            plain = plain | {"items": count, "labels": labels}
-        return super().from_plain(plain)
