@@ -122,7 +122,7 @@ def make_plan(
         "expected_share": shares[0],
         "visitors_for_90_percent": next((count for count, share in by_visitors if share >= GOAL), None),
         "epsilon_for_90_percent": next((epsilon for epsilon, share in by_epsilon if share >= GOAL), None),
-        "published_share": None if privacy.pure else shares[-1],
+        "published_share": None if privacy.pure or shares[-1] == -inf else shares[-1],
         "published_is_sound": slots is not None,
     }
 
