@@ -15,6 +15,7 @@ from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReac
 if TYPE_CHECKING:
     from discreet.budget.guarantee import Guarantee
     from discreet.budget.privacy import Privacy
+    from discreet.learners.contextual_bandit import ContextualBandit
     from discreet.learners.hedge import Hedge
     from discreet.learners.registry import load
     from discreet.learners.running_sum import RunningSum
@@ -29,6 +30,7 @@ __version__ = "0.2.0"
 __all__ = [
     "BudgetError",
     "ConfigError",
+    "ContextualBandit",
     "DiscreetError",
     "FileJournal",
     "Guarantee",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ContextualBandit": "discreet.learners.contextual_bandit",
     "FileJournal": "discreet.turn.journal",
     "Guarantee": "discreet.budget.guarantee",
     "Hedge": "discreet.learners.hedge",

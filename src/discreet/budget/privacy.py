@@ -35,6 +35,11 @@ class Charge:
         if not (isfinite(self.amount) and self.amount >= 0):
             raise ConfigError(f"a charge must be finite and at least 0, got {self.amount}")
 
+    def __add__(self, other: "Charge") -> "Charge":
+        if self.measure != other.measure:
+            raise ConfigError(f"{self.measure} and {other.measure} charges do not add up")
+        return Charge(self.measure, nextafter(self.amount + other.amount, inf))
+
     def __mul__(self, times: float) -> "Charge":
         # Rounded up, so that a product is never less than the same charge added up.
         product = self.amount * times

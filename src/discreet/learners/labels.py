@@ -13,16 +13,16 @@ __all__ = ["Label", "item_numbers", "labelled", "labels_of"]
 Label = str | int
 
 
-def labelled(items: Any) -> tuple[int, tuple[Label, ...] | None]:
+def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
     """How many items there are, and their labels if they have any: texts or whole numbers, as they are.
 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
     """
     if isinstance(items, int | np.integer) and not isinstance(items, bool):
-        return require.whole("items", items), None
+        return require.whole(what, items), None
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
-        raise ConfigError(f"items must be a whole number or a list of labels, got {items!r}")
+        raise ConfigError(f"{what} must be a whole number or a list of labels, got {items!r}")
     labels = tuple(require.plain(label) for label in items)
     fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
     if not labels or not all(fine):

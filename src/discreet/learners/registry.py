@@ -10,6 +10,7 @@ from discreet.learners.learner import Checkpoint, Learner
 __all__ = ["HOMES", "learner_named", "load"]
 
 HOMES = {
+    "ContextualBandit": "discreet.learners.contextual_bandit",
     "Hedge": "discreet.learners.hedge",
     "RunningSum": "discreet.learners.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",

@@ -46,6 +46,10 @@ class RunningTotal:
     privacy: Privacy
     people: int
     method: str = "auto"
+    fresh: bool = True
+    """Whether blocks may be noised separately, each paid by its own people."""
+    share: float = 1.0
+    """Of the budget; without `fresh` only."""
 
     @property
     def releases(self) -> int:
@@ -57,7 +61,7 @@ class RunningTotal:
     def sum(self) -> PrefixSum:
         """The mechanism with the least noise."""
         stream = Stream(self.wanted, max(1, self.releases), self.people)
-        return calibrate(self.privacy, stream, self.method)
+        return calibrate(self.privacy, stream, self.method, fresh=self.fresh, share=self.share)
 
     @property
     def gathering(self) -> Gathering:

@@ -10,6 +10,8 @@ Guarantee   docs/guarantees/turn.md, Theorem 1
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from discreet.arrays import Integers, Mask
 from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Charge
@@ -17,7 +19,7 @@ from discreet.errors import BudgetError, ConfigError
 from discreet.release.gathering.base import Gathered
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
-from discreet.release.selection import Selection, checked_candidates
+from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
 
 __all__ = ["Door"]
@@ -81,6 +83,32 @@ class Door:
         chosen: list[int] = []
         while len(chosen) < rank and (mask := extensions(chosen)).any():
             chosen.append(self.draw(selection, scores, mask))
+        return chosen
+
+    def select_in_slots(
+        self, selection: Selection, gathered: Gathered, available: Mask, *, draws: int
+    ) -> Integers:
+        """So many different candidates in every row of a table; one row of them a slot.
+
+        A person moves one row by the span, or two rows by half of it each, so all rows together cost what one
+        does; all draws are paid before the first. `available` has as many candidates in every row.
+        """
+        if not _genuine(gathered).gathering.is_by_slots:
+            raise ConfigError("selections in slots need what is gathered in one slot a person")
+        if selection.rate * selection.span < 2 * INTEGER_SLACK:
+            raise ConfigError("this selection is too blunt for its integers: raise epsilon")
+        table = self._scores(selection, gathered)
+        if available.shape != table.shape or (available.sum(axis=1) < draws).any():
+            raise ConfigError(f"every slot must have {draws} available candidates")
+        for scores, mask in zip(table, available, strict=True):
+            checked_candidates(scores, mask)
+        self._pay(selection.charge(self._measure) * draws)
+        chosen = np.empty((len(table), draws), dtype=np.int64)
+        for slot, scores in enumerate(table):
+            left = available[slot].copy()
+            for place in range(draws):
+                chosen[slot, place] = self.draw(selection, scores, left)
+                left[chosen[slot, place]] = False
         return chosen
 
     def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:

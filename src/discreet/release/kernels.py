@@ -336,6 +336,22 @@ def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
 
 
 @compiled
+def enter_rows(rows: Any, slots: Any, levels: Any, total: Any) -> None:
+    """Add each person's row of numbers in [−1, 1] to their slot, in whole steps; slots beyond the end are none.
+
+    What is not finite counts as zero.
+    """
+    for row in range(rows.shape[0]):
+        slot = slots[row]
+        if slot < 0 or slot >= total.shape[0]:
+            continue
+        for place in range(rows.shape[1]):
+            number = rows[row, place]
+            if np.isfinite(number):
+                total[slot, place] += np.int64(np.floor(min(1.0, max(-1.0, number)) * levels + 0.5))
+
+
+@compiled
 def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
     """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are left out.
 

@@ -158,3 +158,83 @@ def add_gradients(
             total[place] += np.floor(scale * sample[place] + 0.5)
         if constant != 0.0:
             total[size] += np.floor(more + 0.5)
+
+
+@compiled
+def shrink_to_one(vector: Any) -> Any:
+    """What a vector is multiplied with to have a length of at most 1; −1 if it is not finite."""
+    squares = 0.0
+    for place in range(vector.size):
+        squares += vector[place] * vector[place]
+    if not np.isfinite(squares):
+        return -1.0
+    return 1.0 if squares <= 1.0 else 1.0 / np.sqrt(squares)
+
+
+@compiled
+def add_spread(rows: Any, steps: Any, total: Any) -> None:
+    """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps."""
+    size = rows.shape[1]
+    for row in range(rows.shape[0]):
+        vector = rows[row]
+        shrink = shrink_to_one(vector)
+        if shrink < 0.0:
+            continue
+        squares = 0.0
+        for place in range(size):
+            entry = vector[place] * shrink
+            squares += entry * entry
+            total[place] += np.int64(np.floor(steps * entry + 0.5))
+        total[size] += np.int64(np.floor(steps * np.sqrt(2.0) * min(1.0, squares) + 0.5))
+        total[size + 1] += np.int64(np.floor(steps + 0.5))
+
+
+@compiled
+def add_gram(rows: Any, steps: Any, total: Any) -> None:
+    """Add (zzᵀ, 1) of every row z, scaled to a length of at most 1, in steps.
+
+    The matrix is packed: the lower triangle row by row, off the diagonal times √2.
+    """
+    size = rows.shape[1]
+    for row in range(rows.shape[0]):
+        vector = rows[row]
+        shrink = shrink_to_one(vector)
+        if shrink < 0.0:
+            continue
+        cell = 0
+        for place in range(size):
+            beside = steps * np.sqrt(2.0) * (vector[place] * shrink)
+            for other in range(place):
+                total[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
+            cell += place
+            total[cell] += np.int64(np.floor(beside / np.sqrt(2.0) * (vector[place] * shrink) + 0.5))
+            cell += 1
+        total[cell] += np.int64(np.floor(steps + 0.5))
+
+
+@compiled
+def add_moments(contexts: Any, rewards: Any, slots: Any, steps: Any, total: Any) -> None:
+    """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
+
+    z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.
+    """
+    size = contexts.shape[1]
+    for row in range(contexts.shape[0]):
+        slot, reward, vector = slots[row], rewards[row], contexts[row]
+        if slot < 0 or slot >= total.shape[0] or not np.isfinite(reward):
+            continue
+        shrink = shrink_to_one(vector)
+        if shrink < 0.0:
+            continue
+        sums = total[slot]
+        clipped = min(1.0, max(-1.0, reward)) * shrink
+        cell = 0
+        for place in range(size):
+            beside = steps * (vector[place] * shrink)
+            for other in range(place):
+                sums[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
+            cell += place
+            sums[cell] += np.int64(np.floor(beside * (vector[place] * shrink) / np.sqrt(2.0) + 0.5))
+            cell += 1
+        for place in range(size):
+            sums[cell + place] += np.int64(np.floor(steps * clipped * (vector[place] * shrink) + 0.5))

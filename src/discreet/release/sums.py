@@ -86,10 +86,13 @@ class PrefixSum(Protocol):
         """
 
 
-def calibrate(privacy: Privacy, stream: Stream, method: str = "auto", *, fresh: bool = True) -> PrefixSum:
+def calibrate(
+    privacy: Privacy, stream: Stream, method: str = "auto", *, fresh: bool = True, share: float = 1.0
+) -> PrefixSum:
     """The mechanism with the least noise at the noisiest prefix, or the one asked for.
 
-    Without `fresh`, "auto" leaves out separate releases, whose people may pay in another measure.
+    Without `fresh`, "auto" leaves out separate releases, whose people may pay in another measure. With a
+    `share` below 1 it gets that much of the budget, and the same people's other releases get the rest.
 
     >>> from discreet.release.gathering import OneChoice, Rows
     >>> type(calibrate(Privacy(1.0, 1e-6), Stream(Rows(3), releases=1000))).__name__
@@ -104,18 +107,21 @@ def calibrate(privacy: Privacy, stream: Stream, method: str = "auto", *, fresh: 
     from discreet.release.tree import TreeSum
 
     require.one_of("method", method, ("auto", *METHODS))
+    if (method == "fresh" or fresh) and share != 1:
+        raise ConfigError("separate releases take the whole budget: leave out `share`, or fresh=False")
+    budget = privacy.budget * share
     if method == "tree" or method == "honaker":
-        return TreeSum.calibrate(privacy.budget, stream, refined=method == "honaker")
+        return TreeSum.calibrate(budget, stream, refined=method == "honaker")
     if method == "toeplitz":
-        return ToeplitzSum.calibrate(privacy.budget, stream)
+        return ToeplitzSum.calibrate(budget, stream)
     if method == "fresh":
         return FreshSum.calibrate(privacy, stream)
-    candidates: list[PrefixSum] = [TreeSum.calibrate(privacy.budget, stream, refined=True)]
+    candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream, refined=True)]
     if fresh:
         candidates.append(FreshSum.calibrate(privacy, stream))
     if not privacy.pure:
         with suppress(ConfigError):  # too many cells for its rounding: the tree has none
-            candidates.append(ToeplitzSum.calibrate(privacy.budget, stream))
+            candidates.append(ToeplitzSum.calibrate(budget, stream))
     return min(candidates, key=lambda candidate: _noisiest(candidate, stream.releases))
 
 

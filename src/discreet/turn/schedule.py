@@ -13,7 +13,7 @@ from typing import Protocol
 from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["DoublingBlocks", "EqualBlocks", "ListedBlocks", "Schedule", "Segments"]
+__all__ = ["DoublingBlocks", "EqualBlocks", "ListedBlocks", "Schedule", "Segments", "growing_blocks"]
 
 
 class Schedule(Protocol):
@@ -108,6 +108,19 @@ class ListedBlocks:
     @cached_property
     def _ends(self) -> list[int]:
         return list(accumulate(self.lengths))
+
+
+def growing_blocks(rounds: int, first: float, growth: float) -> tuple[int, ...]:
+    """Lengths of blocks that grow by a factor, as many as end before the last round.
+
+    >>> growing_blocks(100, 10, 1.5)
+    (10, 15, 22, 33)
+    """
+    lengths: list[int] = []
+    while sum(lengths) + max(1, int(first)) < rounds:
+        lengths.append(max(1, int(first)))
+        first *= growth
+    return tuple(lengths)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,33 @@ The door takes a `Gathered` and nothing else, and only this package makes one. O
     PublicCells   a number in cells that the public schedule fixes
     OneChoice     a number in a cell that the person picks
     HeldRows      rows kept for one release, added up again and again
+    ChosenRows    a row of numbers in a slot that the person picks
+    Spread        vectors and their squared lengths
+    Gram          vectors times themselves
+    Moments       contexts times themselves and times rewards, in a slot that the person picks
 
 Guarantee   docs/guarantees/gathering.md
 """
 
 from discreet.release.gathering.base import Gathered, Gathering
+from discreet.release.gathering.chosen_rows import ChosenRows
+from discreet.release.gathering.gram import Gram
 from discreet.release.gathering.held_rows import HeldRows
+from discreet.release.gathering.moments import Moments
 from discreet.release.gathering.one_choice import OneChoice
 from discreet.release.gathering.public_cells import PublicCells
 from discreet.release.gathering.rows import Rows
+from discreet.release.gathering.spread import Spread
 
-__all__ = ["Gathered", "Gathering", "HeldRows", "OneChoice", "PublicCells", "Rows"]
+__all__ = [
+    "ChosenRows",
+    "Gathered",
+    "Gathering",
+    "Gram",
+    "HeldRows",
+    "Moments",
+    "OneChoice",
+    "PublicCells",
+    "Rows",
+    "Spread",
+]

@@ -53,6 +53,9 @@ class Gathering(ABC):
     levels: int
     """How many integer steps the bound has."""
 
+    is_by_slots: bool = False
+    """Whether replacing a person moves one row of the table by the span, or two rows by half of it each."""
+
     @cached_property
     def size(self) -> int:
         """How many integers there are."""

@@ -1,0 +1,39 @@
+"""Contexts as they come in with a question: one row of numbers a person."""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.arrivals.feedback import as_floats
+from discreet.errors import OutOfBounds
+
+__all__ = ["as_contexts"]
+
+
+def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
+    """So many numbers a round, one row each, copied.
+
+    One person's context is refused if it is not so many numbers. Among many, whoever brings something else
+    has a context of NaN: one person's row must not decide whether others are answered.
+
+    >>> as_contexts([[1, 2], "x", [3, 4]], 2, 3, one=False)
+    array([[ 1.,  2.],
+           [nan, nan],
+           [ 3.,  4.]])
+    """
+    if one:
+        row = as_floats(contexts)
+        if row is None or row.shape != (width,):
+            raise OutOfBounds(f"a context must be {width} numbers")
+        return row.reshape(1, width).copy()
+    if isinstance(contexts, np.ndarray) and contexts.dtype.kind in "biuf":
+        if contexts.shape != (count, width):
+            raise OutOfBounds(f"contexts must be a matrix with {width} numbers a row, one row a round")
+        return np.array(contexts, dtype=np.float64)
+    rows = np.full((count, width), np.nan)
+    for place in range(count):
+        row = as_floats(contexts[place])
+        if row is not None and row.shape == (width,):
+            rows[place] = row
+    return rows

@@ -1,0 +1,75 @@
+"""Compiled decisions: pure functions of released values and of what came with a question.
+
+Every row is computed by itself and in one order, so many at once decide exactly as one by one; products of
+whole matrices would differ in the last bits.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.compiled import compiled
+
+
+@compiled
+def admit_contexts(contexts: Any, bounds: Any, length: Any, out: Any) -> None:
+    """Clip every number of a context to its bound, then the whole to a length.
+
+    A context that is not finite is a zero context.
+    """
+    for row in range(contexts.shape[0]):
+        squares, finite = 0.0, True
+        for place in range(contexts.shape[1]):
+            number = contexts[row, place]
+            finite &= bool(np.isfinite(number))
+            number = min(bounds[place], max(-bounds[place], number))
+            out[row, place] = number
+            squares += number * number
+        shrink = 1.0
+        if not finite:
+            shrink = 0.0
+        elif squares > length * length:
+            shrink = length / np.sqrt(squares)
+        if shrink != 1.0:
+            for place in range(contexts.shape[1]):
+                out[row, place] = out[row, place] * shrink if finite else 0.0
+
+
+@compiled
+def map_contexts(contexts: Any, scales: Any, centre: Any, matrix: Any, constant: Any, out: Any) -> None:
+    """(constant, (scales · context − centre) · matrix), one row a context."""
+    for row in range(contexts.shape[0]):
+        mapped = out[row]
+        mapped[0] = constant
+        mapped[1:] = 0.0
+        for place in range(contexts.shape[1]):
+            number = contexts[row, place] * scales[place] - centre[place]
+            for target in range(matrix.shape[1]):
+                mapped[1 + target] += number * matrix[place, target]
+
+
+@compiled
+def score_arms(contexts: Any, weights: Any, offsets: Any, out: Any) -> None:
+    """offsets + contexts · weights, one row a context and one column an arm; `weights` is features × arms."""
+    arms = offsets.size
+    for row in range(contexts.shape[0]):
+        for arm in range(arms):
+            out[row, arm] = offsets[arm]
+        for place in range(contexts.shape[1]):
+            number = contexts[row, place]
+            for arm in range(arms):
+                out[row, arm] += number * weights[place, arm]
+
+
+@compiled
+def spread_of_arms(mapped: Any, covariances: Any, out: Any) -> None:
+    """√(zᵀ Σ_a z) for every context z of an arm and its covariance; `mapped` is contexts × arms × numbers."""
+    for row in range(mapped.shape[0]):
+        for arm in range(covariances.shape[0]):
+            vector, total = mapped[row, arm], 0.0
+            for place in range(vector.size):
+                inner = 0.0
+                for other in range(vector.size):
+                    inner += covariances[arm, place, other] * vector[other]
+                total += vector[place] * inner
+            out[row, arm] = np.sqrt(max(total, 0.0))

@@ -1,0 +1,6 @@
+"""Which arm, given the context: see `ContextualBandit`."""
+
+from discreet.learners.contextual_bandit.learner import ContextualBandit
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+
+__all__ = ["ContextualBandit", "ContextualBanditSettings"]

@@ -1,0 +1,236 @@
+"""What the ways of learning of `ContextualBandit` share: contexts that come in, and arms that are played.
+
+    score of arm a = offset_a + ⟨weights_a, context⟩        from released values
+
+Until there is a release, arms are played uniformly by public coins. Afterwards the best score is played, or
+(`choose="optimism"`) the best that is plausible. An arm that was added later is played in its share of rounds,
+by public coins, for one whole block. Scores are in units of half the rewards' range, around its middle.
+
+Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy)
+"""
+
+import json
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.contexts import as_contexts
+from discreet.arrivals.feedback import as_numbers
+from discreet.budget.privacy import Charge
+from discreet.errors import ConfigError, StateError
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+from discreet.learners.labels import labels_of
+from discreet.turn.coins import Coins
+from discreet.turn.plan import State
+from discreet.turn.problem import Asked, Batch, Problem, Scores
+
+__all__ = ["ArmsMode", "People"]
+
+OPTIMISM = 0.5
+"""How many standard deviations `choose="optimism"` adds to a score."""
+
+
+class People(NamedTuple):
+    """Those whose feedback came in: admitted contexts, rewards in [−1, 1], arms (−1: no reward came)."""
+
+    contexts: Floats
+    rewards: Floats
+    arms: Integers
+
+
+class ArmsMode(Problem):
+    """A way of learning which arm to play, given the context."""
+
+    notion = "joint DP"
+    proof = "contextual.md"
+    takes_context = True
+    settings: ContextualBanditSettings
+
+    @property
+    def assumes(self) -> str:
+        return "people that are alike over time (i.i.d.) and rewards about linear in the context"
+
+    @property
+    def candidates(self) -> int:
+        return self.settings.slots
+
+    @cached_property
+    def budget(self) -> Charge:
+        """What learning may cost a person; the rest of the budget pays for the report."""
+        return self.settings.privacy.budget * (1 - self.settings.report)
+
+    # --- what is public -----------------------------------------------------------------------------------
+
+    def nothing_learned(self) -> State:
+        """The public state before the first release: all arms alike."""
+        features, slots = self.settings.features, self.settings.slots
+        return {
+            "stage": 0,
+            "learned": 0,
+            "weights": np.zeros((features, slots)),
+            "offsets": np.zeros(slots),
+            "living": self.settings.arms,
+            "young": 0,
+            "announced": self.settings.arms,
+            "added": "[]",
+        }
+
+    def next_block(self, public: State) -> State:
+        """What the next block begins with, whatever is released: the arms that were announced in this one."""
+        return {
+            "stage": public["stage"] + 1,
+            "living": public["announced"],
+            "young": public["announced"] - public["living"],
+            "announced": public["announced"],
+            "added": public["added"],
+        }
+
+    def noted(self, public: State, event: dict[str, Any]) -> State:
+        """One more arm, which is played from the next block on."""
+        if public["announced"] >= self.settings.slots:
+            raise ConfigError(
+                f"there is room for {self.settings.slots} arms: give a larger max_arms from the start"
+            )
+        if self.plan.next(public["stage"] + 1, public) is None:
+            raise StateError("no release is planned after the next block: a new arm would never be learned")
+        label = event["add_arm"]
+        if str(label) in [str(known) for known in self.labels(public)]:
+            raise ConfigError(f"there is an arm {label!r} already")
+        added = [*json.loads(public["added"]), label]
+        return public | {"announced": public["announced"] + 1, "added": json.dumps(added)}
+
+    def labels(self, public: State) -> list[Any]:
+        """The arms' names, those of later ones included."""
+        first = labels_of(self.settings.arms, self.settings.labels).tolist()
+        return [*first, *json.loads(public["added"])]
+
+    def plain(self, public: State) -> dict[str, Any]:
+        settings = self.settings
+        names = labels_of(settings.features, settings.feature_labels).tolist()
+        weights = public["weights"] * settings.half_range
+        offsets = public["offsets"] * settings.half_range + settings.middle
+        found = {}
+        for arm, label in enumerate(self.labels(public)[: public["living"]]):
+            used = np.flatnonzero(weights[:, arm])
+            found[str(label)] = {"offset": float(offsets[arm])} | {
+                str(names[place]): float(weights[place, arm]) for place in used
+            }
+        return {"weights": found}
+
+    # --- who comes in -------------------------------------------------------------------------------------
+
+    def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
+        if context is None:
+            raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
+        contexts = as_contexts(context, self.settings.features, count, one=one)
+        return Asked(contexts, self._masks(available, count, one))
+
+    def admitted(self, asked: Asked, count: int) -> Floats:
+        """Contexts within their bounds: clipped, and zero where they are not finite."""
+        from discreet.decide import kernels
+
+        if asked.context is None:
+            return np.zeros((count, self.settings.features))
+        contexts = np.empty_like(asked.context)
+        kernels.admit_contexts(asked.context, self.settings.bounds, self.settings.length, contexts)
+        return contexts
+
+    def people(self, public: State, batch: Batch) -> People:
+        """Whose feedback came in, with the arms that they were given."""
+        settings = self.settings
+        rewards = as_numbers(batch)
+        contexts = self.admitted(batch.asked, len(batch))
+        arms = self._played(public, batch.rounds, contexts, batch.asked.available, batch.coins)
+        with np.errstate(all="ignore"):
+            scaled = np.clip((rewards - settings.middle) / settings.half_range, -1.0, 1.0)
+        came = np.isfinite(rewards)
+        return People(contexts, np.where(came, scaled, 0.0), np.where(came, arms, -1))
+
+    def blank(self) -> Any:
+        return float("nan")
+
+    # --- which arm ----------------------------------------------------------------------------------------
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        contexts = self.admitted(asked, len(rounds))
+        return self._played(public, rounds, contexts, asked.available, coins)
+
+    def single(self, decisions: Integers) -> int:
+        return int(decisions[0])
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        if not public["learned"]:
+            raise StateError("nothing is released yet: ask for scores after the first release")
+        contexts = self.admitted(self.asked(context, None, 1, one=True), 1)
+        living, scale = public["living"], self.settings.half_range
+        values = self.predicted(public, contexts)[0, :living] * scale + self.settings.middle
+        return Scores(values, self.uncertain(public, contexts)[0, :living] * scale)
+
+    def predicted(self, public: State, contexts: Floats) -> Floats:
+        """The score of every arm, one row a context."""
+        from discreet.decide import kernels
+
+        scores = np.empty((len(contexts), self.settings.slots))
+        kernels.score_arms(contexts, public["weights"], public["offsets"], scores)
+        return scores
+
+    def uncertain(self, public: State, contexts: Floats) -> Floats:
+        """The standard deviation of every score, one row a context."""
+        from discreet.decide import kernels
+
+        spread = np.empty((len(contexts), self.settings.slots))
+        kernels.spread_of_arms(self.mapped(public, contexts), public["covariances"], spread)
+        return spread
+
+    @abstractmethod
+    def mapped(self, public: State, contexts: Floats) -> Floats:
+        """Contexts as the regressions see them: contexts × arms × numbers."""
+
+    def _played(
+        self, public: State, rounds: Integers, contexts: Floats, available: Any, coins: Coins
+    ) -> Integers:
+        """The arms that these rounds play: a function of what is public and of each one's own context."""
+        allowed = self._allowed(public, available, len(rounds))
+        if not public["learned"]:
+            return _uniform(allowed, public["living"], coins.uniform(rounds))
+        scores = self.predicted(public, contexts)
+        if self.settings.choose == "optimism":
+            scores += OPTIMISM * self.uncertain(public, contexts)
+        if allowed is None and not public["young"] and public["living"] == self.settings.slots:
+            return scores.argmax(axis=1)
+        return self._among(public, scores, allowed, coins.uniform(rounds))
+
+    def _allowed(self, public: State, available: Any, count: int) -> Mask | None:
+        """Which arms these rounds may play, one row a round; None for all that live."""
+        if available is None:
+            return None
+        allowed = np.array(np.broadcast_to(available, (count, self.settings.slots)))
+        allowed[:, public["living"] :] = False
+        if not allowed.any(axis=1).all():
+            raise ConfigError("none of the arms that can be played now is available: make one available")
+        return allowed
+
+    def _among(self, public: State, scores: Floats, allowed: Mask | None, coins: Floats) -> Integers:
+        """The best of the arms that are known; a new arm in its share of rounds."""
+        living, young = public["living"], public["young"]
+        known = living - young
+        if allowed is None:
+            allowed = np.broadcast_to(np.arange(self.settings.slots) < living, scores.shape)
+        best = np.where(allowed, scores, -np.inf)[:, :known].argmax(axis=1)
+        tried = known + np.minimum((coins * living).astype(np.int64), young - 1) if young else best
+        rows = np.arange(len(scores))
+        wanted = coins < young / living
+        without_known = ~allowed[:, :known].any(axis=1)
+        arms = np.where(wanted & allowed[rows, tried], tried, best)
+        return np.where(without_known, _uniform(allowed, living, coins), arms)
+
+
+def _uniform(allowed: Mask | None, living: int, coins: Floats) -> Integers:
+    """One of the arms that may be played, all equally likely."""
+    if allowed is None:
+        return (coins * living).astype(np.int64)
+    places = (coins * allowed.sum(axis=1)).astype(np.int64)
+    return (np.cumsum(allowed, axis=1) > places[:, None]).argmax(axis=1)

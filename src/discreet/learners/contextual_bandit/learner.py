@@ -1,0 +1,161 @@
+"""Which of K arms to play for a person, given their context.
+
+This file says what the learner is; how it learns is in the files beside it, one an estimator.
+
+Guarantee   docs/guarantees/contextual.md
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from discreet.budget.privacy import Privacy
+from discreet.errors import ConfigError
+from discreet.learners.contextual_bandit.ridge import Ridge
+from discreet.learners.contextual_bandit.screen import Screen
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+from discreet.learners.labels import Label, labelled
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+
+__all__ = ["ContextualBandit"]
+
+
+class ContextualBandit(Learner):
+    """Play the best arm for each person's context, and learn from the rewards, without giving anyone away.
+
+    A person's own arm may depend on their context: it is their treatment, price or page, and theirs to see.
+    Nobody else's arms, and nothing that is published, reveals them: joint differential privacy.
+
+    Guarantee: docs/guarantees/contextual.md. Neighbours replace the context and the reward of one round.
+    Protected is each person against everybody else together, whatever all of them see. Not protected: a
+    person's own arm against whoever sees it; so keep logs of arms, and counts of arms, as safe as the
+    contexts. Privacy assumes nothing; value assumes people that are alike over time and rewards that are
+    about linear in the context.
+
+    Runtime: O(arms · features) a decision. Memory, whatever the horizon: ridge 8·arms·features² numbers,
+    screening 8·arms·features, and what open rounds brought with them (features numbers each).
+
+    Parameters
+    ----------
+    arms
+        How many there are, or their names: `learner.labels[arm]`.
+    features
+        How many numbers a context has, or their names.
+    horizon
+        How many people.
+    privacy
+        What is asked for; needs `delta > 0`.
+    estimator, relevant
+        "ridge" learns from all features, "screen" finds the few that matter. "auto": ridge up to 64 features,
+        screening beyond. `relevant` says how many features an arm is expected to need (that many means
+        screening), or "all" (ridge).
+    reward_range
+        The least and the largest reward; others are clipped.
+    context_bound
+        The largest absolute value of a feature: one number, or one a feature. Others are clipped. Public
+        numbers: never read them off the data.
+    context_length
+        The longest a context may be (Euclidean); by default what the bounds allow. Longer ones are scaled
+        down. A context that is not finite counts as zero, and still gets an arm.
+    max_arms
+        How many arms there may ever be, with those that `add_arm` adds; by default `arms`. Masks have one
+        entry for each of them.
+    choose
+        "greedy" plays the best estimate, which is hard to beat where contexts vary; "optimism" adds half a
+        standard deviation to each.
+    block
+        How many people are in the first block after preparation; later ones grow by a fifth.
+    report
+        The share of the budget, up to ½, that pays for `report()`.
+    seed, journal, checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import ContextualBandit, Privacy
+    >>> clinic = ContextualBandit(["low", "high"], ["age", "weight"], 20_000, Privacy(1.0, 1e-6), seed=1)
+    >>> people = np.random.default_rng(0)
+    >>> while clinic.clock < 20_000:
+    ...     clinic.turn()
+    ...     patients = people.uniform(-1, 1, size=(clinic.rounds_until_release, 2))
+    ...     tickets = clinic.open_many(patients)
+    ...     works = np.where(tickets.decisions == 1, 0.5 + 0.4 * patients[:, 0], 0.5 - 0.4 * patients[:, 0])
+    ...     counted = clinic.close_many(tickets, people.random(len(tickets)) < works)
+    >>> [clinic.labels[clinic.act(patient)] for patient in ([0.8, 0.1], [-0.8, 0.1])]
+    ['high', 'low']
+
+    References
+    ----------
+    Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry", Algorithm 3.
+    Shariff, Sheffet (2018), "Differentially Private Contextual Linear Bandits".
+    """
+
+    settings_type = ContextualBanditSettings
+    modes = (Ridge, Screen)
+
+    def __init__(
+        self,
+        arms: int | Sequence[Label],
+        features: int | Sequence[Label],
+        horizon: int,
+        privacy: Privacy,
+        *,
+        estimator: Literal["auto", "ridge", "screen"] = "auto",
+        relevant: int | Literal["all"] | None = None,
+        reward_range: tuple[float, float] = (0.0, 1.0),
+        context_bound: float | Sequence[float] = 1.0,
+        context_length: float | None = None,
+        max_arms: int | None = None,
+        choose: Literal["greedy", "optimism"] = "greedy",
+        block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
+        seed: int | None = None,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+    ) -> None:
+        arm_count, labels = labelled(arms, "arms")
+        feature_count, feature_labels = labelled(features, "features")
+        settings = ContextualBanditSettings(
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            arms=arm_count,
+            labels=labels,
+            features=feature_count,
+            feature_labels=feature_labels,
+            estimator=estimator,
+            relevant=relevant,
+            reward_range=reward_range,
+            context_bound=context_bound,  # type: ignore[arg-type]
+            context_length=context_length,
+            max_arms=max_arms,
+            choose=choose,
+            block=block,
+            report=report,
+        )
+        super().__init__(settings, journal, checkpoint)
+
+    @property
+    def labels(self) -> list[Any]:
+        """The arms' names, to be indexed with an arm; those that were added later come last."""
+        problem = self._engine.problem
+        assert isinstance(problem, Ridge | Screen)
+        return problem.labels(self._engine.public)
+
+    @guarded
+    def add_arm(self, label: Label | None = None) -> int:
+        """Add an arm, and give its number.
+
+        A public event: whether and when arms are added must not depend on earlier people's contexts, arms or
+        rewards (an arm that replaces one which sold out would tell). It is played from the next block on, for
+        one block in its share of rounds, and then on its merits.
+        """
+        named = self.settings.labels is not None
+        if named != (label is not None):
+            remedy = "have names: give one" if named else "have numbers: leave out the name"
+            raise ConfigError(f"this learner's arms {remedy}")
+        arm = int(self._engine.public["announced"])
+        _, labels = labelled([arm if label is None else label], "arms")
+        assert labels is not None
+        self._engine.note({"add_arm": labels[0]}, self._rounds.state())
+        return arm

@@ -1,0 +1,150 @@
+"""The public settings of a contextual bandit."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from discreet import require
+from discreet.arrays import Floats
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled
+from discreet.turn.settings import Settings
+
+__all__ = ["ContextualBanditSettings"]
+
+MANY_FEATURES = 64
+"""From more features on, only some are expected to matter, unless `relevant` says otherwise."""
+USUAL_RELEVANT = 5
+"""How many features an arm is expected to need, if nobody says."""
+MOST_NUMBERS = 2**24
+"""Sums of more numbers than this are refused."""
+SMALLEST, LARGEST = 1e-8, 1e8
+"""Of bounds: far inside what floats can hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextualBanditSettings(Settings):
+    """What `ContextualBandit` is made with: its parameters, as public data."""
+
+    arms: int
+    labels: tuple[Label, ...] | None = None
+    features: int
+    feature_labels: tuple[Label, ...] | None = None
+    estimator: Literal["auto", "ridge", "screen"] = "auto"
+    relevant: int | Literal["all"] | None = None
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    context_bound: float | tuple[float, ...] = 1.0
+    context_length: float | None = None
+    max_arms: int | None = None
+    choose: Literal["greedy", "optimism"] = "greedy"
+    block: int | Literal["auto"] = "auto"
+    report: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("horizon", self.horizon)
+        require.whole("arms", self.arms, 1, 2**16)
+        require.whole("features", self.features, 1, 2**20)
+        _check_labels("arms", self.labels, self.arms)
+        _check_labels("features", self.feature_labels, self.features)
+        low, high = self.reward_range
+        require.number("reward_range", low, -LARGEST, LARGEST)
+        require.number("reward_range", high, low + SMALLEST, LARGEST)
+        self._check_bounds()
+        if self.max_arms is not None:
+            require.whole("max_arms", self.max_arms, self.arms, 2**16)
+        if self.block != "auto":
+            require.whole("block", self.block)
+        require.number("report", self.report, 0.0, 0.5)
+        if isinstance(self.relevant, int):
+            require.whole("relevant", self.relevant, 1, self.features)
+        if (self.estimator, self.relevant == "all") == ("screen", True):
+            raise ConfigError('relevant="all" means a ridge over all features: leave out estimator="screen"')
+        if self.estimator == "ridge" and isinstance(self.relevant, int):
+            raise ConfigError(
+                f'relevant={self.relevant} means screening: leave out estimator="ridge", or relevant'
+            )
+        if self.privacy.pure:
+            raise ConfigError(
+                "a contextual bandit needs delta > 0: second moments under a pure guarantee drown in noise"
+            )
+
+    def _check_bounds(self) -> None:
+        bounds = self.context_bound
+        for bound in bounds if isinstance(bounds, tuple) else (bounds,):
+            require.number("context_bound", bound, SMALLEST, LARGEST)
+        if isinstance(bounds, tuple) and len(bounds) != self.features:
+            raise ConfigError(
+                f"context_bound must be one number, or one for each of {self.features} features, "
+                f"got {len(bounds)}"
+            )
+        if self.context_length is not None:
+            require.number("context_length", self.context_length, SMALLEST, LARGEST)
+
+    # --- what follows from them ---------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        """How many people."""
+        assert self.horizon is not None
+        return self.horizon
+
+    @property
+    def slots(self) -> int:
+        """How many arms there may ever be."""
+        return self.arms if self.max_arms is None else self.max_arms
+
+    @property
+    def screens(self) -> bool:
+        """Whether features are screened: as given, or if there are many."""
+        if self.estimator != "auto":
+            return self.estimator == "screen"
+        return isinstance(self.relevant, int) or (self.relevant is None and self.features > MANY_FEATURES)
+
+    @property
+    def expected(self) -> int:
+        """How many features an arm is expected to need, where features are screened."""
+        return self.relevant if isinstance(self.relevant, int) else min(USUAL_RELEVANT, self.features)
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """The largest absolute value of each feature."""
+        return np.array(np.broadcast_to(np.asarray(self.context_bound, dtype=np.float64), self.features))
+
+    @property
+    def length(self) -> float:
+        """The longest a context may be, in its own units."""
+        longest = float(np.linalg.norm(self.bounds))
+        return longest if self.context_length is None else min(longest, self.context_length)
+
+    @property
+    def scaled_length(self) -> float:
+        """The longest a context may be once every feature is divided by its bound."""
+        return min(sqrt(self.features), self.length / float(self.bounds.min()))
+
+    @property
+    def middle(self) -> float:
+        """The middle of the rewards' range."""
+        return sum(self.reward_range) / 2
+
+    @property
+    def half_range(self) -> float:
+        """How far a reward can be from the middle."""
+        return (self.reward_range[1] - self.reward_range[0]) / 2
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Also with names in place of the numbers of arms and features."""
+        for count, names in (("arms", "labels"), ("features", "feature_labels")):
+            if isinstance(plain.get(count), list):
+                number, labels = labelled(plain[count], count)
+                plain = plain | {count: number, names: labels}
+        return super().from_plain(plain)
+
+
+def _check_labels(what: str, labels: tuple[Label, ...] | None, count: int) -> None:
+    if labels is not None and labelled(labels, what)[0] != count:
+        raise ConfigError(f"there must be one label for each of the {count} {what}, got {len(labels)}")
