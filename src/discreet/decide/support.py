@@ -30,7 +30,7 @@ class Supports:
     @property
     def sizes(self) -> Integers:
         """How many features each arm has."""
-        return (self.features >= 0).sum(axis=1)
+        return np.asarray((self.features >= 0).sum(axis=1))
 
     def among(self, count: int) -> Mask:
         """Which of `count` features each arm has, one row an arm."""
@@ -62,7 +62,7 @@ class Supports:
         return Supports(self.features, coefficients), covariances
 
     def pruned(self, standard_deviations: Floats, most: int, least: float) -> "Supports":
-        """Without features whose coefficient is less than `least` standard deviations, and at most so many."""
+        """At most so many features, each with a coefficient of at least so many standard deviations."""
         features, coefficients = np.full_like(self.features, -1), np.zeros_like(self.coefficients)
         coefficients[:, 0] = self.coefficients[:, 0]
         for arm, size in enumerate(self.sizes.tolist()):
@@ -95,7 +95,7 @@ class Supports:
         return Supports(features, coefficients)
 
     def folded(self, count: int, centre: Floats, constant: float) -> tuple[Floats, Floats]:
-        """Weights (features × arms) and offsets, for contexts that are centred and have a constant in front."""
+        """Weights (features × arms) and offsets on contexts that are neither centred nor have a constant."""
         weights = np.zeros((count + 1, len(self.features)))
         np.put_along_axis(weights, self.features.T, self.coefficients[:, 1:].T, axis=0)
         weights = weights[:count]

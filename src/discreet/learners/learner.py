@@ -27,7 +27,7 @@ from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
-from discreet.turn.problem import Problem, Scores
+from discreet.turn.problem import Problem, Report, Scores
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
@@ -288,6 +288,11 @@ class Learner:
     def scores(self, context: Any = None) -> Scores:
         """How good each candidate is, with standard deviations, from released values only."""
         return self._engine.problem.scores(self._engine.public, self._engine.turn.index, context)
+
+    @guarded
+    def report(self) -> Report:
+        """What was earned, release by release, with standard deviations; paid for by the setting `report`."""
+        return self._engine.problem.report(self._engine.public)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers, Mask
+from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Charge
 from discreet.errors import BudgetError, ConfigError
 from discreet.release.gathering.base import Gathered
-from discreet.release.noise import Noise
+from discreet.release.noise import Noise, Once
 from discreet.release.randomness import Words
 from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
@@ -59,6 +59,10 @@ class Door:
         gathering, values = _genuine(gathered).gathering, gathered.values
         self._pay(noise.charge(gathering.sensitivity(noise.norm)))
         return self.noised(noise, values.reshape(-1)).reshape(values.shape)
+
+    def release(self, once: Once, gathered: Gathered) -> Floats:
+        """What was gathered, with the noise of one release, in the units that people's numbers have."""
+        return np.asarray(self.add_noise(once.noise, gathered) * gathered.gathering.grid, dtype=np.float64)
 
     def select(self, selection: Selection, gathered: Gathered, available: Mask | None = None) -> int:
         """One candidate, by the exponential mechanism, with what was gathered as scores."""

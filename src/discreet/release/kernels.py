@@ -337,9 +337,9 @@ def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
 
 @compiled
 def enter_rows(rows: Any, slots: Any, levels: Any, total: Any) -> None:
-    """Add each person's row of numbers in [−1, 1] to their slot, in whole steps; slots beyond the end are none.
+    """Add each person's row of numbers in [−1, 1] to their slot, in whole steps.
 
-    What is not finite counts as zero.
+    Slots beyond the end are none; what is not finite counts as zero.
     """
     for row in range(rows.shape[0]):
         slot = slots[row]

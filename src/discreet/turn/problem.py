@@ -32,7 +32,7 @@ from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.settings import Settings
 
-__all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Scores"]
+__all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Report", "Scores"]
 
 Block = dict[str, Gathered]
 
@@ -95,6 +95,19 @@ class Scores:
 
     values: Floats
     standard_deviations: Floats | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was earned, from released values only: one entry a release.
+
+    `value` is the mean reward of the people between two releases, up to `rounds`; whoever gave none counts
+    with the middle of the rewards' range.
+    """
+
+    rounds: Integers
+    value: Floats
+    standard_deviation: Floats
 
 
 class Problem(ABC):
@@ -205,6 +218,10 @@ class Problem(ABC):
         raise StateError(
             "this way of learning releases choices only, no scores: see the learner's other modes"
         )
+
+    def report(self, public: State) -> Report:
+        """What was earned so far, if it was paid for."""
+        raise StateError("this learner reports nothing: see the `report` setting of those that see rewards")
 
     # --- questions ----------------------------------------------------------------------------------------
 

@@ -3,8 +3,9 @@
     score of arm a = offset_a + ⟨weights_a, context⟩        from released values
 
 Until there is a release, arms are played uniformly by public coins. Afterwards the best score is played, or
-(`choose="optimism"`) the best that is plausible. An arm that was added later is played in its share of rounds,
-by public coins, for one whole block. Scores are in units of half the rewards' range, around its middle.
+(`choose="optimism"`) the best that is plausible. An arm that was added later is played in its share of
+rounds, by public coins, for one whole block. Scores are in units of half the rewards' range, around its
+middle.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy)
 """
@@ -134,7 +135,7 @@ class ArmsMode(Problem):
 
         if asked.context is None:
             return np.zeros((count, self.settings.features))
-        contexts = np.empty_like(asked.context)
+        contexts: Floats = np.empty_like(asked.context)
         kernels.admit_contexts(asked.context, self.settings.bounds, self.settings.length, contexts)
         return contexts
 
@@ -200,7 +201,7 @@ class ArmsMode(Problem):
         if self.settings.choose == "optimism":
             scores += OPTIMISM * self.uncertain(public, contexts)
         if allowed is None and not public["young"] and public["living"] == self.settings.slots:
-            return scores.argmax(axis=1)
+            return np.asarray(scores.argmax(axis=1))
         return self._among(public, scores, allowed, coins.uniform(rounds))
 
     def _allowed(self, public: State, available: Any, count: int) -> Mask | None:
@@ -233,4 +234,4 @@ def _uniform(allowed: Mask | None, living: int, coins: Floats) -> Integers:
     if allowed is None:
         return (coins * living).astype(np.int64)
     places = (coins * allowed.sum(axis=1)).astype(np.int64)
-    return (np.cumsum(allowed, axis=1) > places[:, None]).argmax(axis=1)
+    return np.asarray((np.cumsum(allowed, axis=1) > places[:, None]).argmax(axis=1))

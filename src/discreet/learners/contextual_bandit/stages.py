@@ -1,0 +1,172 @@
+"""Stages of people: preparations that each read their own, then one running total of what ridges need.
+
+    releases 0 … p − 1      preparations, each with the whole budget for its own people
+    releases p, p + 1, …    second moments and moments of every arm, through one running total
+
+Which stage a person enters is fixed by the clock before they come. Every release may also report what its
+people earned, for a share of the budget.
+
+Guarantee   docs/guarantees/contextual.md, Theorem 1
+"""
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+from discreet.budget.privacy import Charge
+from discreet.errors import StateError
+from discreet.learners.contextual_bandit.arms import ArmsMode, People
+from discreet.learners.earnings import Earnings
+from discreet.learners.totals import RunningTotal
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, Moments
+from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.problem import Batch, Block, Report
+from discreet.turn.schedule import ListedBlocks, growing_blocks
+
+__all__ = ["StagedMode"]
+
+
+class StagedMode(ArmsMode):
+    """A way of learning with preparations and a running total of second moments and moments."""
+
+    growth: ClassVar[float]
+    """Of the blocks, once preparations are over."""
+
+    @property
+    @abstractmethod
+    def preparation(self) -> tuple[int, ...]:
+        """The rounds of each preparation."""
+
+    @property
+    @abstractmethod
+    def prepared(self) -> list[Charge]:
+        """What each preparation costs its people."""
+
+    @property
+    @abstractmethod
+    def first_block(self) -> float:
+        """The rounds of the first block after them, where nobody says."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many numbers a mapped context has."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> tuple[Any, ...]:
+        """What the preparations' state depends on besides the settings."""
+
+    @cached_property
+    def schedule(self) -> ListedBlocks:
+        settings, rounds = self.settings, self.settings.rounds
+        first = self.first_block if settings.block == "auto" else settings.block
+        blocks = growing_blocks(rounds - sum(self.preparation), first, self.growth)
+        return ListedBlocks(rounds, (*self.preparation, *blocks))
+
+    @cached_property
+    def moments(self) -> RunningTotal:
+        lengths = self.schedule.lengths[len(self.preparation) :]
+        return RunningTotal(
+            "moments",
+            Moments.of(self.settings.slots, self.width),
+            ListedBlocks(self.settings.rounds, lengths),
+            self.settings.privacy,
+            people=max(lengths, default=1),
+            fresh=False,
+            share=1 - self.settings.report,
+        )
+
+    @cached_property
+    def earnings(self) -> Earnings | None:
+        settings = self.settings
+        if not settings.report:
+            return None
+        return Earnings(settings.report, settings.privacy, self.schedule, len(self.preparation))
+
+    @cached_property
+    def plan(self) -> Plan:
+        prepared, total, earnings = self.prepared, self.moments.sum, self.earnings
+        stages = len(prepared)
+
+        def charge(index: int) -> Charge:
+            learned = prepared[index] if index < stages else total.charge(index - stages)
+            return learned if earnings is None else learned + earnings.charge(index)
+
+        later = total.spent(self.moments.releases)
+        later = later if earnings is None else later + earnings.spent
+        constants = (*self.constants, total) + ((earnings.once, earnings.total.sum) if earnings else ())
+        return Plan.scheduled(
+            self.schedule,
+            charge,
+            paid_by_cohorts(self.settings.privacy, [*(charge(index) for index in range(stages)), later]),
+            cohort=lambda index: min(index, stages),
+            facts={
+                "estimator": "screen" if self.settings.screens else "ridge",
+                "releases": self.schedule.releases,
+                "noise_in_people": self.moments.noise,
+            },
+            constants=constants,
+        )
+
+    # --- the hooks ----------------------------------------------------------------------------------------
+
+    def begin(self, public: State) -> tuple[State, State]:
+        """Public and kept state before anyone came, with what this way of learning adds to it."""
+        sums, kept = self.moments.start()
+        public = self.nothing_learned() | public | sums
+        if self.earnings is None:
+            return public, kept
+        earned, kept_too = self.earnings.start()
+        return public | earned, kept | kept_too
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        stage = public["stage"]
+        if stage < len(self.preparation):
+            found = self.preparing(stage)
+        else:
+            found = {"moments": self.moments.gathering}
+        return found if self.earnings is None else found | {"earned": self.earnings.gathering(stage)}
+
+    @abstractmethod
+    def preparing(self, stage: int) -> dict[str, Gathering]:
+        """What a preparation adds up, by name."""
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        people = self.people(public, batch)
+        if self.earnings is not None:
+            self.earnings.add(block, people.rewards)
+        self.learn(public, block, people)
+
+    @abstractmethod
+    def learn(self, public: State, block: Block, people: People) -> None:
+        """Add what is learned from these people."""
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        after = public | self.next_block(public)
+        if self.earnings is not None:
+            after, kept = self.earnings.next(after, kept, block, door)
+        if public["stage"] < len(self.preparation):
+            return after | self.prepare(public, door, block), kept
+        total = self.moments.next(public, kept, block, door)
+        gathering = self.moments.gathering
+        assert isinstance(gathering, Moments)
+        grams, moments = gathering.parted(total.values)
+        found = self.fitted(public, grams, moments, total.variance**0.5)
+        return after | total.public | found | {"learned": 1}, kept | total.kept
+
+    @abstractmethod
+    def prepare(self, public: State, door: Door, block: Block) -> State:
+        """What a preparation's release changes in what is public."""
+
+    @abstractmethod
+    def fitted(self, public: State, grams: Any, moments: Any, noise: float) -> State:
+        """What second moments and moments with so much noise say: weights, offsets, covariances."""
+
+    def report(self, public: State) -> Report:
+        if self.earnings is None:
+            raise StateError("nothing was paid for a report: make the learner with report=0.1, say")
+        return self.earnings.report(public, self.settings.middle, self.settings.half_range)
