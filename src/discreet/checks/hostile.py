@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["hostile", "opposite"]
+__all__ = ["extreme_row", "hostile", "opposite"]
 
 STRANGE: tuple[Any, ...] = (
     None,
@@ -39,9 +39,9 @@ def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any
     if callable(feedback):
         return _function(feedback, generator)
     if isinstance(feedback, np.ndarray | list):
-        return _row(np.asarray(feedback, dtype=np.float64), generator)
+        return extreme_row(np.asarray(feedback, dtype=np.float64), generator)
     if isinstance(feedback, float):
-        return float(_row(np.array([feedback]), generator)[0])
+        return float(extreme_row(np.array([feedback]), generator)[0])
     return feedback
 
 
@@ -54,7 +54,7 @@ def opposite(feedback: Any) -> Any:
     return None
 
 
-def _row(row: Floats, generator: np.random.Generator) -> Floats:
+def extreme_row(row: Floats, generator: np.random.Generator) -> Floats:
     """One entry, one half, or all of it at an end of the range or far beyond."""
     size = float(generator.choice([1.0, -1.0, 1e3, -1e3, 1e308, -1e308, 1e-310, 0.5]))
     shapes = (

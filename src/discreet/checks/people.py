@@ -27,14 +27,18 @@ __all__ = [
 
 
 def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
-    """Two streams that differ in one person: all that is shown before the next release is the same."""
+    """Two streams that differ in one person: all that is shown to others before the next release is the same.
+
+    Where people bring contexts, theirs differs too.
+    """
     people, others = case.people(case.horizon), case.people(case.horizon, seed=1)
-    contexts = case.contexts(case.horizon)
+    contexts, other_contexts = case.contexts(case.horizon), case.contexts(case.horizon, seed=1)
     for replaced in range(case.horizon):
         here, there = case.make(seed=4), case.make(seed=4)
         for round in range(replaced + 1):
             context = None if contexts is None else contexts[round]
-            here.act(context), there.act(context)
+            other = context if contexts is None or round < replaced else other_contexts[round]
+            here.act(context), there.act(other)
             here.observe(people[round])
             there.observe(others[round] if round == replaced else people[round])
         index = here.releases

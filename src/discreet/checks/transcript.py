@@ -10,8 +10,9 @@ of the two streams' integers alone, so its sure cost can be added up:
 
 and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the
 changed people are not in must show no difference at all, and everything visible must be the same in both
-runs. People are hostile, react to decisions, answer late or never; transcripts are drawn from the law and
-beyond it (noise fifty times as large, uniform draws), because a proof holds for all of them.
+runs; under joint privacy, where a person's context may decide what they are given, all but the changed
+people's own decisions. People are hostile, react to decisions, answer late or never; transcripts are drawn
+from the law and beyond it (noise fifty times as large, uniform draws), because a proof holds for all of them.
 
 What it does not see: the law of the noise, words that are used twice, timing. Other tests do.
 
@@ -31,10 +32,20 @@ import numpy as np
 from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge
 from discreet.checks.case import Case
-from discreet.checks.hostile import hostile, opposite
+from discreet.checks.hostile import extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, HeldRows, OneChoice, PublicCells, Rows
+from discreet.release.gathering import (
+    ChosenRows,
+    Gathering,
+    Gram,
+    HeldRows,
+    Moments,
+    OneChoice,
+    PublicCells,
+    Rows,
+    Spread,
+)
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
 from discreet.release.selection import Selection
@@ -221,14 +232,28 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
 
     # Public coins are part of the transcript: the same in both runs.
     settings = replace(like.settings, seed=seeds[2])
-    stream = _Stream(case, plan, fates, seeds[2])
-    seen = stream.live(type(like).from_settings(settings, door=tape.recording), someone)
-    again = stream.live(type(like).from_settings(settings, door=tape.forcing), neighbour)
+    joint = like.guarantee.notion == "joint DP"
+    stream = _Stream(case, plan, fates, seeds[2], hidden=changed if joint else set())
+    contexts = _hostile_contexts(case, generator)
+    seen = stream.live(type(like).from_settings(settings, door=tape.recording), someone, contexts)
+    if contexts is not None and joint and generator.random() < 0.7:
+        others = _hostile_contexts(case, generator)
+        contexts[list(changed)] = others[list(changed)]
+    again = stream.live(type(like).from_settings(settings, door=tape.forcing), neighbour, contexts)
     assert seen.visible == again.visible, (
         f"{case.name}: something visible depends on a person other than by the door"
     )
     assert tape.position == len(tape.passages), f"{case.name}: the number of draws depends on data"
     return _worst(case, again.steps, tape.costs, changed)
+
+
+def _hostile_contexts(case: Case, generator: np.random.Generator) -> Any:
+    """One context a round, ordinary or extreme; None if the learner takes none."""
+    contexts = case.contexts(case.horizon, int(generator.integers(2**31)))
+    if contexts is not None:
+        for round in np.flatnonzero(generator.random(len(contexts)) < 0.6):
+            contexts[round] = extreme_row(contexts[round], generator)
+    return contexts
 
 
 @dataclass
@@ -241,17 +266,18 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Stream:
-    """When people come and answer, and with which public masks and contexts: the same in both runs."""
+    """When people come and answer, and with which public masks: the same in both runs."""
 
     case: Case
     plan: Plan
     fates: Any
     seed: int
+    hidden: set[int]
+    """Rounds whose decision only their own person sees."""
 
-    def live(self, learner: Learner, answer: Answer) -> _Seen:
+    def live(self, learner: Learner, answer: Answer, contexts: Any) -> _Seen:
         """A whole life, and all that is visible of it."""
         masks = self.case.masks(self.case.horizon, self.seed)
-        contexts = self.case.contexts(self.case.horizon, self.seed)
         seen, waiting = _Seen(), []
         self._note(learner, seen)
         for round in range(self.case.horizon):
@@ -259,7 +285,8 @@ class _Stream:
                 self._note(learner, seen)
             what = 1 if contexts is None else contexts[round : round + 1]
             tickets = learner.open_many(what, None if masks is None or round % 2 else masks[round])
-            seen.visible.append(fingerprint(np.asarray(tickets.decisions)))
+            if round not in self.hidden:
+                seen.visible.append(fingerprint(np.asarray(tickets.decisions)))
             if self.fates[round] != "never":
                 due = round + {"now": 0, "soon": 1, "late": 5}[self.fates[round]]
                 waiting.append((due, tickets, answer(round, tickets.decisions)))
@@ -312,7 +339,7 @@ def weakened() -> Iterator[None]:
 
     Learners made now have too little noise: an audit that does not notice would notice nothing.
     """
-    kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice)
+    kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice, ChosenRows, Spread, Gram, Moments)
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
     assert not issubclass(HeldRows, kinds), "held rows are added up by Rows"
     try:

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet import (
+    ContextualBandit,
+    Hedge,
+    Privacy,
+    RunningSum,
+    SetMaximizer,
+    SetMinimizer,
+    StreamingLearner,
+)
 from discreet.arrays import Mask
 from discreet.arrivals import (
     ConcaveOverModular,
@@ -78,6 +86,11 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _cost_callables("costs, callables", usual, block=4),
         _trials("trials", usual, explore=0.9),
         _trials("trials, iid", usual, stream="iid", explore=0.9),
+        _arms("arms", usual, block=3),
+        _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
+        _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
+        _arms("arms, screen", usual, block=2, relevant=1),
+        _arms("arms, screen, report", usual, block=2, relevant=2, report=0.5, context_length=1.0),
         _streaming("streaming", usual, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
@@ -192,6 +205,31 @@ def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 
     mask = mask_of(2)
     return Case(name, _made(SetMinimizer, fixed), person, NOT_A_NUMBER, NAN, available=mask, full=False)
+
+
+def _arms(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"arms": 3, "features": 2, "horizon": HORIZON} | privacy | settings
+
+    def reward(generator: np.random.Generator) -> float:
+        return float(generator.uniform())
+
+    def context(generator: np.random.Generator) -> Any:
+        return generator.uniform(-1, 1, size=2)
+
+    arms = settings.get("max_arms", 3)
+    make = _made(ContextualBandit, fixed)
+    return Case(name, make, reward, NOT_A_NUMBER, NAN, context=context, available=_first_of(arms), full=False)
+
+
+def _first_of(arms: int) -> Callable[[np.random.Generator], Mask]:
+    """A mask in which an arm that is there from the start is available."""
+
+    def mask(generator: np.random.Generator) -> Mask:
+        made = generator.random(arms) < 0.7
+        made[generator.integers(3)] = True
+        return made
+
+    return mask
 
 
 def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
