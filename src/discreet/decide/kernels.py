@@ -49,16 +49,22 @@ def map_contexts(contexts: Any, scales: Any, centre: Any, matrix: Any, constant:
 
 
 @compiled
-def score_arms(contexts: Any, weights: Any, offsets: Any, out: Any) -> None:
-    """offsets + contexts · weights, one row a context and one column an arm; `weights` is features × arms."""
+def score_arms(
+    contexts: Any, bounds: Any, length: Any, weights: Any, offsets: Any, admitted: Any, scores: Any
+) -> None:
+    """offsets + admitted contexts · weights, one row a context and one column an arm.
+
+    `weights` is features × arms.
+    """
+    admit_contexts(contexts, bounds, length, admitted)
     arms = offsets.size
     for row in range(contexts.shape[0]):
         for arm in range(arms):
-            out[row, arm] = offsets[arm]
+            scores[row, arm] = offsets[arm]
         for place in range(contexts.shape[1]):
-            number = contexts[row, place]
+            number = admitted[row, place]
             for arm in range(arms):
-                out[row, arm] += number * weights[place, arm]
+                scores[row, arm] += number * weights[place, arm]
 
 
 @compiled

@@ -12,7 +12,7 @@ Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy
 
 import json
 from abc import abstractmethod
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from discreet.turn.coins import Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem, Scores
 
-__all__ = ["ArmsMode", "People"]
+__all__ = ["ArmsMode", "People", "kernels"]
 
 OPTIMISM = 0.5
 """How many standard deviations `choose="optimism"` adds to a score."""
@@ -129,26 +129,16 @@ class ArmsMode(Problem):
         contexts = as_contexts(context, self.settings.features, count, one=one)
         return Asked(contexts, self._masks(available, count, one))
 
-    def admitted(self, asked: Asked, count: int) -> Floats:
-        """Contexts within their bounds: clipped, and zero where they are not finite."""
-        from discreet.decide import kernels
-
-        if asked.context is None:
-            return np.zeros((count, self.settings.features))
-        contexts: Floats = np.empty_like(asked.context)
-        kernels.admit_contexts(asked.context, self.settings.bounds, self.settings.length, contexts)
-        return contexts
-
     def people(self, public: State, batch: Batch) -> People:
         """Whose feedback came in, with the arms that they were given."""
         settings = self.settings
         rewards = as_numbers(batch)
-        contexts = self.admitted(batch.asked, len(batch))
-        arms = self._played(public, batch.rounds, contexts, batch.asked.available, batch.coins)
-        with np.errstate(all="ignore"):
-            scaled = np.clip((rewards - settings.middle) / settings.half_range, -1.0, 1.0)
         came = np.isfinite(rewards)
-        return People(contexts, np.where(came, scaled, 0.0), np.where(came, arms, -1))
+        contexts, arms = self._played(public, batch.rounds, batch.asked, batch.coins)
+        with np.errstate(all="ignore"):
+            scaled = (rewards - settings.middle) / settings.half_range
+        scaled = np.where(came, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
+        return People(contexts, scaled, np.where(came, arms, -1))
 
     def blank(self) -> Any:
         return float("nan")
@@ -156,8 +146,7 @@ class ArmsMode(Problem):
     # --- which arm ----------------------------------------------------------------------------------------
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
-        contexts = self.admitted(asked, len(rounds))
-        return self._played(public, rounds, contexts, asked.available, coins)
+        return self._played(public, rounds, asked, coins)[1]
 
     def single(self, decisions: Integers) -> int:
         return int(decisions[0])
@@ -165,44 +154,48 @@ class ArmsMode(Problem):
     def scores(self, public: State, index: int, context: Any) -> Scores:
         if not public["learned"]:
             raise StateError("nothing is released yet: ask for scores after the first release")
-        contexts = self.admitted(self.asked(context, None, 1, one=True), 1)
+        contexts, values = self._scored(public, self.asked(context, None, 1, one=True).context)
         living, scale = public["living"], self.settings.half_range
-        values = self.predicted(public, contexts)[0, :living] * scale + self.settings.middle
-        return Scores(values, self.uncertain(public, contexts)[0, :living] * scale)
+        deviations = self.uncertain(public, contexts)[0, :living] * scale
+        return Scores(values[0, :living] * scale + self.settings.middle, deviations)
 
-    def predicted(self, public: State, contexts: Floats) -> Floats:
-        """The score of every arm, one row a context."""
-        from discreet.decide import kernels
-
-        scores = np.empty((len(contexts), self.settings.slots))
-        kernels.score_arms(contexts, public["weights"], public["offsets"], scores)
-        return scores
+    def _scored(self, public: State, contexts: Floats) -> tuple[Floats, Floats]:
+        """Contexts within their bounds (zero where they are not finite), and the score of every arm."""
+        settings = self.settings
+        admitted: Floats = np.empty_like(contexts)
+        scores = np.empty((len(contexts), settings.slots))
+        kernels().score_arms(
+            contexts, settings.bounds, settings.length, public["weights"], public["offsets"], admitted, scores
+        )
+        return admitted, scores
 
     def uncertain(self, public: State, contexts: Floats) -> Floats:
         """The standard deviation of every score, one row a context."""
-        from discreet.decide import kernels
-
         spread = np.empty((len(contexts), self.settings.slots))
-        kernels.spread_of_arms(self.mapped(public, contexts), public["covariances"], spread)
+        kernels().spread_of_arms(self.mapped(public, contexts), public["covariances"], spread)
         return spread
 
     @abstractmethod
     def mapped(self, public: State, contexts: Floats) -> Floats:
         """Contexts as the regressions see them: contexts × arms × numbers."""
 
-    def _played(
-        self, public: State, rounds: Integers, contexts: Floats, available: Any, coins: Coins
-    ) -> Integers:
-        """The arms that these rounds play: a function of what is public and of each one's own context."""
-        allowed = self._allowed(public, available, len(rounds))
+    def _played(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> tuple[Floats, Integers]:
+        """Admitted contexts, and the arms that these rounds play.
+
+        An arm is a function of what is public and of its person's own context.
+        """
+        contexts = asked.context
+        if contexts is None:  # nobody asked: to see what would be played
+            contexts = np.zeros((len(rounds), self.settings.features))
+        contexts, scores = self._scored(public, contexts)
+        allowed = self._allowed(public, asked.available, len(rounds))
         if not public["learned"]:
-            return _uniform(allowed, public["living"], coins.uniform(rounds))
-        scores = self.predicted(public, contexts)
+            return contexts, _uniform(allowed, public["living"], coins.uniform(rounds))
         if self.settings.choose == "optimism":
             scores += OPTIMISM * self.uncertain(public, contexts)
         if allowed is None and not public["young"] and public["living"] == self.settings.slots:
-            return np.asarray(scores.argmax(axis=1))
-        return self._among(public, scores, allowed, coins.uniform(rounds))
+            return contexts, np.asarray(scores.argmax(axis=1))
+        return contexts, self._among(public, scores, allowed, coins.uniform(rounds))
 
     def _allowed(self, public: State, available: Any, count: int) -> Mask | None:
         """Which arms these rounds may play, one row a round; None for all that live."""
@@ -227,6 +220,14 @@ class ArmsMode(Problem):
         without_known = ~allowed[:, :known].any(axis=1)
         arms = np.where(wanted & allowed[rows, tried], tried, best)
         return np.where(without_known, _uniform(allowed, living, coins), arms)
+
+
+@cache
+def kernels() -> Any:
+    """The compiled decisions, imported on first use."""
+    from discreet.decide import kernels as compiled
+
+    return compiled
 
 
 def _uniform(allowed: Mask | None, living: int, coins: Floats) -> Integers:

@@ -25,7 +25,7 @@ from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
 from discreet.decide.ridge import fit_ridges
 from discreet.errors import ConfigError
-from discreet.learners.contextual_bandit.arms import People
+from discreet.learners.contextual_bandit.arms import People, kernels
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
 from discreet.learners.contextual_bandit.stages import StagedMode
 from discreet.release.door import Door
@@ -191,11 +191,10 @@ class Ridge(StagedMode):
         return {"weights": np.ascontiguousarray(scaled / self.settings.bounds[:, None]), "offsets": offsets}
 
     def _mapped(self, public: State, contexts: Floats) -> Floats:
-        from discreet.decide import kernels
-
         mapped = np.empty((len(contexts), self.width))
-        scales, constant = 1 / self.settings.bounds, CONSTANT / self._shrunk
-        kernels.map_contexts(contexts, scales, public["centre"], public["map"], constant, mapped)
+        kernels().map_contexts(
+            contexts, self.settings.scales, public["centre"], public["map"], CONSTANT / self._shrunk, mapped
+        )
         return mapped
 
     def mapped(self, public: State, contexts: Floats) -> Floats:

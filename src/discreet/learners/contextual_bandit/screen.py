@@ -135,7 +135,7 @@ class Screen(StagedMode):
         if public["stage"] == 0:
             self._begin(block, people)
             return
-        centred = people.contexts / self.settings.bounds - public["centre"]
+        centred = people.contexts * self.settings.scales - public["centre"]
         mapped = self._mapped(public, centred, people)
         surprise = self._surprise(public, mapped, people)
         ridge = block["moments" if "moments" in block else "ridge"]
@@ -150,7 +150,9 @@ class Screen(StagedMode):
         assert isinstance(contexts, Spread)
         assert isinstance(rewards, Moments)
         assert isinstance(squares, Rows)
-        contexts.add(block["contexts"], people.contexts / self.settings.bounds / self.settings.scaled_length)
+        contexts.add(
+            block["contexts"], people.contexts * (self.settings.scales / self.settings.scaled_length)
+        )
         rewards.add(block["rewards"], np.ones((len(people.arms), 1)), people.rewards, people.arms)
         squares.add(block["squares"], people.rewards[:, None] ** 2)
 
@@ -299,7 +301,7 @@ class Screen(StagedMode):
         return {"weights": np.ascontiguousarray(weights / self.settings.bounds[:, None]), "offsets": offsets}
 
     def mapped(self, public: State, contexts: Floats) -> Floats:
-        centred = contexts / self.settings.bounds - public["centre"]
+        centred = contexts * self.settings.scales - public["centre"]
         found = np.empty((len(contexts), self.settings.slots, self.width))
         found[:, :, 0] = CONSTANT * public["typical"]
         for arm in range(self.settings.slots):

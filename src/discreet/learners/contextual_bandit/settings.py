@@ -114,23 +114,28 @@ class ContextualBanditSettings(Settings):
         """The largest absolute value of each feature."""
         return np.array(np.broadcast_to(np.asarray(self.context_bound, dtype=np.float64), self.features))
 
-    @property
+    @cached_property
+    def scales(self) -> Floats:
+        """What each feature is multiplied with to lie between −1 and 1."""
+        return 1 / self.bounds
+
+    @cached_property
     def length(self) -> float:
         """The longest a context may be, in its own units."""
         longest = float(np.linalg.norm(self.bounds))
         return longest if self.context_length is None else min(longest, self.context_length)
 
-    @property
+    @cached_property
     def scaled_length(self) -> float:
         """The longest a context may be once every feature is divided by its bound."""
         return min(sqrt(self.features), self.length / float(self.bounds.min()))
 
-    @property
+    @cached_property
     def middle(self) -> float:
         """The middle of the rewards' range."""
         return sum(self.reward_range) / 2
 
-    @property
+    @cached_property
     def half_range(self) -> float:
         """How far a reward can be from the middle."""
         return (self.reward_range[1] - self.reward_range[0]) / 2
