@@ -26,8 +26,8 @@ class Guarantee:
     releases, planned
         How often data has been turned into something public, and how often it will be (None: without end).
     notion
-        "DP": anyone may see every decision. "joint DP": each person may see their own decision and everyone
-        else's effect.
+        "DP": anyone may see every decision. "joint DP": a person's own decision depends on their context and
+        is for them alone; everybody else's decisions together give nothing of them away.
     assumes
         What the *value* of the decisions assumes about the stream, if anything. Privacy assumes nothing.
     simulated
@@ -110,14 +110,23 @@ class Guarantee:
         heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
         person = "one round" if rounds == 1 else f"{rounds} rounds of one person"
         failing = f", except with probability {self.delta:.3g}" if self.delta else ""
-        seen = "every decision" if self.notion == "DP" else "every decision but the person's own"
         times = exp(min(self.epsilon, 700.0))
-        return (
-            f"{heading} for {person}: whatever a person did in {where}, anything published here is "
+        did, published, seen = "did", "anything published here is", "every decision"
+        if self.notion != "DP":
+            did, seen = "brought and did", "every decision but the person's own"
+            published = "anything published here, and everybody else's decisions together, are"
+        promise = (
+            f"{heading} for {person}: whatever a person {did} in {where}, {published} "
             f"at most e^{self.epsilon:.3g} = {times:.3g} times as likely "
             f"as if they had been somebody else{failing}. "
             f"It holds against anyone who sees {seen} and knows everybody else's data, "
             "and whatever the stream is."
+        )
+        if self.notion == "DP":
+            return promise
+        return (
+            f"{promise} NOT protected: a person's own decision, which follows from what they brought, against "
+            "whoever sees it. Logs of decisions, and counts of them, are as sensitive as what people brought."
         )
 
     def _account(self) -> str:

@@ -31,6 +31,9 @@ __all__ = [
     "wrong_types_are_refused",
 ]
 
+EVERY = 17
+"""How many statements lie between kills."""
+
 
 def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
     learner, seen = case.make(), [0.0]
@@ -123,7 +126,7 @@ def a_second_load_is_refused_and_the_saver_is_fenced_off(case: Case) -> None:
 
 
 def killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case) -> None:
-    """Every seventh statement, from another start for each learner."""
+    """Every so many statements, from another start for each learner: what they share is hit everywhere."""
     if not hasattr(os, "fork"):
         return
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -132,7 +135,7 @@ def killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case) -> None:
         learner = case.make(journal=original)
         people = case.people(learner.rounds_until_release)
         learner.detach()
-        last, finished = len(case.name) % 7, False
+        last, finished = len(case.name) % EVERY, False
         while not finished:
             shutil.copy(original, path)
             finished, shown = run_and_die(path, lambda child: fed(case, child, people), _show_next, last)
@@ -143,7 +146,7 @@ def killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case) -> None:
                 assert after.decision == literal_eval(shown[0]), "something else was shown than is kept"
             assert after.guarantee.epsilon_spent <= after.guarantee.epsilon * (1 + 1e-9), "too much was spent"
             after.detach()
-            last += 7
+            last += EVERY
 
 
 def _show_next(learner: Learner, show: Callable[[Any], None]) -> None:

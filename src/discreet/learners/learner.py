@@ -240,6 +240,8 @@ class Learner:
     @guarded
     def preview(self, count: int) -> Any:
         """The decisions of the next rounds of this block, without asking: for batches and simulations."""
+        if self._engine.problem.takes_context:
+            raise ConfigError("decisions depend on a context: ask with one, there is nothing to preview")
         return self._rounds.preview(require.whole("count", count, 0))
 
     @guarded

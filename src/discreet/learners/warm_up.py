@@ -6,6 +6,7 @@ from discreet.arrivals import AnyFunction, GraphCut, SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.learners.contextual_bandit import ContextualBandit
 from discreet.learners.hedge import Hedge
 from discreet.learners.learner import Learner
 from discreet.learners.running_sum import RunningSum
@@ -18,6 +19,9 @@ from discreet.turn.coins import Coins
 from discreet.turn.problem import NOTHING, Batch, Problem
 
 __all__ = ["warm_up"]
+
+STAGES = 5
+"""No learner does anything else after so many releases."""
 
 
 def warm_up(*learners: Learner) -> None:
@@ -33,18 +37,19 @@ def warm_up(*learners: Learner) -> None:
 
 
 def _exercise(problem: Problem) -> None:
-    """Two rounds of nothing, and the release after them."""
+    """Rounds of nothing, and the releases after them: as many as there are different stages."""
     public, kept = problem.start()
-    step = problem.plan.next(0, public)
-    block = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
     coins, rounds = Coins(bytes(16)), np.arange(2)
-    blank = problem.blank()
-    problem.decide(public, rounds[:1], NOTHING, coins)
-    problem.gather(public, block, Batch(0, 0, rounds, problem.rows([blank, blank]), NOTHING, coins))
-    if step is not None:
-        door = Door(seeded_words(0, 0), step.charge, 0)
+    blanks = problem.rows([problem.blank()] * 2)
+    for index in range(STAGES):
+        block = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
+        problem.decide(public, rounds[:1], NOTHING, coins)
+        problem.gather(public, block, Batch(index, 0, rounds, blanks, NOTHING, coins))
+        step = problem.plan.next(index, public)
+        if step is None:
+            return
+        door = Door(seeded_words(0, index), step.charge, index)
         public, kept = problem.release(public, {}, kept, block, door)
-        problem.decide(public, np.array([step.rounds]), NOTHING, coins)
 
 
 def _one_of_each() -> list[Learner]:
@@ -52,6 +57,8 @@ def _one_of_each() -> list[Learner]:
     both = Privacy(1.0, 1e-6)
     cut = GraphCut(((0, 1),))
     learners: list[Learner] = [
+        ContextualBandit(2, 2, 10**5, both),
+        ContextualBandit(2, 2, 10**5, both, relevant=1, choose="optimism"),
         RunningSum(2, 1000, both, bound=1.0),
         RunningSum(2, 1000, Privacy(1.0), bound=1.0),
         Hedge(2, 1000, both),

@@ -139,6 +139,7 @@ class Engine:
             releases=turn.index,
             planned=problem.plan.releases,
             notion=problem.notion,
+            neighbours=problem.neighbours,
             assumes=problem.assumes,
             simulated=problem.settings.seed is not None,
             proof=problem.proof,

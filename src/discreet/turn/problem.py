@@ -117,6 +117,7 @@ class Problem(ABC):
     """
 
     notion: ClassVar[str] = "DP"
+    neighbours: ClassVar[str] = "replace one round"
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
 

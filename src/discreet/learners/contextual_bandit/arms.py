@@ -46,6 +46,7 @@ class ArmsMode(Problem):
     """A way of learning which arm to play, given the context."""
 
     notion = "joint DP"
+    neighbours = "replace the context and the reward of one round"
     proof = "contextual.md"
     takes_context = True
     settings: ContextualBanditSettings
