@@ -165,9 +165,9 @@ def test_every_theorem_that_a_docstring_names_is_on_its_page() -> None:
                 continue  # said by the test above
             proof = (REPOSITORY / page).read_text()
             for kind, numbers in re.findall(
-                r"(Theorem|Lemma)s? ((?:\d(?:, | and | to )?)+)", rest.split("docs/")[0]
+                r"(Theorem|Lemma)s? ((?:\d+(?:, | and | to )?)+)", rest.split("docs/")[0]
             ):
-                for number in re.findall(r"\d", numbers):
+                for number in re.findall(r"\d+", numbers):
                     if not re.search(rf"\*\*{kind} {number}\b", proof):
                         missing.append(f"{named(path)}: {page} has no {kind} {number}")
     assert not missing

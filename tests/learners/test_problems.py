@@ -22,8 +22,9 @@ names = pytest.mark.parametrize("name", CASES)
 def lived(case: Case, rounds: int, seed: int) -> Any:
     """A learner in the middle of its life."""
     learner = case.make(seed=seed)
-    for person in case.people(rounds, seed):
-        learner.close(learner.open(), person)
+    contexts = case.contexts(rounds, seed)
+    for round, person in enumerate(case.people(rounds, seed)):
+        learner.close(learner.open(None if contexts is None else contexts[round]), person)
     learner.turn()
     return learner
 
@@ -43,7 +44,9 @@ def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
     rounds = np.arange(turn.begin, turn.begin + step.rounds)
     people = case.people(len(rounds), seed=1)
     masks = case.masks(len(rounds)) if masked else None
-    asked = NOTHING if masks is None else problem.asked(None, masks, len(rounds))
+    contexts = case.contexts(len(rounds))
+    nothing = masks is None and contexts is None
+    asked = NOTHING if nothing else problem.asked(contexts, masks, len(rounds))
     coins, gatherings = Coins(turn.coin_key), problem.gatherings(turn.public)
 
     def gathered(places: list[int]) -> dict[str, Any]:
@@ -75,7 +78,7 @@ def test_tallies_of_parts_add_up(name: str) -> None:
     if masks is None:
         return
     public, rounds, coins = problem.start()[0], np.arange(count), Coins(bytes(16))
-    asked = problem.asked(None, masks, count)
+    asked = problem.asked(case.contexts(count), masks, count)
     whole = problem.tally(public, rounds, asked, coins)
     parts = [problem.tally(public, rounds[part], asked[part], coins) for part in (rounds[::2], rounds[1::2])]
     for part in whole:
@@ -88,9 +91,10 @@ import numpy as np
 from discreet.turn.coins import Coins
 from discreet.turn.problem import NOTHING
 found = {}
-for name, (problem, public, key, rounds, masks) in pickle.load(sys.stdin.buffer).items():
-    plain = problem.decide(public, rounds, NOTHING, Coins(key))
-    asked = None if masks is None else problem.asked(None, masks, len(rounds))
+for name, (problem, public, key, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
+    asked = NOTHING if contexts is None else problem.asked(contexts, None, len(rounds))
+    plain = problem.decide(public, rounds, asked, Coins(key))
+    asked = None if masks is None else problem.asked(contexts, masks, len(rounds))
     masked = None if masks is None else problem.decide(public, rounds, asked, Coins(key))
     found[name] = plain, masked, problem.plan.calibration
 sys.stdout.buffer.write(pickle.dumps(found))
@@ -110,10 +114,12 @@ def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
         except (AttributeError, TypeError, pickle.PicklingError):
             assert "callable" in name  # somebody's own function
             continue
-        shipped[name] = problem, turn.public, turn.coin_key, rounds, masks
-        masked = None if masks is None else learner.open_many(count, masks).decisions
+        contexts = case.contexts(count)
+        shipped[name] = problem, turn.public, turn.coin_key, rounds, contexts, masks
+        what = count if contexts is None else contexts
+        masked = None if masks is None else learner.open_many(what, masks).decisions
         again = lived(case, HORIZON // 2, seed=3)
-        here[name] = again.open_many(count).decisions, masked, turn.calibration
+        here[name] = again.open_many(what).decisions, masked, turn.calibration
     assert len(shipped) > 25
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=pickle.dumps(shipped), capture_output=True, check=True
