@@ -31,6 +31,7 @@ __all__ = [
     "SparseWorld",
     "TableWorld",
     "World",
+    "all_rewards",
     "breast_cancer",
     "digits",
     "play",
@@ -315,7 +316,7 @@ class Policy(Protocol):
 
 
 class OneByOne(Protocol):
-    """Whatever learns from every person before it decides for the next: it passes through many in one call."""
+    """Whatever learns from every person before it decides for the next, and passes through many in a call."""
 
     def pass_through(self, contexts: Floats, rewards: Floats) -> Integers:
         """The arms that it plays, looking only at the reward of each; `rewards` has those of all arms."""
@@ -388,7 +389,7 @@ def play(
         count = min(largest, horizon - passed)
         contexts, means = world.sample(count, people)
         if hasattr(policy, "pass_through"):
-            arms = policy.pass_through(contexts, _all_rewards(world, means, luck))
+            arms = policy.pass_through(contexts, all_rewards(world, means, luck))
         else:
             arms = _played(world, policy, contexts, means, luck)
         best = means.max(axis=1)
@@ -420,7 +421,7 @@ def _played(
     return arms
 
 
-def _all_rewards(world: World, means: Floats, luck: np.random.Generator) -> Floats:
+def all_rewards(world: World, means: Floats, luck: np.random.Generator) -> Floats:
     """What every arm would bring these people, each with the same luck."""
     rewards = np.empty_like(means)
     state = luck.bit_generator.state

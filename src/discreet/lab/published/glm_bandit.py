@@ -22,29 +22,43 @@ Verdict     UNSOUND for replace-one neighbours: rewards are unbounded (here they
             "t-th step", taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up with K
             times the weight of the proof; the first branch d_1 = ∇f doubles the first person's if L > βD
             Report-noisy-max costs 2ε, not ε, but D is the diameter, and corners of the ball are D/2 long.
-Sound       what is repaired with noise="sound": `SoundCorners` and `SoundTree` say why
+Sound       noise="sound" repairs all this: discreet/lab/published/glm_steps.py says why
 Runtime     O(K·d) a round, or a block; memory O(K·d)
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
             Dimensional Online Decision Making", Algorithms 1 to 3
 """
 
 from dataclasses import dataclass
-from math import ceil, inf, log, log2, sqrt
+from functools import cached_property
+from math import ceil, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Privacy
-from discreet.compiled import compiled
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
-from discreet.lab.contextual import Link, World
-from discreet.lab.noise import TreeNoise, generalised_gaussian
-from discreet.lab.streaming_rivals import DualNorm
-from discreet.release.randomness import seeded_words
+from discreet.lab.contextual import LinearWorld, Link, People, World, all_rewards
+from discreet.lab.published.glm_steps import (
+    Corners,
+    PrintedCorners,
+    PrintedTree,
+    SoundCorners,
+    SoundTree,
+    best_arms,
+    printed_scale,
+    take_rounds,
+)
 
-__all__ = ["GlmBandit", "printed_scale", "printed_warm_up_by_order"]
+__all__ = [
+    "GlmBandit",
+    "GradientErrors",
+    "Theory",
+    "gradient_error",
+    "printed_warm_up_by_order",
+    "printed_warm_up_by_theorem",
+]
 
 Noise = Literal["printed", "sound", "none"]
 
@@ -58,143 +72,13 @@ def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int
     return ceil(log(features * horizon) * log(horizon) / epsilon**2)
 
 
-def printed_scale(
-    step: int, reach: float, diameter: float, horizon: int, epsilon: float, delta: float
-) -> float:
-    """The printed scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of a corner's Laplace noise; `reach` is βD + L.
+def printed_warm_up_by_theorem(features: int, horizon: int, epsilon: float, delta: float = 1e-6) -> float:
+    """The least t_0 that Theorem 4.8's proof and Lemma B.3 allow, in a world as kind as can be (`Theory`).
 
-    >>> round(printed_scale(100, 2.0, 1.0, 100_000, 1.0, 1e-6), 2)
-    10.09
+    >>> printed_warm_up_by_theorem(100, 100_000, 1.0) > 5e7 > 100_000
+    True
     """
-    return 4 * diameter * reach * sqrt(log(horizon) * log(1 / delta)) / (epsilon * sqrt(step))
-
-
-# --- which corner
-
-
-class Corners:
-    """How v_s is found: `kind` says by which rule, `strengths` how strongly, `noise` what is added to d."""
-
-    kind: int
-    clip: float
-    """Of everybody's g."""
-
-    def strengths(self, steps: Floats) -> Floats:
-        """One number a step."""
-        raise NotImplementedError
-
-    def noise(self, arms: range, steps: Floats) -> Floats:
-        """One row of numbers for every arm and step, or none at all."""
-        return np.zeros((len(arms), 0, 0))
-
-
-LAPLACE, EXPONENTIAL, GIVEN = range(3)
-"""Rules: the least ⟨d, v⟩ + Laplace noise; the exponential mechanism; the corner of d + noise."""
-
-
-@dataclass(frozen=True)
-class PrintedCorners(Corners):
-    """Report-noisy-max over the 2d corners of the l_1 ball, with Laplace noise of the printed scale, or 0."""
-
-    first_scale: float
-    kind = LAPLACE
-    clip = inf
-
-    def strengths(self, steps: Floats) -> Floats:
-        """The scale of the noise."""
-        return self.first_scale / np.sqrt(steps)
-
-
-@dataclass(frozen=True)
-class SoundCorners(Corners):
-    """The exponential mechanism over the 2d corners, at a rate that falls with the root of the step.
-
-    Everybody's g (see `GlmBandit`) is clipped to ±C in every coordinate; S = Σg over an arm's people, and
-    the corners ±e_j have the scores ∓S_j. A person who is replaced
-
-        and plays the same arm  moves S_j by at most 2C, so scores by changes within [−2C, 2C]: a range of 4C
-        and plays another arm   moves two arms' S_j by at most C each: twice a range of 2C
-
-    so a draw at rate λ costs (4Cλ)²/8 = 2C²λ² of zCDP in the first case and 2·(2Cλ)²/8 = C²λ² in the second:
-    the first covers both, and there is no factor K. People stay in S, so the rates λ_r of an arm's R draws
-    have Σ 2C²λ_r² = ρ; they are λ_r² = ρ·w_r/(2C²Σw) with w_r = 1/r. Which arm somebody plays depends on what
-    was drawn before and on their own context: all of this holds given the draws before (joint DP).
-    """
-
-    rho: float
-    clip: float
-    block: int
-    draws: int
-    kind = EXPONENTIAL
-
-    def rates(self, steps: Floats) -> Floats:
-        """λ_r of some steps r."""
-        total = np.sum(1 / np.arange(1, self.draws + 1))
-        return np.asarray(np.sqrt(self.rho / (2 * total * steps)) / self.clip, dtype=np.float64)
-
-    def strengths(self, steps: Floats) -> Floats:
-        """Of d, which is S over as many people as the steps have had."""
-        if steps.size and steps[-1] > self.draws:
-            raise ConfigError(f"the rates are for {self.draws} draws an arm: the horizon is over")
-        return self.rates(steps) * self.block * steps
-
-
-class PrintedTree(Corners):
-    """Algorithm 1: every arm's sum of g has the printed generalised Gaussian noise of a tree."""
-
-    kind = GIVEN
-    clip = inf
-
-    def __init__(self, ball: LpBall, arms: int, deviation: float, seed: int) -> None:
-        self.deviation = deviation
-        self._ball = ball
-        self._words = [seeded_words(seed, arm) for arm in range(arms)]
-        self._trees = [TreeNoise(ball.dimension) for _ in range(arms)]
-
-    @staticmethod
-    def printed_deviation(ball: LpBall, reach: float, horizon: int, epsilon: float, delta: float) -> float:
-        """The printed σ₊ = √(8 m² κ_q ln(m/δ))·(βD + L)/ε of a node, with m = ⌈log₂T⌉ + 1 levels."""
-        levels = ceil(log2(horizon)) + 1
-        kappa = DualNorm.of_ball(ball.p, ball.dimension).kappa
-        return sqrt(8 * levels**2 * kappa * log(levels / delta)) * reach / epsilon
-
-    def strengths(self, steps: Floats) -> Floats:
-        """What the noise of a sum is divided by."""
-        return steps + 1
-
-    def noise(self, arms: range, steps: Floats) -> Floats:
-        """That of the next sums of these arms."""
-        return np.array([self._trees[arm].of_sums(self._nodes(arm, len(steps))) for arm in arms])
-
-    def _nodes(self, arm: int, count: int) -> Floats:
-        order = DualNorm.of_ball(self._ball.p, self._ball.dimension).order
-        return generalised_gaussian(
-            self._ball.dimension, self.deviation, order, self._words[arm], draws=count
-        )
-
-
-class SoundTree(PrintedTree):
-    """The same with Gaussian noise, for g that is clipped to length C in l_2.
-
-    A person who is replaced moves one arm's sum by at most 2C, or two arms' by at most C each: √2·C together,
-    which is less. A term is in at most R.bit_length() of the nodes of R sums: σ = 2C√(R.bit_length()/(2ρ)).
-    """
-
-    def __init__(
-        self, ball: LpBall, arms: int, rho: float, clip: float, block: int, sums: int, seed: int
-    ) -> None:
-        super().__init__(ball, arms, 2 * clip * sqrt(sums.bit_length() / (2 * rho)), seed)
-        self.clip = clip
-        self._block = block
-
-    def strengths(self, steps: Floats) -> Floats:
-        """What the noise of a sum is divided by."""
-        return self._block * steps
-
-    def _nodes(self, arm: int, count: int) -> Floats:
-        shape = count, self._ball.dimension
-        drawn: Floats = self._words[arm].floats().normal(0, self.deviation, size=shape)
-        return drawn
+    return max(Theory(features, horizon, epsilon, delta).least_warm_ups.values())
 
 
 # --- the algorithm
@@ -253,6 +137,8 @@ class GlmBandit:
             raise ConfigError(f"p must be between 1 and 2, got {p!r}")
         if block < 1 or (block > 1 and noise != "sound"):
             raise ConfigError(f"block must be at least 1, and 1 unless the noise is sound, got {block!r}")
+        if not gap > 0:
+            raise ConfigError(f"gap must be above 0, got {gap!r}")
         order = printed_warm_up_by_order(world.features, horizon, epsilon)
         self.warm_up = min(order if warm_up is None else warm_up, horizon // world.arms)
         self.arms = world.arms
@@ -283,9 +169,7 @@ class GlmBandit:
             self.corners = PrintedCorners(scale if noise == "printed" else 0.0)
         else:
             deviation = PrintedTree.printed_deviation(self._ball, reach, horizon, epsilon, delta)
-            self.corners = PrintedTree(
-                self._ball, world.arms, deviation if noise == "printed" else 1e-300, seed
-            )
+            self.corners = PrintedTree(self._ball, world.arms, deviation if noise == "printed" else 0.0, seed)
 
     @property
     def warming_up(self) -> bool:
@@ -330,7 +214,7 @@ class GlmBandit:
         taking = self.taking_steps
         in_block = self.samples % self._block
         steps = self.step + np.arange((in_block + len(arms)) // self._block, dtype=np.float64)
-        _take_rounds(
+        take_rounds(
             contexts,
             rewards,
             arms,
@@ -348,8 +232,12 @@ class GlmBandit:
     def decide(self, contexts: Floats) -> Integers:
         """The arms that people would be given now, once the warm-up is over."""
         arms = np.empty(len(contexts), dtype=np.int64)
-        _best_arms(contexts, self._known, self.coefficients, self._tolerance, self._logistic, arms)
+        best_arms(contexts, self._known, self.coefficients, self._tolerance, self._logistic, arms)
         return arms
+
+    def linked(self, margins: Floats) -> Floats:
+        """ζ."""
+        return np.asarray(1 / (1 + np.exp(-margins))) if self._logistic else margins
 
 
 AT_ONCE = 1024
@@ -366,122 +254,178 @@ def _reach(world: World, p: float, radius: float, link: Link) -> float:
     return length**2 * 2 * radius + length * (length * radius + 0.5)
 
 
-# Below: compiled.
+# --- what the text proves
 
 
-@compiled
-def _take_rounds(
-    contexts: Any,
-    rewards: Any,
-    arms: Any,
-    counts: Any,
-    flags: Any,
-    sizes: Any,
-    state: Any,
-    corners: Any,
-    generator: Any,
-) -> None:
-    """The loop of the module's docstring, for people who come while the same arms take steps."""
-    first_arm, last_arm, step, in_block, block, lag = counts
-    warming_up, as_algorithm_2, logistic, euclidean = flags
-    tolerance, bound, clip, radius, dual = sizes
-    here, before, directions, gathered, known = state
-    kind, strengths, noise = corners
-    corner = np.zeros(here.shape[1])
-    done = 0
-    for person in range(arms.size):
-        if warming_up:
-            arms[person] = first_arm
-        else:
-            _best_arms(contexts[person : person + 1], known, here, tolerance, logistic, arms[person:])
-        arm = arms[person]
-        weight = step + lag
-        # The printed d_1 = ∇f(θ_1) has nothing to take off for θ_0, which is the same point.
-        weight_before = 0 if as_algorithm_2 and step == 1 else weight - 1
-        row = np.minimum(bound, np.maximum(-bound, contexts[person]))
-        target = min(1.0, max(0.0, rewards[person, arm])) - (0.0 if logistic else 0.5)
-        slope = weight * (_linked(np.sum(row * here[arm]), logistic) - target)
-        slope -= weight_before * (_linked(np.sum(row * before[arm]), logistic) - target)
-        if euclidean:
-            length = abs(slope) * np.sqrt(np.sum(row**2))
-            gathered[arm] += slope * row * min(1.0, clip / max(length, 1e-300))
-        else:
-            gathered[arm] += np.minimum(clip, np.maximum(-clip, slope * row))
-        in_block += 1
-        if in_block < block:
-            continue
-        for arm in range(first_arm, last_arm):
-            directions[arm] = ((weight - 1) * directions[arm] + gathered[arm] / block) / weight
-            gathered[arm] = 0.0
-            before[arm] = here[arm]
-            if kind == GIVEN:
-                noisy = directions[arm] + noise[arm - first_arm, done] / strengths[done]
-                _corner_of_ball(noisy, radius, dual, corner)
-            else:
-                _draw_corner(directions[arm], radius, strengths[done], kind, generator, corner)
-            here[arm] += (corner - here[arm]) / (step + 1)
-        in_block = 0
-        step += 1
-        done += 1
+@dataclass(frozen=True)
+class Theory:
+    """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by default.
+
+    Two steps of its proofs do not hold. Assumption 4.3 makes the loss strongly convex in l_2; in l_1, as
+    Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d. And γ, how far
+    θ* is from the boundary, at most D/2, cannot be "chosen" to be at least 3·G_1/(2√2·μ).
+
+    >>> kind = Theory(100, 100_000, 1.0, 1e-6)
+    >>> [f"{name}: {least:.0e}" for name, least in kind.least_warm_ups.items() if least > 100_000]
+    ['G_2²/ln: 4e+06', 'G_4/ln: 4e+08', 'C_in/(9 ln): 4e+06', 'B.3: 1e+10']
+    """
+
+    features: int
+    horizon: int
+    epsilon: float
+    delta: float
+    diameter: float = 1.0
+    """D"""
+    context_bound: float = 1.0
+    """M"""
+    steepest: float = 1.0
+    """β ≥ ζ′"""
+    flattest: float = 1.0
+    """μ ≤ ζ′"""
+    lipschitz: float = 1.0
+    """L, and G, how far a gradient is from its mean"""
+    eigenvalue: float = 1.0
+    """λ of Assumption 4.3"""
+    chance: float = 1.0
+    """u of Assumption 4.2"""
+    margin: float = 1.0
+    """ν of Assumption 4.4"""
+    gap: float = 1.0
+    """h_sub"""
+    alpha: float = 0.05
+    """The chance that a bound fails"""
+
+    def warm_up_error(self, alpha: float) -> float:
+        """C_sc(α) of Lemma B.2, without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in the warm-up."""
+        d, n = self.features, self.horizon
+        reach = self.steepest * self.diameter + self.lipschitz
+        sampling = 8 * self.diameter * reach * sqrt(log(8 * d * n / alpha))
+        noise = 16 * self.diameter * reach * log(4 * d * n / alpha) / self.epsilon
+        noise *= sqrt(log(n) * log(1 / self.delta))
+        convexity = self.chance * self.flattest * self.eigenvalue
+        return 3 * (self.steepest * self.diameter**2 + sampling + noise) / sqrt(convexity)
+
+    @cached_property
+    def least_warm_ups(self) -> dict[str, float]:
+        """What the end of Appendix B.1 and Lemma B.3 ask of t_0, each by the name that it has there."""
+        d, n, beta, bound = self.features, self.horizon, self.steepest, self.context_bound
+        diameter, failing = self.diameter, self.alpha / (2 * self.horizon)
+        logarithm = log(d * n / self.alpha)
+        known = self.warm_up_error(self.alpha)
+        first = 2 * beta * diameter**2 * bound * self.margin / sqrt(self.flattest)
+        noise = printed_scale(1, beta * diameter + self.lipschitz, diameter, n, self.epsilon, self.delta)
+        second = noise * 4 * log(2 * d / failing)
+        root = sqrt(log((d + n) / failing))
+        third = diameter * (bound * diameter + beta) * root
+        inner = max(4.0, 9 * log(d * n) / self.epsilon**2, 36 * (log(d * n) / (self.epsilon * first)) ** 2)
+        inner = max(inner, self.eigenvalue * beta * self.flattest * known**2)
+        fourth = 1.0
+        for _ in range(50):  # the text's G_4 contains √t_0: the least t_0 ≥ G_4/ln, from below
+            error = self.warm_up_error(failing / (2 * (d + fourth)))
+            most = diameter * beta * (bound * diameter + error * (bound + root) * sqrt(fourth))
+            fourth = max(1.0, (most + self.lipschitz * diameter**2 / 2) / logarithm)
+        return {
+            "G_1²": first**2,
+            "G_2²/ln": second**2 / logarithm,
+            "G_3²": third**2,
+            "G_4/ln": fourth,
+            "C_in/(9 ln)": inner / (9 * logarithm),
+            "B.3": (known * 4 * beta * bound / self.gap) ** 2,
+        }
+
+    def gradient_bound(self, rounds: Floats, warm_up: int, distance: float | None = None) -> Floats:
+        """What ‖d_t − ∇F_t(θ_t)‖_∞ is at most: Lemma A.7 in the warm-up, the whole of Lemma B.2 after it.
+
+        `distance` is at least every ‖θ − θ*‖₁ after the warm-up, D if unknown. The text's α_1 = α(d + t_0)/2
+        is read as α/(2(d + t_0)).
+        """
+        d, beta, bound, diameter = self.features, self.steepest, self.context_bound, self.diameter
+        failing = self.alpha / (2 * (d + warm_up))
+        reach = beta * diameter + self.lipschitz
+        in_warm_up = 4 * reach * sqrt(log(4 * d / self.alpha)) / np.sqrt(rounds + 1)
+        later = np.maximum(rounds - warm_up, 0.0) + np.log(np.maximum(rounds / max(warm_up, 1), 1.0))
+        moved = 4 * self.margin * diameter * (diameter if distance is None else distance) * later
+        jump = self.warm_up_error(failing)
+        drift = 2 * bound * diameter * (1 + beta) / np.sqrt(rounds)
+        drift = drift + (diameter + jump * beta * sqrt(warm_up)) / rounds
+        after = bound * beta * diameter / (rounds + 1) + drift * sqrt(log(1 / failing))
+        after = after + 4 * bound * diameter * sqrt(log(8 * d / self.alpha)) / np.sqrt(rounds + 1)
+        start = 3 * self.warm_up_error(max(warm_up - 1, 1) * failing) * sqrt(warm_up + 1)
+        after = after + beta * bound * (start + moved) / (rounds + 1)
+        return np.where(rounds <= warm_up, in_warm_up, after)
 
 
-@compiled
-def _best_arms(contexts: Any, known: Any, here: Any, tolerance: Any, logistic: Any, arms: Any) -> None:
-    """Of the arms that are within the tolerance of the best known one, the best."""
-    values = np.empty(here.shape[0])
-    for person in range(contexts.shape[0]):
-        for arm in range(values.size):
-            values[arm] = _linked(np.sum(contexts[person] * known[arm]), logistic)
-        least = values.max() - tolerance
-        highest = -np.inf
-        for arm in range(values.size):
-            if values[arm] > least:
-                margin = np.sum(contexts[person] * here[arm])
-                if margin > highest:
-                    highest = margin
-                    arms[person] = arm
+@dataclass(frozen=True)
+class GradientErrors:
+    """‖d_t − ∇F_t(θ_t)‖_∞ of one arm, with the noise and without any, and ‖θ_t − θ*‖₁ with it."""
+
+    rounds: Integers
+    samples: Integers
+    """How many the arm had by then, synthetic ones too."""
+    noisy: Floats
+    plain: Floats
+    distances: Floats
 
 
-@compiled
-def _linked(margin: Any, logistic: Any) -> Any:
-    return 1 / (1 + np.exp(-margin)) if logistic else margin
+def gradient_error(
+    world: LinearWorld,
+    horizon: int,
+    epsilon: float,
+    delta: float,
+    *,
+    noise: Literal["printed", "sound"] = "printed",
+    arm: int = 0,
+    marks: int = 40,
+    judges: int = 20_000,
+    seed: int = 0,
+    **settings: Any,
+) -> GradientErrors:
+    """How far an arm's d_t is from what it estimates, ∇F_t(θ) = E[(ζ(X·θ) − r)·X; a_t = arm].
+
+    F_t changes with every round, since what is played depends on all arms' estimates. ∇F_t is the mean over
+    so many other people of the world; with p > 1, d is taken before the noise of its tree.
+
+    >>> from discreet.lab.contextual import SparseWorld
+    >>> errors = gradient_error(SparseWorld.drawn(10, seed=1), 3000, 1.0, 1e-6, warm_up=100, marks=10)
+    >>> bool(errors.plain[-1] < errors.plain[0] / 5)
+    True
+    """
+    jury = world.sample(judges, np.random.default_rng([seed, 4]))
+    noisy = _errors(world, horizon, jury, arm, marks, seed, (epsilon, delta), noise, settings)
+    # Sound noise vanishes where epsilon is the largest that is allowed, and steps stay on blocks.
+    off: Noise = "none" if noise == "printed" else "sound"
+    privacy = (epsilon if noise == "printed" else 1e6, delta)
+    plain = _errors(world, horizon, jury, arm, marks, seed, privacy, off, settings)
+    return GradientErrors(noisy.rounds, noisy.samples, noisy.noisy, plain.noisy, noisy.distances)
 
 
-@compiled
-def _draw_corner(direction: Any, radius: Any, strength: Any, kind: Any, generator: Any, corner: Any) -> None:
-    """±radius·e_j with the least noisy product with the direction."""
-    features = direction.size
-    least = np.inf
-    chosen = 0
-    for number in range(2 * features):
-        product = direction[number % features] if number < features else -direction[number % features]
-        if kind == EXPONENTIAL:
-            value = strength * product + np.log(-np.log(generator.random()))  # minus a Gumbel variable
-        else:
-            value = radius * product
-            if strength > 0:
-                value += strength * _laplace(generator)
-        if value < least:
-            least = value
-            chosen = number
-    corner[:] = 0.0
-    corner[chosen % features] = radius if chosen < features else -radius
-
-
-@compiled
-def _laplace(generator: Any) -> Any:
-    """By the inverse of its distribution function."""
-    uniform = generator.random() - 0.5
-    return -np.log(1 - 2 * abs(uniform)) * (1.0 if uniform > 0 else -1.0)
-
-
-@compiled
-def _corner_of_ball(direction: Any, radius: Any, dual: Any, corner: Any) -> None:
-    """The point of the l_p ball with the least product with the direction, for p > 1."""
-    largest = np.max(np.abs(direction))
-    if largest == 0:
-        corner[:] = 0.0
-        return
-    sizes = np.abs(direction) / largest
-    length = np.sum(sizes**dual) ** (1 / dual)
-    corner[:] = -radius * np.sign(direction) * (sizes / length) ** (dual - 1)
+def _errors(
+    world: LinearWorld,
+    horizon: int,
+    jury: People,
+    arm: int,
+    marks: int,
+    seed: int,
+    privacy: tuple[float, float],
+    noise: Noise,
+    settings: dict[str, Any],
+) -> GradientErrors:
+    bandit = GlmBandit(world, horizon, *privacy, noise=noise, seed=seed, **settings)
+    warm_up, block = bandit.warm_up, settings.get("block", 1)
+    last = warm_up + horizon - world.arms * warm_up
+    samples = np.unique(np.geomspace(block, last, marks).astype(np.int64) // block * block)
+    rounds = samples + np.where(samples <= warm_up, arm, world.arms - 1) * warm_up
+    people, luck = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
+    errors = np.empty((2, len(rounds)))
+    for mark, until in enumerate(rounds):
+        for count in (until - 1 - bandit.clock, 1):
+            point = bandit.coefficients[arm].copy()
+            played = bandit.warming_up | (bandit.decide(jury.contexts) == arm)
+            contexts, means = world.sample(int(count), people)
+            bandit.pass_through(contexts, all_rewards(world, means, luck))
+        wanted = jury.means[:, arm] - (0.0 if settings.get("link") == "logistic" else 0.5)
+        slopes = played * (bandit.linked(jury.contexts @ point) - wanted)
+        gradient = slopes @ jury.contexts / len(slopes)
+        errors[0, mark] = np.abs(bandit.directions[arm] - gradient).max()
+        errors[1, mark] = np.abs(point - world.coefficients[arm]).sum()
+    return GradientErrors(rounds, samples, errors[0], errors[0], errors[1])
