@@ -125,8 +125,9 @@ class Guarantee:
         if self.notion == "DP":
             return promise
         return (
-            f"{promise} NOT protected: a person's own decision, which follows from what they brought, against "
-            "whoever sees it. Logs of decisions, and counts of them, are as sensitive as what people brought."
+            f"{promise} NOT protected: a person's own decision, which follows from what they brought, "
+            "against whoever sees it. Logs of decisions, and counts of them, are as sensitive as what people "
+            "brought."
         )
 
     def _account(self) -> str:

@@ -38,7 +38,10 @@ class Charge:
     def __add__(self, other: "Charge") -> "Charge":
         if self.measure != other.measure:
             raise ConfigError(f"{self.measure} and {other.measure} charges do not add up")
-        return Charge(self.measure, nextafter(self.amount + other.amount, inf))
+        if not self.amount or not other.amount:
+            return self if self.amount else other
+        # Rounded up, and by a unit of the ledger besides: the door rounds every payment up to one.
+        return Charge(self.measure, nextafter(self.amount + other.amount, inf) + 2**-95)
 
     def __mul__(self, times: float) -> "Charge":
         # Rounded up, so that a product is never less than the same charge added up.

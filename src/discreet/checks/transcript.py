@@ -7,6 +7,7 @@ of the two streams' integers alone, so its sure cost can be added up:
 
     noise        ‖v‖²/2σ² (zCDP) or ‖v‖₁/scale (pure)     v: how far the two integer vectors are apart
     a draw       b²/8 (zCDP) or b (pure)                   b: the range of the log-ratios of the two tables
+    a path       |log-ratio| of its likelihoods (pure)     the changed people's coins averaged out
 
 and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the
 changed people are not in must show no difference at all, and everything visible must be the same in both
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from math import inf, log
 from typing import Any
 
@@ -46,8 +48,10 @@ from discreet.release.gathering import (
     Rows,
     Spread,
 )
+from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
+from discreet.release.sampled import SampledPath
 from discreet.release.selection import Selection
 from discreet.turn.described import fingerprint
 from discreet.turn.plan import Plan, Step
@@ -66,7 +70,7 @@ class Passage:
     """One meeting of people's integers with randomness, and what came of it."""
 
     turn: int
-    law: Noise | Selection
+    law: Noise | Selection | SampledPath
     exact: Any
     released: Any
 
@@ -114,6 +118,23 @@ class RecordingDoor(Door):
         self._tape.passages.append(Passage(self.index, noise, exact.copy(), released.copy()))
         return released
 
+    def select_path(
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+    ) -> list[int]:
+        people = path.copied()
+        chosen = super().select_path(sampled, path, extensions, rank)
+        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept), list(chosen)))
+        return chosen
+
+    def coins(self, keep: int, people: int) -> Mask:
+        self._kept = super().coins(keep, people)
+        return self._kept
+
+    def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
+        if self._tape.wild:
+            return int(super().draw_exactly(0, unit, scores, available))
+        return super().draw_exactly(rate, unit, scores, available)
+
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
         chosen = super().draw(selection, scores, available)
         if self._tape.wild:
@@ -138,6 +159,18 @@ class ForcedDoor(Door):
         released: Integers = passage.released.copy()
         return released
 
+    def select_path(
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+    ) -> list[int]:
+        passage = self._tape.next(self.index, sampled)
+        people, kept = passage.exact
+        chosen: list[int] = passage.released
+        steps = [(item, extensions(chosen[:place])) for place, item in enumerate(chosen)]
+        changed = people.differs(path)
+        here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
+        self._tape.costs[self.index] += abs(here - there)
+        return list(chosen)
+
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
         passage = self._tape.next(self.index, selection)
         span = ratio_range(passage.exact, _weights(selection, scores, available))
@@ -160,6 +193,25 @@ def ratio_range(here: list[int], there: list[int]) -> float:
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
     return max(ratios) - min(ratios)
+
+
+def path_likelihood(
+    sampled: SampledPath, people: GainPath, kept: Mask, changed: Integers, steps: list[tuple[int, Mask]]
+) -> float:
+    """The log-likelihood of a path, given all coins but those of the changed people."""
+    total = -inf
+    for coins in product((False, True), repeat=len(changed)):
+        mask = kept.copy()
+        mask[changed] = coins
+        chances = [sampled.chance if coin else 1 - sampled.chance for coin in coins]
+        likelihood = sum(map(log, chances))
+        people.begin(mask)
+        for item, available in steps:
+            scores = people.scores() * (sampled.exponent / people.levels)
+            likelihood += float(scores[item] - np.logaddexp.reduce(scores[available]))
+            people.take(item)
+        total = float(np.logaddexp(total, likelihood))
+    return total
 
 
 def _weights(selection: Selection, scores: Integers, available: Mask) -> list[int]:
@@ -341,16 +393,19 @@ def weakened() -> Iterator[None]:
     """
     kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice, ChosenRows, Spread, Gram, Moments)
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
+    honest_price = SampledPath.charge
     assert not issubclass(HeldRows, kinds), "held rows are added up by Rows"
     try:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = _half(sensitivity)  # type: ignore[method-assign]
             kind.span = property(_half_span(span))  # type: ignore[assignment]
+        SampledPath.charge = property(_half_price(honest_price))  # type: ignore[assignment,method-assign]
         yield
     finally:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = sensitivity  # type: ignore[method-assign]
             kind.span = span  # type: ignore[method-assign]
+        SampledPath.charge = honest_price  # type: ignore[method-assign]
 
 
 def _half(sensitivity: Any) -> Any:
@@ -359,3 +414,7 @@ def _half(sensitivity: Any) -> Any:
 
 def _half_span(span: Any) -> Any:
     return lambda gathering: max(1, span.fget(gathering) // 2)
+
+
+def _half_price(charge: Any) -> Any:
+    return lambda sampled: charge.fget(replace(sampled, rate=max(1, sampled.rate // 2)))

@@ -56,4 +56,7 @@ def fit_ridges(
     lengths = np.einsum("ki,ki->k", coefficients, coefficients)[:, None]
     variances = moment_noise**2 + reward_noise**2 * values + gram_noise**2 / 2 * lengths
     covariances = np.einsum("kij,kj,klj->kil", vectors, variances / values**2, vectors)
+    # The noise of G hits θ̂ once more along θ̂ itself: cov(Eθ) = σ²/2·(‖θ‖²·I + θθᵀ).
+    along = np.einsum("kij,kj->ki", vectors, turned / values**2)
+    covariances += gram_noise**2 / 2 * along[:, :, None] * along[:, None, :]
     return Fitted(coefficients, covariances)

@@ -62,7 +62,7 @@ class Supports:
         return Supports(self.features, coefficients), covariances
 
     def pruned(self, standard_deviations: Floats, most: int, least: float) -> "Supports":
-        """At most so many features, each with a coefficient of at least so many standard deviations."""
+        """At most so many features, each with a coefficient of more than `least` standard deviations."""
         features, coefficients = np.full_like(self.features, -1), np.zeros_like(self.coefficients)
         coefficients[:, 0] = self.coefficients[:, 0]
         for arm, size in enumerate(self.sizes.tolist()):
@@ -84,7 +84,7 @@ class Supports:
         return Supports(features, coefficients)
 
     def shared_with(self, newcomers: Mask) -> "Supports":
-        """These arms get the features that most of the others have, with coefficients of 0."""
+        """These arms get the commonest features of the others, with coefficients of 0."""
         features, coefficients = self.features.copy(), self.coefficients.copy()
         numbers, counts = np.unique(features[~newcomers], return_counts=True)
         common = numbers[np.argsort(-counts, kind="stable")]

@@ -54,6 +54,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     pure = {"privacy": Privacy(epsilon)}
     with_intercept = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
+    several: dict[str, Any] = {"stream": "iid", "items": 12, "slots": 3, "block": 6}
     return [
         _sum("sum", usual),
         _sum("sum, toeplitz", usual, method="toeplitz"),
@@ -70,8 +71,8 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _sets("sets, pure", pure, block=5),
         _sets("sets, pure, sum", pure, block=5, expert="sum"),
         _sets("sets, facility location, two contributions", twice, block=3, function=FacilityLocation),
-        _sets("sets, iid", usual, stream="iid", block=3),
-        _sets("sets, iid, concave, pure", pure, stream="iid", block=3, function=ConcaveOverModular("sqrt")),
+        _sets("sets, iid", usual, **several),
+        _sets("sets, iid, concave, pure", pure, function=ConcaveOverModular(), **several),
         _sets("sets, coverage", usual, block=4, function=WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 0)))),
         _callables("sets, callables", usual, block=5),
         _rewards("rewards", usual, explore=0.9),
@@ -109,6 +110,11 @@ def three_numbers(generator: np.random.Generator) -> Any:
     return generator.uniform(0, 1, size=3)
 
 
+def numbers(count: int) -> Callable[[np.random.Generator], Any]:
+    """An ordinary person with so many numbers between 0 and 1."""
+    return lambda generator: generator.uniform(0, 1, size=count)
+
+
 def mask_of(items: int) -> Callable[[np.random.Generator], Mask]:
     """A mask with about two thirds of the items, at least one."""
 
@@ -132,9 +138,10 @@ def _hedge(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 
 def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON} | privacy | settings
+    items = fixed["items"]
     refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
-    person = _few if isinstance(settings.get("function"), WeightedCoverage) else three_numbers
-    return Case(name, _made(SetMaximizer, fixed), person, refused, [NAN] * 3, available=mask_of(3))
+    person = _few if isinstance(settings.get("function"), WeightedCoverage) else numbers(items)
+    return Case(name, _made(SetMaximizer, fixed), person, refused, [NAN] * items, available=mask_of(items))
 
 
 def _few(generator: np.random.Generator) -> Any:

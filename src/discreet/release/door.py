@@ -17,8 +17,10 @@ from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Charge
 from discreet.errors import BudgetError, ConfigError
 from discreet.release.gathering.base import Gathered
+from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise, Once
 from discreet.release.randomness import Words
+from discreet.release.sampled import RATE_UNIT, SampledPath
 from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
 
@@ -95,14 +97,16 @@ class Door:
         """So many different candidates in every row of a table; one row of them a slot.
 
         A person moves one row by the span, or two rows by half of it each, so all rows together cost what one
-        does; all draws are paid before the first. `available` has as many candidates in every row.
+        does (docs/guarantees/selection.md, Theorem 4); all draws are paid before the first. `available` has
+        at least as many candidates in every row.
         """
         if not _genuine(gathered).gathering.is_by_slots:
             raise ConfigError("selections in slots need what is gathered in one slot a person")
         if selection.rate * selection.span < 2 * INTEGER_SLACK:
             raise ConfigError("this selection is too blunt for its integers: raise epsilon")
         table = self._scores(selection, gathered)
-        if available.shape != table.shape or (available.sum(axis=1) < draws).any():
+        shaped = table.ndim == 2 and available.shape == table.shape and available.dtype == np.bool_
+        if not shaped or (available.sum(axis=1) < draws).any():
             raise ConfigError(f"every slot must have {draws} available candidates")
         for scores, mask in zip(table, available, strict=True):
             checked_candidates(scores, mask)
@@ -113,6 +117,23 @@ class Door:
             for place in range(draws):
                 chosen[slot, place] = self.draw(selection, scores, left)
                 left[chosen[slot, place]] = False
+        return chosen
+
+    def select_path(
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+    ) -> list[int]:
+        """Up to `rank` items, one after another, among people who are kept by a coin, until none is left.
+
+        `extensions(chosen)` says which items may come next; it must not read anyone's data.
+        """
+        if path.people * path.levels * sampled.rate >= 2**62:
+            raise ConfigError(f"{path.people} people are too many for exact draws: select from parts of them")
+        self._pay(sampled.charge)
+        path.begin(self.coins(sampled.keep, path.people))
+        chosen: list[int] = []
+        while len(chosen) < rank and (mask := extensions(chosen)).any():
+            chosen.append(self.draw_exactly(sampled.rate, RATE_UNIT * path.levels, path.scores(), mask))
+            path.take(chosen[-1])
         return chosen
 
     def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:
@@ -138,6 +159,24 @@ class Door:
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
         """A selection that was paid."""
         return selection.draw(scores, self._words, available)
+
+    def coins(self, keep: int, people: int) -> Mask:
+        """Secret coins of a passage that was paid, one a person."""
+        from discreet.release import kernels
+
+        kept = np.empty(people, dtype=np.bool_)
+        kernels.fill_coins(np.uint64(keep), kept, self._words.address, self._words.state)
+        return kept
+
+    def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
+        """A draw of a path that was paid: with probability ∝ exp(rate · score / unit), exactly."""
+        from discreet.release import kernels
+
+        mask = checked_candidates(scores, available)
+        words = self._words
+        return int(
+            kernels.draw_rejecting(scores, mask, np.uint64(rate), np.uint64(unit), words.address, words.state)
+        )
 
     def _scores(self, selection: Selection, gathered: Gathered) -> Integers:
         if _genuine(gathered).gathering.span != selection.span:

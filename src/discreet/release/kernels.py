@@ -149,6 +149,31 @@ def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
         out[place] = gaussian(sigma, address, state)
 
 
+@compiled
+def fill_coins(keep: Any, out: Any, address: Any, state: Any) -> None:
+    """Coins that show True with a chance of keep/2¹⁶, one a place."""
+    for place in range(out.size):
+        out[place] = below(np.uint64(65536), address, state) < keep
+
+
+@compiled
+def draw_rejecting(scores: Any, available: Any, rate: Any, unit: Any, address: Any, state: Any) -> Any:
+    """An available candidate with probability ∝ exp(rate · score / unit), exactly.
+
+    A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), gap its distance
+    from the best. No weight is rounded or held above a floor.
+    """
+    candidates = np.flatnonzero(available)
+    best = scores[candidates[0]]
+    for place in candidates:
+        best = max(best, scores[place])
+    while True:
+        proposed = candidates[np.int64(below(np.uint64(candidates.size), address, state))]
+        gap = np.uint64(best - scores[proposed])
+        if succeeds(gap * rate, unit, address, state):
+            return proposed
+
+
 # --- selection: integer weights and draws ----------------------------------------------------------------
 TOP = 100
 """The best candidate weighs 2^TOP."""
@@ -349,6 +374,31 @@ def enter_rows(rows: Any, slots: Any, levels: Any, total: Any) -> None:
             number = rows[row, place]
             if np.isfinite(number):
                 total[slot, place] += np.int64(np.floor(min(1.0, max(-1.0, number)) * levels + 0.5))
+
+
+@compiled
+def add_path_gains(worths: Any, reached: Any, prices: Any, levels: Any, total: Any) -> None:
+    """Add what each item would add to what each person has reached, in whole steps times the item's price.
+
+    `worths` are people × items, in [0, 1]; `reached` is in steps. A price is at most 1: rounded down, one by
+    one.
+    """
+    for person in range(worths.shape[0]):
+        for item in range(worths.shape[1]):
+            worth = worths[person, item]
+            if worth > 0.0:  # not for NaN
+                gain = np.int64(np.floor(min(1.0, worth) * levels)) - reached[person]
+                if gain > 0:
+                    total[item] += np.int64(np.floor(gain * prices[item]))
+
+
+@compiled
+def take_path_gains(worths: Any, reached: Any, levels: Any) -> None:
+    """What each person has reached once an item is taken; `worths` are those of this item."""
+    for person in range(worths.size):
+        worth = worths[person]
+        if worth > 0.0:
+            reached[person] = max(reached[person], np.int64(np.floor(min(1.0, worth) * levels)))
 
 
 @compiled

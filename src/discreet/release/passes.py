@@ -5,7 +5,9 @@ takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `l
 before rounding, in steps) and the sum. `Rows.add_through` hands them in, so a pass cannot promise what `Rows`
 does not state; tests/release/test_passes.py feeds every pass hostile single people and measures the integers.
 
-Guarantee   docs/guarantees/gathering.md, Lemma 5
+Products of vectors (spread, Gram, moments) take `unit` alone: `Rounded` has left the room.
+
+Guarantee   docs/guarantees/gathering.md, Lemmas 5 and 6
 """
 
 from typing import Any
@@ -172,7 +174,7 @@ def shrink_to_one(vector: Any) -> Any:
 
 
 @compiled
-def add_spread(rows: Any, steps: Any, total: Any) -> None:
+def add_spread(rows: Any, unit: Any, total: Any) -> None:
     """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps."""
     size = rows.shape[1]
     for row in range(rows.shape[0]):
@@ -184,13 +186,13 @@ def add_spread(rows: Any, steps: Any, total: Any) -> None:
         for place in range(size):
             entry = vector[place] * shrink
             squares += entry * entry
-            total[place] += np.int64(np.floor(steps * entry + 0.5))
-        total[size] += np.int64(np.floor(steps * np.sqrt(2.0) * min(1.0, squares) + 0.5))
-        total[size + 1] += np.int64(np.floor(steps + 0.5))
+            total[place] += np.int64(np.floor(unit * entry + 0.5))
+        total[size] += np.int64(np.floor(unit * np.sqrt(2.0) * min(1.0, squares) + 0.5))
+        total[size + 1] += np.int64(np.floor(unit + 0.5))
 
 
 @compiled
-def add_gram(rows: Any, steps: Any, total: Any) -> None:
+def add_gram(rows: Any, unit: Any, total: Any) -> None:
     """Add (zzᵀ, 1) of every row z, scaled to a length of at most 1, in steps.
 
     The matrix is packed: the lower triangle row by row, off the diagonal times √2.
@@ -203,17 +205,17 @@ def add_gram(rows: Any, steps: Any, total: Any) -> None:
             continue
         cell = 0
         for place in range(size):
-            beside = steps * np.sqrt(2.0) * (vector[place] * shrink)
+            beside = unit * np.sqrt(2.0) * (vector[place] * shrink)
             for other in range(place):
                 total[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
             cell += place
             total[cell] += np.int64(np.floor(beside / np.sqrt(2.0) * (vector[place] * shrink) + 0.5))
             cell += 1
-        total[cell] += np.int64(np.floor(steps + 0.5))
+        total[cell] += np.int64(np.floor(unit + 0.5))
 
 
 @compiled
-def add_moments(contexts: Any, rewards: Any, slots: Any, steps: Any, total: Any) -> None:
+def add_moments(contexts: Any, rewards: Any, slots: Any, unit: Any, total: Any) -> None:
     """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
 
     z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.
@@ -230,11 +232,11 @@ def add_moments(contexts: Any, rewards: Any, slots: Any, steps: Any, total: Any)
         clipped = min(1.0, max(-1.0, reward)) * shrink
         cell = 0
         for place in range(size):
-            beside = steps * (vector[place] * shrink)
+            beside = unit * (vector[place] * shrink)
             for other in range(place):
                 sums[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
             cell += place
             sums[cell] += np.int64(np.floor(beside * (vector[place] * shrink) / np.sqrt(2.0) + 0.5))
             cell += 1
         for place in range(size):
-            sums[cell + place] += np.int64(np.floor(steps * clipped * (vector[place] * shrink) + 0.5))
+            sums[cell + place] += np.int64(np.floor(unit * clipped * (vector[place] * shrink) + 0.5))

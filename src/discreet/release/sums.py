@@ -107,7 +107,8 @@ def calibrate(
     from discreet.release.tree import TreeSum
 
     require.one_of("method", method, ("auto", *METHODS))
-    if (method == "fresh" or fresh) and share != 1:
+    require.number("share", share, 1e-6, 1.0)
+    if (method == "fresh" or (method == "auto" and fresh)) and share != 1:
         raise ConfigError("separate releases take the whole budget: leave out `share`, or fresh=False")
     budget = privacy.budget * share
     if method == "tree" or method == "honaker":

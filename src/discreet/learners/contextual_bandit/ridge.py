@@ -61,6 +61,7 @@ class Ridge(StagedMode):
                 f"{self.settings.features} features are too many for a ridge over all of them: "
                 "say how many are relevant"
             )
+        super().check()
 
     # --- the plan -----------------------------------------------------------------------------------------
 
@@ -98,6 +99,10 @@ class Ridge(StagedMode):
     @property
     def prepared(self) -> list[Charge]:
         return [self.spread.charge, self.gram.charge][: len(self.preparation)]
+
+    @property
+    def releasing(self) -> list[Once]:
+        return [self.spread, self.gram][: len(self.preparation)]
 
     @property
     def constants(self) -> tuple[Any, ...]:

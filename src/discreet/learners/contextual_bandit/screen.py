@@ -99,6 +99,10 @@ class Screen(StagedMode):
         return [contexts.charge + rewards.charge + squares.charge, *(stage.charge for stage in self.stages)]
 
     @property
+    def releasing(self) -> list[Once]:
+        return [*self.beginning.values(), *(stage.ridge for stage in self.stages)]
+
+    @property
     def constants(self) -> tuple[Any, ...]:
         return *self.beginning.values(), *self.stages
 

@@ -20,6 +20,8 @@ from discreet.learners.earnings import Earnings
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Moments
+from discreet.release.gathering.rounded import Rounded
+from discreet.release.noise import Once
 from discreet.turn.plan import Plan, State, paid_by_cohorts
 from discreet.turn.problem import Batch, Block, Report
 from discreet.turn.schedule import ListedBlocks, growing_blocks
@@ -77,6 +79,19 @@ class StagedMode(ArmsMode):
             fresh=False,
             share=1 - self.settings.report,
         )
+
+    def check(self) -> None:
+        for once in self.releasing:
+            if isinstance(once.gathering, Rounded):
+                once.gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
+        moments = self.moments.gathering
+        assert isinstance(moments, Moments)
+        moments.unit  # noqa: B018
+
+    @property
+    @abstractmethod
+    def releasing(self) -> list[Once]:
+        """What the preparations release with noise."""
 
     @cached_property
     def earnings(self) -> Earnings | None:

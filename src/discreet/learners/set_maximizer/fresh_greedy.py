@@ -1,10 +1,9 @@
 """Full information, i.i.d. streams: greedy on fresh data, in doubling blocks.
 
-Blocks double. Each block's slate is chosen from the PREVIOUS block's visitors alone, greedily, by k
-exponential mechanisms; so each visitor is in one release only and the whole budget goes into it: k·b²/8 = ρ
-(or, pure, k·b = ε, whichever is sharper), whatever the horizon. A visitor whose largest gain exceeds `clip`
-is scaled down to it: a span of 2·clip instead of 2. Early blocks, where noise is what hurts, clip at 0.35;
-later ones less and less.
+Blocks double. Each block's slate is chosen from the PREVIOUS block's visitors alone, greedily, by a sampled
+path (discreet/release/sampled.py): each visitor is kept by a secret coin, and items are drawn among those
+kept. A visitor's gains along a slate add up to at most 1, so the whole budget goes into every slot; and each
+visitor is in one release only, whatever the horizon. The guarantee of this mode is pure.
 
 At most `held` visitors of a block are held, the first ones; later ones of that block are not used (their
 share of the choice would not change it). Value assumes that visitors are alike over time; privacy does not.
@@ -14,18 +13,20 @@ Runtime     O(k·n) a held visitor and release; memory for 20,000 rows of two-by
 """
 
 from functools import cached_property
-from math import ceil, inf
+from math import ceil
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Mask
+from discreet.arrivals.chains import FamilyChain
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.mode import ConstantSlate
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, HeldRows, Rows
-from discreet.release.selection import Selection
+from discreet.release.gathering import Gathering, HeldRows
+from discreet.release.gathering.gain_path import GainPath
+from discreet.release.sampled import SampledPath
 from discreet.turn.plan import Plan, State, paid_by_cohorts
 from discreet.turn.problem import Batch, Block
 from discreet.turn.schedule import DoublingBlocks
@@ -34,8 +35,10 @@ __all__ = ["FreshGreedy"]
 
 MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
 """How many visitors, and how many of their numbers, are held at most."""
-LEVELS = 2**20
-"""How many integer steps a gain of `clip` has."""
+LEVELS = 2**16
+"""How many integer steps a worth of 1 has."""
+FIRST = 4
+"""The visitors of the first block, in units of what the noise of a slate is worth."""
 
 
 class FreshGreedy(ConstantSlate):
@@ -58,37 +61,30 @@ class FreshGreedy(ConstantSlate):
 
     @cached_property
     def budget(self) -> Charge:
-        """What a visitor pays in their one release: in the measure that selects more sharply."""
-        return max(self.settings.privacy.budgets, key=lambda budget: self._selection(budget).rate)
+        """What a visitor pays in their one release: pure, whatever δ is granted."""
+        return self.settings.privacy.budgets[0]
 
-    @cached_property
-    def selection(self) -> Selection:
-        """At k draws a release; a score of LEVELS is a gain of `clip`."""
-        return self._selection(self.budget)
-
-    def _selection(self, budget: Charge) -> Selection:
-        return Selection.for_budget(budget, self.clipped_gains(1.0), draws=self.settings.slots)
-
-    def clipped_gains(self, clip: float) -> Rows:
-        """What adds up one gain for each item, from 0 to `clip`."""
-        return Rows((self.settings.items,), length=clip, norm=inf, nonnegative=True, levels=LEVELS)
+    def path(self, index: int) -> SampledPath:
+        """How the slate of release `index` is drawn."""
+        return SampledPath.for_budget(
+            self.budget.amount,
+            people=max(1, self.held(index)),
+            steps=self.settings.slots,
+            candidates=self.settings.items,
+        )
 
     @cached_property
     def noise(self) -> float:
-        """How many visitors' whole gains the noise is worth, if nothing is clipped."""
-        return 1 / (self.selection.rate * LEVELS)
+        """How many visitors' whole gains the noise of a draw is worth, in a small block."""
+        small = SampledPath.for_budget(self.budget.amount, people=1, steps=1, candidates=2)
+        return 1 / (small.chance * small.exponent)
 
     @cached_property
     def schedule(self) -> DoublingBlocks:
         settings = self.settings
-        usual = max(1, min(ceil(15 * self.noise), settings.rounds // 8))
+        usual = max(1, min(ceil(FIRST * settings.slots * self.noise), settings.rounds // 8))
         first = usual if settings.block == "auto" else settings.block
         return DoublingBlocks(settings.rounds, first, last=False)
-
-    def clip(self, index: int) -> float:
-        """The largest gain that counts, a public number: clipping fades as blocks grow, like noise does."""
-        growth = (self.held(index) / (100 * self.noise)) ** 0.3
-        return float(min(1.0, 0.35 * max(1.0, growth)))
 
     def held(self, index: int) -> int:
         """How many visitors of a block are held."""
@@ -104,22 +100,21 @@ class FreshGreedy(ConstantSlate):
 
     @cached_property
     def plan(self) -> Plan:
-        charge = self.selection.charge(self.budget.measure) * self.settings.slots
         releases = self.schedule.releases
+        paths = [self.path(index) for index in range(releases)]
         facts = {
             "expert": "fresh greedy",
             "block": self.schedule.first,
             "releases": releases,
-            "noise_in_visitors": self.noise * self.clip(0),
+            "noise_in_visitors": self.noise,
         }
-        total = paid_by_cohorts(self.settings.privacy, [charge] * (releases > 0))
         return Plan.scheduled(
             self.schedule,
-            lambda index: charge,
-            total,
+            lambda index: paths[index].charge,
+            paid_by_cohorts(self.settings.privacy, [path.charge for path in paths]),
             cohort=lambda index: index,
             facts=facts,
-            constants=(self.selection, LEVELS, MOST_ROWS, MOST_NUMBERS),
+            constants=(*paths, LEVELS, MOST_ROWS, MOST_NUMBERS),
         )
 
     def start(self) -> tuple[State, State]:
@@ -137,23 +132,12 @@ class FreshGreedy(ConstantSlate):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        visitors, held = block["visitors"], block["visitors"].gathering
-        assert isinstance(held, HeldRows)
-        gains = self.clipped_gains(self.clip(door.index))
-        left = np.ones(self.settings.items, dtype=np.bool_)
-        slate: list[int] = []
-        for _ in range(self.settings.slots):
-            scores = held.total(visitors, lambda rows: self._scaled(rows, slate, gains.length), gains)
-            slate.append(door.select(self.selection, scores, left))
-            left[slate[-1]] = False
+        gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.items), LEVELS)
+        slate = door.select_path(self.path(door.index), gains, self._left, self.settings.slots)
         return {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
-    def _scaled(self, rows: Floats, chosen: list[int], clip: float) -> Floats:
-        """Each visitor's gains on top of what is chosen, scaled down to a largest gain of `clip`."""
-        covered = self._family.begin(rows)
-        for item in chosen:
-            covered = self._family.add(rows, covered, item)
-        gains = self._family.gains(rows, covered)
-        largest = gains.max(axis=1, initial=0.0, keepdims=True)
-        shrink = np.minimum(1.0, clip / np.maximum(largest, 1e-300))
-        return np.asarray(gains * shrink, dtype=np.float64)
+    def _left(self, chosen: list[int]) -> Mask:
+        """What is not on the slate yet."""
+        left = np.ones(self.settings.items, dtype=np.bool_)
+        left[chosen] = False
+        return left

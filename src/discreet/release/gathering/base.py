@@ -108,6 +108,11 @@ class Gathering(ABC):
             raise ConfigError(f"a state of {type(self).__name__} must be integers of shape {self.shape}")
         return Gathered(self, values)
 
+    def check_own(self, gathered: Gathered) -> None:
+        """Refuse what another gathering added up: it would be stated wrongly."""
+        if gathered.gathering != self:
+            raise ConfigError(f"this {type(self).__name__} takes what it gathered itself")
+
     def merge(self, one: Gathered, other: Gathered) -> Gathered:
         """The people of both; nobody may be in both.
 

@@ -38,7 +38,7 @@ class ChosenRows(Gathering):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))
-        if len(self.shape) != 2:
+        if len(self.shape) != 2 or min(self.shape) < 1:
             raise ConfigError(f"shape must be slots and numbers in a row, got {self.shape}")
         check_levels(self.levels)
 
@@ -72,9 +72,13 @@ class ChosenRows(Gathering):
 
     def magnitudes(self, gathered: Gathered) -> Gathered:
         """The sums without their signs: they move no farther than the sums themselves."""
+        self.check_own(gathered)
         return Gathered(self, np.abs(gathered.values))
 
     def picked(self, gathered: Gathered, columns: Integers) -> Gathered:
         """Some columns of each slot, one row of them a slot: fewer numbers, which a person moves less far."""
+        self.check_own(gathered)
+        if columns.ndim != 2 or len(columns) != self.shape[0]:
+            raise ConfigError(f"columns must be one row for each of {self.shape[0]} slots")
         fewer = replace(self, shape=columns.shape)
         return Gathered(fewer, np.take_along_axis(gathered.values, columns, axis=1))

@@ -15,6 +15,7 @@ from math import isqrt, sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, as_shape, check_levels, passes
 from discreet.release.gathering.rounded import Rounded
 
@@ -41,20 +42,27 @@ class Gram(Rounded):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))
+        width = self.width
+        if len(self.shape) != 1 or width < 1 or width * (width + 1) // 2 + 1 != self.size:
+            raise ConfigError(f"second moments are a packed triangle and a count, got {self.shape}")
         check_levels(self.levels)
 
     @classmethod
     def of(cls, size: int, levels: int = 1) -> "Gram":
         """For vectors of so many numbers."""
-        return cls((size * (size + 1) // 2 + 1,), levels)
+        return cls((size * (size + 1) // 2 + 1 if size > 0 else 0,), levels)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        return (isqrt(max(0, 8 * self.size - 7)) - 1) // 2
 
     def add(self, gathered: Gathered, rows: Floats) -> None:
         """Scale, multiply, quantise and add one row a person; what is not finite counts as zero."""
-        width = (isqrt(8 * self.size - 7) - 1) // 2
-        rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), width)
-        steps = self.steps
+        rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.width)
+        unit = self.unit
         gathered.additions += 1
-        passes().add_gram(rows, steps, gathered.values)
+        passes().add_gram(rows, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float]:
         """Totals as a symmetric matrix, and how many people there were."""

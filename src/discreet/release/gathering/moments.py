@@ -50,12 +50,16 @@ class Moments(Rounded):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))
+        if len(self.shape) != 2 or min(self.shape) < 1:
+            raise ConfigError(f"moments have slots and numbers in a slot, got {self.shape}")
+        if self.width < 1 or self.width * (self.width + 3) // 2 != self.shape[1]:
+            raise ConfigError(f"moments are a packed triangle and a vector in each slot, got {self.shape}")
         check_levels(self.levels)
 
     @classmethod
     def of(cls, slots: int, size: int, levels: int = 1) -> "Moments":
         """For so many arms and contexts of so many numbers."""
-        return cls((slots, size * (size + 3) // 2), levels)
+        return cls((slots, size * (size + 3) // 2 if size > 0 else 0), levels)
 
     @property
     def width(self) -> int:
@@ -77,9 +81,9 @@ class Moments(Rounded):
         contexts = np.ascontiguousarray(contexts, dtype=np.float64).reshape(len(rewards), self.width)
         rewards = np.ascontiguousarray(rewards, dtype=np.float64)
         slots = np.ascontiguousarray(slots, dtype=np.int64)
-        steps = self.steps
+        unit = self.unit
         gathered.additions += 1
-        passes().add_moments(contexts, rewards, slots, steps, gathered.values)
+        passes().add_moments(contexts, rewards, slots, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, Floats]:
         """Totals as a matrix of second moments and a vector of moments for each slot."""

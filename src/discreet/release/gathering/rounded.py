@@ -1,10 +1,10 @@
 """What gatherings of products share: vectors that are computed in floats, and rounded with room to spare.
 
-A person's vector v has length at most 1, and any two people's differ by at most `unit_sensitivity`. It is
-entered as ⌊steps·v + ½⌋, with `steps` a little below `levels`: rounding moves each entry by at most ½, so the
-INTEGER vectors of any two people differ by at most levels · unit_sensitivity.
+Any two people's vectors, or one person's and nobody's, differ by at most `distance` in l₂. A vector v is
+entered as ⌊unit·v + ½⌋, with `unit` a little below `levels`: rounding moves each entry by at most ½, so the
+INTEGER vectors of any two people differ by at most levels · distance. Totals come out unit/levels too small.
 
-    steps · s + √cells + 1 ≤ levels · s        s = unit_sensitivity(2); one step for floating point
+    unit · s + √entries + 1 ≤ levels · s        s = distance; one step for floating point
 
 Guarantee   docs/guarantees/gathering.md, Lemma 6
 """
@@ -45,7 +45,7 @@ class Rounded(Gathering):
         return 2 * int(self.distance * self.levels + 1)
 
     @property
-    def steps(self) -> float:
+    def unit(self) -> float:
         """What a length of 1 is multiplied with before rounding."""
         found = self.levels - (sqrt(self.entries) + 1) / self.distance
         if found < self.levels / 2:

@@ -96,6 +96,7 @@ class Rows(Gathering):
 
         An entry and its opposite move as far apart as twice what it moves: the same span.
         """
+        self.check_own(gathered)
         values = gathered.values.reshape(-1)
         return Gathered(self, np.concatenate([-values, values]) if both else -values)
 

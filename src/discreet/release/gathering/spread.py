@@ -13,10 +13,14 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, as_shape, check_levels, passes
 from discreet.release.gathering.rounded import Rounded
 
 __all__ = ["Spread"]
+
+MOST_FEATURES = 2**20
+"""Up to here one step is enough for what floating point adds to the rounding."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Spread(Rounded):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))
+        if len(self.shape) != 1 or not 3 <= self.shape[0] <= MOST_FEATURES + 2:
+            raise ConfigError(f"a spread has between 1 and 2^20 numbers, and two more, got {self.shape}")
         check_levels(self.levels)
 
     @classmethod
@@ -48,9 +54,9 @@ class Spread(Rounded):
     def add(self, gathered: Gathered, rows: Floats) -> None:
         """Scale, square, quantise and add one row a person; what is not finite counts as zero."""
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size - 2)
-        steps = self.steps
+        unit = self.unit
         gathered.additions += 1
-        passes().add_spread(rows, steps, gathered.values)
+        passes().add_spread(rows, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float, float]:
         """Totals as the sum of people's vectors, of their squared lengths, and how many people there were."""
