@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.learners.running_sum import RunningSum
     from discreet.learners.set_maximizer import SetMaximizer
     from discreet.learners.set_minimizer import SetMinimizer
+    from discreet.learners.set_selector import SetSelector
     from discreet.learners.streaming_learner import StreamingLearner
     from discreet.learners.warm_up import warm_up
     from discreet.turn.journal import FileJournal, MemoryJournal
@@ -42,6 +43,7 @@ __all__ = [
     "RunningSum",
     "SetMaximizer",
     "SetMinimizer",
+    "SetSelector",
     "StateError",
     "StreamingLearner",
     "load",
@@ -58,6 +60,7 @@ _HOMES = {
     "RunningSum": "discreet.learners.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",
     "SetMinimizer": "discreet.learners.set_minimizer",
+    "SetSelector": "discreet.learners.set_selector",
     "StreamingLearner": "discreet.learners.streaming_learner",
     "load": "discreet.learners.registry",
     "warm_up": "discreet.learners.warm_up",

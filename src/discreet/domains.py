@@ -1,5 +1,27 @@
-"""Where decisions lie: boxes, balls and simplices, from discreet/decide/domains.py."""
+"""Where decisions lie: boxes, balls and simplices for points; matroids and knapsacks for sets.
+
+From discreet/decide/domains.py, matroids.py and knapsack.py.
+"""
 
 from discreet.decide.domains import Box, Domain, LpBall, Simplex
+from discreet.decide.knapsack import Knapsack
+from discreet.decide.matroids import (
+    GraphicMatroid,
+    LaminarMatroid,
+    OracleMatroid,
+    PartitionMatroid,
+    UniformMatroid,
+)
 
-__all__ = ["Box", "Domain", "LpBall", "Simplex"]
+__all__ = [
+    "Box",
+    "Domain",
+    "GraphicMatroid",
+    "Knapsack",
+    "LaminarMatroid",
+    "LpBall",
+    "OracleMatroid",
+    "PartitionMatroid",
+    "Simplex",
+    "UniformMatroid",
+]

@@ -10,6 +10,7 @@ from discreet.arrivals.losses import (
     Samples,
     SquaredLoss,
 )
+from discreet.arrivals.places import Nearby, Types
 from discreet.arrivals.set_functions import (
     AnyFunction,
     ClickModel,
@@ -34,10 +35,12 @@ __all__ = [
     "LogisticLoss",
     "Loss",
     "MinusModular",
+    "Nearby",
     "Samples",
     "SetFunction",
     "SetFunctions",
     "SquaredLoss",
+    "Types",
     "WeightedCoverage",
     "check_set_function",
 ]

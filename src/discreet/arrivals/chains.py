@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.arrivals.set_functions import SetFunctions
 
-__all__ = ["FamilyChain"]
+__all__ = ["FamilyChain", "PresentChain"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +40,29 @@ class FamilyChain:
         worth, covered = state
         gained = self.family.gains(rows, covered)[:, item]
         return worth + gained, self.family.add(rows, covered, item)
+
+
+@dataclass(frozen=True)
+class PresentChain:
+    """The same, for rows with one more number in front: 1 if somebody is there, 0 if the place is empty.
+
+    Nobody is worth nothing, also in families where a row of zeros is somebody.
+    """
+
+    family: SetFunctions
+
+    @property
+    def _chain(self) -> FamilyChain:
+        return FamilyChain(self.family)
+
+    def begin(self, rows: Floats) -> Any:
+        """What is known of these rows with the empty set."""
+        return self._chain.begin(rows[:, 1:])
+
+    def worths(self, rows: Floats, state: Any) -> Floats:
+        """The worth of the set with one more item, people × items."""
+        return np.asarray(rows[:, :1] * self._chain.worths(rows[:, 1:], state), dtype=np.float64)
+
+    def take(self, rows: Floats, state: Any, item: int) -> Any:
+        """What is known after this item was taken."""
+        return self._chain.take(rows[:, 1:], state, item)

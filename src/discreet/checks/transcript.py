@@ -119,10 +119,10 @@ class RecordingDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
     ) -> list[int]:
         people = path.copied()
-        chosen = super().select_path(sampled, path, extensions, rank)
+        chosen = super().select_path(sampled, path, extensions)
         self._tape.passages.append(Passage(self.index, sampled, (people, self._kept), list(chosen)))
         return chosen
 
@@ -160,7 +160,7 @@ class ForcedDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
     ) -> list[int]:
         passage = self._tape.next(self.index, sampled)
         people, kept = passage.exact
@@ -204,6 +204,8 @@ def path_likelihood(
         mask = kept.copy()
         mask[changed] = coins
         chances = [sampled.chance if coin else 1 - sampled.chance for coin in coins]
+        if not all(chances):
+            continue
         likelihood = sum(map(log, chances))
         people.begin(mask)
         for item, available in steps:

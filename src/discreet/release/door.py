@@ -120,18 +120,18 @@ class Door:
         return chosen
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask], rank: int
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
     ) -> list[int]:
-        """Up to `rank` items, one after another, among people who are kept by a coin, until none is left.
+        """Up to `sampled.steps` items, one after another, among people who are kept by a coin.
 
-        `extensions(chosen)` says which items may come next; it must not read anyone's data.
+        `extensions(chosen)` says which items may come next, if any; it must not read anyone's data.
         """
         if path.people * path.levels * sampled.rate >= 2**62:
             raise ConfigError(f"{path.people} people are too many for exact draws: select from parts of them")
         self._pay(sampled.charge)
         path.begin(self.coins(sampled.keep, path.people))
         chosen: list[int] = []
-        while len(chosen) < rank and (mask := extensions(chosen)).any():
+        while len(chosen) < sampled.steps and (mask := extensions(chosen)).any():
             chosen.append(self.draw_exactly(sampled.rate, RATE_UNIT * path.levels, path.scores(), mask))
             path.take(chosen[-1])
         return chosen

@@ -4,7 +4,7 @@ Each person is kept with probability p by one secret coin. Among those kept, ite
 another, each by the exponential mechanism with rate η on the gains on top of what was drawn before. A
 person's gains along any path add up to at most 1 (discreet/release/gathering/gain_path.py), so
 
-    ε = ln(1 + p·e^η/(1 − p))        whatever the number of steps
+    ε = ln((1 − p + p·e^η) / (1 − p + p·e^(−kη)))        for k steps; at most ln(1 + p·e^η/(1 − p)) for any k
 
 Draws are exact: a proposal, accepted with probability exp(−η·gap) (a floor under the weights, as
 discreet/release/selection.py has it, would break the telescoping). η and p are dyadic.
@@ -14,7 +14,7 @@ Runtime     one pass over the kept people a step
 """
 
 from dataclasses import dataclass
-from math import exp, expm1, inf, log, log1p, nextafter, sqrt
+from math import expm1, inf, log, log1p, nextafter, sqrt
 
 import numpy as np
 
@@ -27,6 +27,8 @@ WHOLE = 2**16
 """Chances are whole multiples of 1/WHOLE."""
 RATE_UNIT = 2**12
 """Rates are whole multiples of 1/RATE_UNIT."""
+MOST_RATE = 2**18
+"""Up to here the exponential of a rate is far inside what floats can hold."""
 
 
 @dataclass(frozen=True)
@@ -36,44 +38,50 @@ class SampledPath:
     Parameters
     ----------
     keep
-        Of 65,536 coins so many show "kept".
+        Of 65,536 coins so many show "kept"; all of them keep everybody.
     rate
         The exponent of a gain of 1, in units of 1/4096.
+    steps
+        How many items are drawn, at most.
 
     Examples
     --------
     >>> path = SampledPath.for_budget(1.0, people=1000, steps=10, candidates=300)
     >>> round(path.chance, 2), round(path.exponent, 2), path.charge.amount <= 1
     (0.34, 1.22, True)
+    >>> SampledPath.for_budget(1.0, people=1000, steps=1, candidates=300).chance  # one draw needs no coins
+    1.0
     """
 
     keep: int
     rate: int
+    steps: int
 
     def __post_init__(self) -> None:
-        if not (1 <= self.keep < WHOLE and 1 <= self.rate < 2**20):
+        if not (1 <= self.keep <= WHOLE and 1 <= self.rate < MOST_RATE and self.steps >= 1):
             raise ConfigError("the budget is too small or too large for sampled paths: use another method")
 
     @classmethod
     def for_budget(cls, epsilon: float, *, people: int, steps: int, candidates: int) -> "SampledPath":
-        """The path of this price with the least predicted error: noise of the draws and of the sampling.
-
-        error = steps · ln(candidates)/(p·η) + √(people·(1 − p)/p)
-        """
+        """The path of this price with the least predicted error."""
         found, least = None, inf
-        for keep in np.unique(np.linspace(WHOLE / 1024, WHOLE * 0.98, 400).astype(int)).tolist():
-            chance = keep / WHOLE
-            odds = expm1(epsilon) * (1 - chance) / chance * (1 - 2**-40)
-            rate = int(log(odds) * RATE_UNIT) if odds > 1 else 0
-            if not 1 <= rate < 2**20:
-                continue
-            drawn = steps * log(max(2, candidates)) / (chance * rate / RATE_UNIT)
-            error = drawn + sqrt(people * (1 - chance) / chance)
+        for keep in np.unique(np.linspace(WHOLE / 1024, WHOLE, 400).astype(int)).tolist():
+            path = cls._sharpest(keep, steps, epsilon)
+            error = inf if path is None else path.error(people, candidates)
             if error < least:
-                found, least = cls(keep, rate), error
+                found, least = path, error
         if found is None:
             raise ConfigError(f"epsilon = {epsilon:g} is too small or too large for sampled paths")
         return found
+
+    @classmethod
+    def _sharpest(cls, keep: int, steps: int, epsilon: float) -> "SampledPath | None":
+        """The largest rate that the budget pays for, by bisection; None if there is none."""
+        low, high = 0, MOST_RATE
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if _epsilon(keep, middle, steps) <= epsilon else (low, middle)
+        return cls(keep, low, steps) if low else None
 
     @property
     def chance(self) -> float:
@@ -87,11 +95,21 @@ class SampledPath:
 
     @property
     def charge(self) -> Charge:
-        """ε = ln(1 + p·e^η/(1 − p)), rounded up."""
-        epsilon = log1p(self.chance * exp(self.exponent) / (1 - self.chance))
-        return pure(nextafter(epsilon * (1 + 2**-44), inf))
+        """What a path costs each person."""
+        return pure(_epsilon(self.keep, self.rate, self.steps))
 
-    def error(self, people: int, steps: int, candidates: int) -> float:
-        """The predicted error of a whole path, in people."""
-        drawn = steps * log(max(2, candidates)) / (self.chance * self.exponent)
+    def error(self, people: int, candidates: int) -> float:
+        """How far a path falls short, in people: by the noise of its draws, and by that of sampling.
+
+        steps · ln(candidates)/(p·η) + √(people·(1 − p)/p)
+        """
+        drawn = self.steps * log(max(2, candidates)) / (self.chance * self.exponent)
         return drawn + sqrt(people * (1 - self.chance) / self.chance)
+
+
+def _epsilon(keep: int, rate: int, steps: int) -> float:
+    """ln((1 − p + p·e^η) / (1 − p + p·e^(−kη))), rounded up."""
+    chance, exponent = keep / WHOLE, rate / RATE_UNIT
+    above = log1p(chance * expm1(exponent))
+    below = log1p(chance * expm1(-steps * exponent)) if keep < WHOLE else -steps * exponent
+    return nextafter((above - below) * (1 + 2**-40), inf)

@@ -37,7 +37,7 @@ MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
 """How many visitors, and how many of their numbers, are held at most."""
 LEVELS = 2**16
 """How many integer steps a worth of 1 has."""
-FIRST = 4
+FIRST = 8
 """The visitors of the first block, in units of what the noise of a slate is worth."""
 
 
@@ -76,7 +76,9 @@ class FreshGreedy(ConstantSlate):
     @cached_property
     def noise(self) -> float:
         """How many visitors' whole gains the noise of a draw is worth, in a small block."""
-        small = SampledPath.for_budget(self.budget.amount, people=1, steps=1, candidates=2)
+        small = SampledPath.for_budget(
+            self.budget.amount, people=1, steps=self.settings.slots, candidates=self.settings.items
+        )
         return 1 / (small.chance * small.exponent)
 
     @cached_property
@@ -133,7 +135,7 @@ class FreshGreedy(ConstantSlate):
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.items), LEVELS)
-        slate = door.select_path(self.path(door.index), gains, self._left, self.settings.slots)
+        slate = door.select_path(self.path(door.index), gains, self._left)
         return {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
     def _left(self, chosen: list[int]) -> Mask:

@@ -1,0 +1,112 @@
+"""Made-up records to choose from: a city's homes, a log of films that people liked.
+
+share = value of what was chosen / value of what greedy without noise chooses        to the same people
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.arrivals import ClickModel, Nearby
+from discreet.decide.constraints import Constraint, Priced
+from discreet.decide.knapsack import Knapsack
+from discreet.decide.matroids import PartitionMatroid, UniformMatroid
+
+__all__ = ["City", "FilmLog", "greedy_without_noise", "value_to"]
+
+BOX = ((0.0, 1.0), (0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class City:
+    """Homes around eight centres, one in ten anywhere; sites on a grid of 20 × 15.
+
+    >>> homes = City.drawn(1000, seed=3).homes
+    >>> homes.shape, bool((homes >= 0).all() and (homes <= 1).all())
+    ((1000, 2), True)
+    """
+
+    homes: Floats
+
+    @classmethod
+    def drawn(cls, people: int, *, seed: int = 0) -> "City":
+        """Centres in the middle of the box, with spreads and weights of their own."""
+        generator = np.random.default_rng([seed, 8])
+        centres = generator.uniform(0.1, 0.9, size=(8, 2))
+        spreads = generator.uniform(0.02, 0.1, size=8)
+        weights = generator.dirichlet(np.full(8, 2.0))
+        which = generator.choice(8, size=people, p=weights)
+        homes = centres[which] + generator.normal(size=(people, 2)) * spreads[which, None]
+        anywhere = generator.random(people) < 0.1
+        homes[anywhere] = generator.uniform(size=(int(anywhere.sum()), 2))
+        return cls(np.clip(homes, 0.0, 1.0))
+
+    @cached_property
+    def nearby(self) -> Nearby:
+        """What a site is worth to a home: 1 at the door, 0 from 0.15 on."""
+        return Nearby(self.sites, 0.15, BOX)
+
+    @property
+    def sites(self) -> tuple[tuple[float, float], ...]:
+        """The middles of a grid of 20 × 15."""
+        return tuple(((x + 0.5) / 20, (y + 0.5) / 15) for x in range(20) for y in range(15))
+
+    def domain(self, kind: str) -> Any:
+        """Ten sites; ten in four strips with quotas 3, 3, 2, 2; or what a budget of 1 buys."""
+        if kind == "uniform":
+            return UniformMatroid(300, 10)
+        if kind == "partition":
+            return PartitionMatroid(tuple(min(3, int(x * 4)) for x, _ in self.sites), (3, 3, 2, 2))
+        costs = np.random.default_rng(5).uniform(0.05, 0.2, size=300)
+        return Knapsack(tuple(costs.tolist()), 1.0)
+
+    @property
+    def worths(self) -> Floats:
+        """What each site is worth to each home."""
+        return self.nearby.worths(self.nearby.admit(self.homes, 300)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FilmLog:
+    """Which of 300 titles each person liked: few each, popular ones more often, by taste."""
+
+    liked: Floats
+
+    @classmethod
+    def drawn(cls, people: int, *, seed: int = 0) -> "FilmLog":
+        """Titles are the same for every seed; people differ in activity and taste."""
+        titles = np.random.default_rng(7)
+        popularity = np.sort(titles.lognormal(0, 0.8, size=300))[::-1]
+        vectors = titles.normal(size=(300, 4))
+        generator = np.random.default_rng(seed)
+        activity = generator.lognormal(0, 0.9, size=people)
+        tastes = generator.normal(size=(people, 4))
+        keenness = np.exp(0.5 * tastes @ vectors.T - 0.5)
+        rates = 0.18 * popularity / popularity.mean() * activity[:, None] * keenness
+        chances = (1 - np.exp(-rates)) * 0.15
+        return cls((generator.random(chances.shape) < chances).astype(np.float64))
+
+    @property
+    def function(self) -> ClickModel:
+        """A person is served by any title they liked."""
+        return ClickModel()
+
+
+def value_to(worths: Floats, chosen: list[int]) -> float:
+    """What the set is worth to all people, each of whom uses the best item."""
+    return float(worths[:, chosen].max(axis=1).sum()) if chosen else 0.0
+
+
+def greedy_without_noise(worths: Floats, domain: Constraint) -> list[int]:
+    """The greedy set, by density under a knapsack: what private choices are measured against."""
+    prices = domain.factors("density") if isinstance(domain, Priced) else np.ones(worths.shape[1])
+    reached = np.zeros(len(worths))
+    chosen: list[int] = []
+    while len(chosen) < domain.rank and (left := domain.extensions(chosen)).any():
+        gains = np.maximum(worths - reached[:, None], 0.0).sum(axis=0) * prices
+        chosen.append(int(np.argmax(np.where(left, gains, -np.inf))))
+        reached = np.maximum(reached, worths[:, chosen[-1]])
+    return chosen

@@ -1,0 +1,220 @@
+"""One set, once, from many people's records, under public constraints.
+
+This file says what the selector is; how it chooses is in the files beside it, one a method.
+
+Guarantee   docs/guarantees/selector.md
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.privacy import Privacy
+from discreet.errors import BudgetError, ConfigError
+from discreet.learners.labels import Label, labels_of
+from discreet.learners.learner import JournalLike, privacy_settings
+from discreet.learners.set_selector.greedy import Greedy
+from discreet.learners.set_selector.histogram import Histogram
+from discreet.learners.set_selector.mode import SelectorMode
+from discreet.learners.set_selector.sampled import Sampled
+from discreet.learners.set_selector.settings import SetSelectorSettings
+from discreet.turn.engine import Engine
+from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.signals import delivered_after
+
+__all__ = ["Chosen", "SetSelector"]
+
+METHODS: dict[str, type[SelectorMode]] = {"histogram": Histogram, "sampled": Sampled, "greedy": Greedy}
+ENOUGH = 30.0
+"""People times ε for each item of the set, from which on a histogram is better than draws; measured."""
+CHUNK = 20_000
+"""How many people are read at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """What was chosen: everything here is public.
+
+    `value` is what the set is worth to all people together, with its standard deviation; None if it was not
+    paid for.
+    """
+
+    items: list[int]
+    labels: list[Any]
+    method: str
+    why: str
+    guarantee: Guarantee
+    value: tuple[float, float] | None
+
+    def as_plain(self) -> dict[str, Any]:
+        """Numbers, strings and lists: for a message or a file."""
+        value = None if self.value is None else {"mean": self.value[0], "standard_deviation": self.value[1]}
+        return {
+            "items": self.items,
+            "labels": self.labels,
+            "method": self.method,
+            "why": self.why,
+            "value": value,
+            "guarantee": str(self.guarantee),
+        }
+
+
+class SetSelector:
+    """Choose one set from many people's records, without giving any of them away.
+
+    Which sites to open, which tests to offer, which titles to stock: a person's worth of a set is monotone
+    and lies in [0, 1], and the set that is worth most to all of them is sought, under quotas or a budget.
+
+    Guarantee: docs/guarantees/selector.md. Differential privacy for each person's whole record; how many
+    people there are is public.
+
+    Parameters
+    ----------
+    domain
+        Which sets may be chosen: `UniformMatroid(items, rank)`, `PartitionMatroid(groups, quotas)`,
+        `LaminarMatroid`, `GraphicMatroid`, `OracleMatroid` or `Knapsack(costs, budget)` of discreet.domains.
+    privacy
+        What is asked for. Most methods give a pure guarantee, so `delta` is hardly ever used.
+    function
+        What a record means: a family of discreet.arrivals. `Nearby(sites, reach, box)` and `Types(table)`
+        have public cells; `ClickModel`, `FacilityLocation`, `ConcaveOverModular`, `WeightedCoverage(covers)`
+        take a row of numbers a person.
+    labels
+        The items' names.
+    method
+        "histogram" (families with public cells: one noisy histogram, then any optimisation for free),
+        "sampled" (people are kept by a coin; draws whose gains telescope), "greedy" (one draw a step, each
+        paid for), or "auto": from public numbers, and `why` tells the reason. A histogram where there are
+        cells and not too few people, else the one with the least predicted error.
+    report
+        The share of the budget, up to ½, that pays for the value of what was chosen. A histogram tells it
+        for nothing.
+    seed
+        Makes a run reproducible, and its guarantee void: for simulations.
+    journal
+        A file in which the choice is committed before it is shown; if it is there already it is read back.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Privacy, SetSelector
+    >>> from discreet.arrivals import Nearby
+    >>> from discreet.domains import UniformMatroid
+    >>> sites = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
+    >>> city = Nearby(sites, reach=0.3, box=((0.0, 1.0), (0.0, 1.0)))
+    >>> homes = np.random.default_rng(0).normal([0.25, 0.75], 0.05, size=(5000, 2))
+    >>> chosen = SetSelector(UniformMatroid(25, rank=1), Privacy(1.0), function=city, seed=1).fit(homes)
+    >>> sites[chosen.items[0]], chosen.method
+    ((0.25, 0.75), 'histogram')
+
+    References
+    ----------
+    Mitrovic, Bun, Krause, Karbasi (2017), "Differentially Private Submodular Maximization".
+    Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and Knapsack
+    Constraints".
+    """
+
+    def __init__(
+        self,
+        domain: Any,
+        privacy: Privacy,
+        *,
+        function: Any,
+        labels: Sequence[Label] | None = None,
+        method: Literal["auto", "histogram", "sampled", "greedy"] = "auto",
+        report: float = 0.0,
+        seed: int | None = None,
+        journal: JournalLike = None,
+    ) -> None:
+        self.settings = SetSelectorSettings(
+            **privacy_settings(privacy),
+            seed=seed,
+            domain=domain,
+            function=function,
+            labels=None if labels is None else tuple(labels),
+            method=method,
+            report=report,
+        )
+        self._journal = journal
+        self._fitted = False
+
+    def fit(self, people: Any) -> Chosen:
+        """Choose, from one record a person: rows of numbers, or a frame of them.
+
+        One release, which spends the whole budget: a second `fit` is refused.
+        """
+        if self._fitted:
+            raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
+        rows = _as_rows(people, self.settings)
+        problem = self.problem_for(replace(self.settings, people=len(rows)))
+        engine = Engine(problem, type(self).__name__, self._journal)
+        try:
+            if engine.turn.index == 0:
+                for first in range(0, len(rows), CHUNK):
+                    part = rows[first : first + CHUNK]
+                    places = np.arange(first, first + len(part))
+                    with delivered_after:
+                        engine.gather(Batch(0, 0, places, part, NOTHING, engine.coins))
+                engine.release(len(rows), {})
+        finally:
+            engine.detach()
+        self._fitted = True
+        return self._chosen(problem, engine)
+
+    @classmethod
+    def problem_for(cls, settings: SetSelectorSettings) -> SelectorMode:
+        """The method that these settings ask for; "auto" is the one with the least predicted error."""
+        if settings.method != "auto":
+            return METHODS[settings.method](settings)
+        spread = settings.count * settings.privacy.budgets[0].amount / settings.domain.rank
+        if settings.has_cells and spread >= ENOUGH:
+            return Histogram(settings)
+        found: list[SelectorMode] = []
+        refusals: list[ConfigError] = []
+        for method in (Sampled, Greedy):
+            try:
+                mode = method(settings)
+                mode.error  # noqa: B018  refuses budgets that it cannot serve
+                found.append(mode)
+            except ConfigError as refusal:
+                refusals.append(refusal)
+        if not found:
+            raise refusals[0]
+        return min(found, key=lambda mode: mode.error)
+
+    def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
+        public, settings = engine.public, self.settings
+        items = public["chosen"].tolist()
+        names = labels_of(settings.domain.items, settings.labels).tolist()
+        value = tuple(public["value"].tolist())
+        return Chosen(
+            items,
+            [names[item] for item in items],
+            problem.method,
+            problem.why,
+            engine.guarantee,
+            (value[0], value[1]) if value else None,
+        )
+
+
+def _as_rows(people: Any, settings: SetSelectorSettings) -> Any:
+    """One row a person, as something with a length and slices."""
+    if hasattr(people, "to_numpy"):
+        people = people.to_numpy()
+    if not isinstance(people, np.ndarray):
+        try:
+            people = list(people)
+        except TypeError:
+            raise ConfigError("people must be one record each: an array, a frame, or a list") from None
+    if isinstance(people, np.ndarray) and people.ndim == 1 and _width(settings) == 1:
+        people = people[:, None]
+    if not len(people):
+        raise ConfigError("there are no people to choose for")
+    return people
+
+
+def _width(settings: SetSelectorSettings) -> int:
+    return settings.function.width(settings.domain.items)

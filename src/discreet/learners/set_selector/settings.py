@@ -1,0 +1,81 @@
+"""The public settings of a set selector."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from discreet import require
+from discreet.arrivals.places import Nearby, Types
+from discreet.arrivals.set_functions import (
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    WeightedCoverage,
+)
+from discreet.decide.knapsack import Knapsack
+from discreet.decide.matroids import (
+    GraphicMatroid,
+    LaminarMatroid,
+    OracleMatroid,
+    PartitionMatroid,
+    UniformMatroid,
+)
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled
+from discreet.turn.settings import Settings
+
+__all__ = ["Domain", "Family", "SetSelectorSettings"]
+
+Domain = UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
+Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | Nearby | Types
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetSelectorSettings(Settings):
+    """What `SetSelector` is made with, and how many people there are: public data."""
+
+    domain: Domain
+    function: Family
+    labels: tuple[Label, ...] | None = None
+    method: Literal["auto", "histogram", "sampled", "greedy"] = "auto"
+    report: float = 0.0
+    people: int | None = None
+    """How many there are: known when `fit` is called."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.number("report", self.report, 0.0, 0.5)
+        if self.horizon is not None:
+            raise ConfigError("a selector has no horizon: it chooses once")
+        if self.people is not None:
+            require.whole("people", self.people, 1, 2**26)
+        self.function.width(self.domain.items)  # refuses functions that do not fit the domain
+        if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
+            raise ConfigError(
+                f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
+            )
+        if self.method == "histogram" and not self.has_cells:
+            kind = type(self.function).__name__
+            raise ConfigError(f"a histogram needs public cells (Nearby, Types), which {kind} has not")
+
+    @property
+    def has_cells(self) -> bool:
+        """Whether people fall into public cells."""
+        return isinstance(self.function, Nearby | Types)
+
+    @cached_property
+    def count(self) -> int:
+        """How many people there are."""
+        if self.people is None:
+            raise ConfigError("the number of people is known when fit is called")
+        return self.people
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Refuses an oracle with the remedy."""
+        domain = plain.get("domain")
+        if isinstance(domain, dict) and domain.get("kind") == "OracleMatroid":
+            raise ConfigError(
+                "an oracle is not kept in files: make the selector with it and without a journal"
+            )
+        return super().from_plain(plain)

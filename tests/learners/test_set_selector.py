@@ -1,0 +1,237 @@
+"""One set from people's records: if these fail, a record is given away, or the wrong sites are opened."""
+
+from itertools import permutations, product
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import BudgetError, ConfigError, Privacy, SetSelector
+from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
+from discreet.arrivals.chains import PresentChain
+from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.learners.set_selector.sampled import LEVELS
+from discreet.release.gathering import HeldRows
+from discreet.release.gathering.gain_path import GainPath
+from discreet.release.randomness import seeded_words
+from discreet.release.sampled import RATE_UNIT, SampledPath
+
+BOTH = Privacy(1.0, 1e-6)
+BOX = ((0.0, 1.0), (0.0, 1.0))
+SITES = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
+
+
+def homes(count: int = 4000, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    centres = np.array([[0.25, 0.75], [0.75, 0.25]])
+    return np.clip(centres[generator.integers(2, size=count)] + generator.normal(0, 0.05, (count, 2)), 0, 1)
+
+
+# --- what it chooses -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["auto", "histogram", "sampled", "greedy"])
+def test_sites_are_where_people_live(method: Any) -> None:
+    city = Nearby(SITES, 0.3, BOX)
+    chosen = SetSelector(UniformMatroid(25, 2), BOTH, function=city, method=method, seed=3).fit(homes())
+    assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
+    assert chosen.method == ("histogram" if method == "auto" else method)
+    assert chosen.guarantee.epsilon_spent <= 1.0
+
+
+def test_quotas_and_budgets_are_kept() -> None:
+    city, groups = Nearby(SITES, 0.3, BOX), tuple(int(x > 0.5) for x, _ in SITES)
+    west = SetSelector(PartitionMatroid(groups, (1, 0)), BOTH, function=city, seed=1).fit(homes())
+    assert [SITES[item] for item in west.items] == [(0.25, 0.75)]
+    costs = tuple(1.0 if x < 0.5 else 5.0 for x, _ in SITES)
+    for method in ("histogram", "sampled", "greedy"):
+        bought = SetSelector(Knapsack(costs, 3.0), BOTH, function=city, method=method, seed=1).fit(homes())
+        assert sum(costs[item] for item in bought.items) <= 3.0
+        assert (0.25, 0.75) in [SITES[item] for item in bought.items]
+
+
+def test_rows_of_preferences_choose_titles_by_name() -> None:
+    likes = np.random.default_rng(0).random((3000, 6)) < [0.02, 0.5, 0.05, 0.3, 0.02, 0.02]
+    names = ["a", "b", "c", "d", "e", "f"]
+    selector = SetSelector(UniformMatroid(6, 2), BOTH, function=ClickModel, labels=names, seed=1)
+    chosen = selector.fit(likes.astype(float))
+    assert chosen.labels == ["b", "d"]
+    assert chosen.as_plain()["labels"] == ["b", "d"]
+    assert "3000 people" in chosen.why
+
+
+def test_types_are_counted() -> None:
+    table = Types(((1.0, 0.0, 0.2), (0.0, 1.0, 0.2), (0.0, 0.0, 1.0)))
+    people = np.random.default_rng(0).choice(3, size=500, p=[0.1, 0.6, 0.3])
+    chosen = SetSelector(UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1).fit(people)
+    assert sorted(chosen.items) == [1, 2]
+    held = SetSelector(UniformMatroid(3, 2), Privacy(1.0), function=table, method="sampled", seed=1).fit(
+        people
+    )
+    assert sorted(held.items) == [1, 2]
+
+
+def test_the_value_of_the_choice_is_told_if_it_is_paid_for() -> None:
+    likes = (np.random.default_rng(0).random((3000, 4)) < 0.3).astype(float)
+    without = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, seed=1).fit(likes)
+    assert without.value is None
+    for method in ("sampled", "greedy"):
+        paid = SetSelector(
+            UniformMatroid(4, 2), BOTH, function=ClickModel, method=method, report=0.3, seed=2
+        ).fit(likes)
+        assert paid.value is not None
+        truth = likes[:, paid.items].max(axis=1).sum()
+        assert abs(paid.value[0] - truth) < 8 * paid.value[1]  # Laplace: α < 1e-5, with a fixed seed
+        assert paid.guarantee.epsilon_spent <= 1.0
+    city = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), seed=2).fit(homes())
+    assert city.value is not None
+
+
+# --- who is protected ------------------------------------------------------------------------------------
+
+
+def exact_law(
+    path: SampledPath, others: np.ndarray, row: np.ndarray, prices: np.ndarray
+) -> dict[tuple[int, ...], float]:
+    """The law of two draws among three items, the last person's coin averaged out; the others are kept.
+
+    Written independently of the door. Privacy given the others' coins is more than is promised.
+    """
+    rows = np.concatenate([others, [row]])
+    held = HeldRows((len(rows), 4))
+    people = held.empty()
+    held.add(people, np.arange(len(rows)), np.concatenate([np.ones((len(rows), 1)), rows], axis=1))
+    law = dict.fromkeys(permutations(range(3), 2), 0.0)
+    for coin in (False, True) if path.chance < 1 else (True,):
+        for chosen in law:
+            walk = GainPath(people, PresentChain(FacilityLocation()), prices, LEVELS)
+            walk.begin(np.append(np.ones(len(others), dtype=bool), coin))
+            likelihood = path.chance if coin else 1 - path.chance
+            for place, item in enumerate(chosen):
+                scores = path.exponent * walk.scores() / LEVELS
+                weights = np.exp(scores - scores.max())
+                weights[list(chosen[:place])] = 0.0
+                likelihood *= weights[item] / weights.sum()
+                walk.take(item)
+            law[chosen] += likelihood
+    return law
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        SampledPath(20_000, 5000, 2),
+        SampledPath(60_000, 1000, 2),
+        SampledPath(2**16, 800, 2),
+        SampledPath(3000, 20_000, 2),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("prices", [[1.0, 1.0, 1.0], [0.3, 1.0, 0.7]], ids=str)
+@pytest.mark.parametrize("lovers", [0, 3, 60])
+def test_no_record_moves_the_law_of_a_path_by_more_than_epsilon(
+    path: SampledPath, prices: list[float], lovers: int
+) -> None:
+    """All pairs of extreme people beside others: the exact ratio of laws, against what is charged."""
+    others = np.tile([[1.0, 0.0, 0.0]], (lovers, 1))
+    others = np.concatenate([others, np.tile([[0.0, 0.0, 1.0]], (lovers, 1))])
+    extremes = [*map(np.array, product((0.0, 1.0), repeat=3)), np.array([0.5, 1.0, 0.3])]
+    laws = [exact_law(path, others, row, np.array(prices)) for row in extremes]
+    worst = max(abs(log(one[chosen] / two[chosen])) for one in laws for two in laws for chosen in one)
+    assert worst <= path.charge.amount
+    if lovers == 60 and min(prices) == 1:
+        assert worst > 0.8 * path.charge.amount  # so the bound is not loose by mistake
+
+
+def test_draws_are_exactly_those_of_the_exponential_mechanism() -> None:
+    from discreet.release import kernels
+
+    scores, mask = np.array([0, 3 * LEVELS, 2 * LEVELS, 9 * LEVELS]), np.array([True, True, True, False])
+    words, rate = seeded_words(1, 0), RATE_UNIT // 2
+    unit = np.uint64(RATE_UNIT * LEVELS)
+    drawn = [
+        kernels.draw_rejecting(scores, mask, np.uint64(rate), unit, words.address, words.state)
+        for _ in range(20_000)
+    ]
+    weights = np.exp([0.0, 1.5, 1.0, -np.inf])
+    expected = weights / weights.sum()
+    found = np.bincount(drawn, minlength=4) / 20_000
+    assert found[3] == 0
+    assert np.abs(found - expected).max() < 5.5 * np.sqrt(0.25 / 20_000)  # α < 1e-6
+
+
+def test_gains_of_a_person_add_up_to_one_along_any_path() -> None:
+    generator = np.random.default_rng(0)
+    held = HeldRows((1, 6))
+    for _ in range(50):
+        person = held.empty()
+        held.add(person, np.array([0]), np.concatenate([[[1.0]], generator.random((1, 5))], axis=1))
+        walk = GainPath(person, PresentChain(ClickModel()), generator.uniform(0.3, 1, 5), LEVELS)
+        walk.begin(np.array([True]))
+        total = 0
+        for item in generator.permutation(5):
+            scores = walk.scores()
+            assert (scores >= 0).all()
+            total += int(scores[item])
+            walk.take(int(item))
+        assert total <= LEVELS
+
+
+@pytest.mark.parametrize("method", ["histogram", "sampled", "greedy"])
+def test_strange_records_are_worth_nothing_and_stop_nobody(method: Any) -> None:
+    city = Nearby(SITES, 0.3, BOX)
+    people: list[Any] = [*homes(2000).tolist(), "strange", None, [1.0], [np.nan, 0.5], [1e308, -1e308]]
+    chosen = SetSelector(UniformMatroid(25, 2), BOTH, function=city, method=method, seed=3).fit(people)
+    assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
+
+
+def test_nobody_is_worth_nothing_also_where_a_row_of_zeros_is_somebody() -> None:
+    """A point that is not finite must not count as the corner of the box."""
+    city = Nearby(((0.0, 0.0), (1.0, 1.0)), 0.5, BOX)
+    people = np.concatenate([np.full((300, 2), np.nan), np.full((200, 2), 1.0)])
+    chosen = SetSelector(UniformMatroid(2, 1), BOTH, function=city, method="sampled", seed=1).fit(people)
+    assert chosen.items == [1]
+
+
+# --- once ------------------------------------------------------------------------------------------------
+
+
+def test_a_second_choice_is_refused_and_a_kept_one_is_read_back(tmp_path: Any) -> None:
+    city = Nearby(SITES, 0.3, BOX)
+    first = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state")
+    chosen = first.fit(homes(300))
+    with pytest.raises(BudgetError, match="chooses once"):
+        first.fit(homes(300))
+    again = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(
+        homes(300)
+    )
+    assert again.items == chosen.items
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"function": Nearby(SITES[:3], 0.3, BOX)},
+        {"method": "histogram", "function": FacilityLocation()},
+        {"method": "magic"},
+        {"report": 0.7},
+        {"labels": ["a"]},
+        {"domain": "everything"},
+        {"function": WeightedCoverage(((1, 0), (0, 1)))},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {"domain": UniformMatroid(25, 2), "privacy": BOTH, "function": ClickModel}
+    with pytest.raises(ConfigError) as refusal:
+        SetSelector(**(usual | wrong))
+    assert "\n" not in str(refusal.value)
+
+
+def test_people_must_be_there_and_have_the_right_shape() -> None:
+    selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX))
+    with pytest.raises(ConfigError, match="no people"):
+        selector.fit([])
+    with pytest.raises(ConfigError, match="one record each"):
+        selector.fit(3)
