@@ -30,6 +30,7 @@ class SelectorMode(Problem):
     """A way of choosing one set from many people's records: one block, one release."""
 
     proof = "selector.md"
+    neighbours = "replace one person's whole record"
     settings: SetSelectorSettings
 
     @property

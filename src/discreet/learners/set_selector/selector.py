@@ -7,7 +7,7 @@ Guarantee   docs/guarantees/selector.md
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -140,6 +140,13 @@ class SetSelector:
         )
         self._journal = journal
         self._fitted = False
+
+    @classmethod
+    def from_settings(cls, settings: SetSelectorSettings, journal: JournalLike = None) -> Self:
+        """The selector with these settings."""
+        selector = cls.__new__(cls)
+        selector.settings, selector._journal, selector._fitted = settings, journal, False
+        return selector
 
     def fit(self, people: Any) -> Chosen:
         """Choose, from one record a person: rows of numbers, or a frame of them.
