@@ -96,7 +96,8 @@ class Projecting(Protocol):
 class Entropic(Protocol):
     """The face of the polytope on which all of the rank is used, with the entropy ψ = rank · Σ x·ln x.
 
-    ψ is 1-strongly convex in the l₁ norm there. The names are those of `Domain`, and mean the same.
+    ψ is 1-strongly convex in the l₁ norm there. The names are those of `Domain`, and mean the same: boxes,
+    balls and simplices answer them too, each with a regulariser of its own.
     """
 
     @property

@@ -104,6 +104,7 @@ def improved_by_swaps(
     [2, 0]
     """
     found = lazy_greedy(gains_of, constraint, chosen=chosen)
+    least = WORTHWHILE * _value(gains_of, found)
     for _ in range(require.whole("limit", limit, 0)):
         changes = changes_of(found) if changes_of else _changes(gains_of, found, constraint.items)
         for slot in range(len(found)):
@@ -111,7 +112,7 @@ def improved_by_swaps(
             allowed[found] = False
             changes[slot, ~allowed] = -np.inf
         best = int(np.argmax(changes))
-        if changes.flat[best] <= WORTHWHILE * _value(gains_of, found):
+        if changes.flat[best] <= least:
             break
         found[best // constraint.items] = best % constraint.items
         found = lazy_greedy(gains_of, constraint, chosen=found)  # under a knapsack more may fit now

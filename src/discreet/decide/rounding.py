@@ -59,11 +59,13 @@ def swap_rounded(
     for basis in bases:
         if len(basis) != matroid.rank or not matroid.contains(basis):
             raise ConfigError(f"bases must be feasible sets of {matroid.rank} items, got {list(basis)!r:.60}")
-    merged, held = set(bases[0]), weights[0]
-    for basis, weight in zip(bases[1:], weights[1:], strict=True):
+    merged, held = set[int](), 0.0
+    for basis, weight in zip(bases, weights, strict=True):
         if weight > 0:
+            merged = (
+                _merged(matroid, merged, set(basis), held / (held + weight), coin) if held else set(basis)
+            )
             held += weight
-            merged = _merged(matroid, merged, set(basis), 1 - weight / held, coin)
     return sorted(merged)
 
 
