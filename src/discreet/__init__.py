@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.budget.guarantee import Guarantee
     from discreet.budget.privacy import Privacy
     from discreet.learners.contextual_bandit import ContextualBandit
+    from discreet.learners.continuous_maximizer import ContinuousMaximizer
     from discreet.learners.hedge import Hedge
     from discreet.learners.registry import load
     from discreet.learners.running_sum import RunningSum
@@ -32,6 +33,7 @@ __all__ = [
     "BudgetError",
     "ConfigError",
     "ContextualBandit",
+    "ContinuousMaximizer",
     "DiscreetError",
     "FileJournal",
     "Guarantee",
@@ -52,6 +54,7 @@ __all__ = [
 
 _HOMES = {
     "ContextualBandit": "discreet.learners.contextual_bandit",
+    "ContinuousMaximizer": "discreet.learners.continuous_maximizer",
     "FileJournal": "discreet.turn.journal",
     "Guarantee": "discreet.budget.guarantee",
     "Hedge": "discreet.learners.hedge",

@@ -1,5 +1,6 @@
 """What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
 
+from discreet.arrivals.continuous import BudgetAllocation, ContinuousFunctions, Gradient, Multilinear
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
 from discreet.arrivals.losses import (
     CallableLoss,
@@ -24,17 +25,21 @@ from discreet.arrivals.set_functions import (
 
 __all__ = [
     "AnyFunction",
+    "BudgetAllocation",
     "CallableLoss",
     "ClickModel",
     "ConcaveOverModular",
+    "ContinuousFunctions",
     "CostFunctions",
     "FacilityLocation",
     "GeneralisedLinearLoss",
+    "Gradient",
     "GraphCut",
     "HuberLoss",
     "LogisticLoss",
     "Loss",
     "MinusModular",
+    "Multilinear",
     "Nearby",
     "Samples",
     "SetFunction",

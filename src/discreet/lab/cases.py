@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet import (
     ContextualBandit,
+    ContinuousMaximizer,
     Hedge,
     Privacy,
     RunningSum,
@@ -19,6 +20,7 @@ from discreet import (
 )
 from discreet.arrays import Mask
 from discreet.arrivals import (
+    BudgetAllocation,
     ConcaveOverModular,
     FacilityLocation,
     GraphCut,
@@ -29,7 +31,7 @@ from discreet.arrivals import (
     WeightedCoverage,
 )
 from discreet.checks import Case
-from discreet.domains import LpBall, Simplex
+from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
 from discreet.learners.learner import Learner
 
 __all__ = ["HORIZON", "cases"]
@@ -92,6 +94,15 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
         _arms("arms, screen", usual, block=2, relevant=1),
         _arms("arms, screen, report", usual, block=2, relevant=2, report=0.5, context_length=1.0),
+        _points("points", usual, block=3),
+        _points("points, bound, pure", pure, block=4, bound=0.5, play="point"),
+        _points(
+            "points, budget",
+            usual,
+            block=3,
+            domain=Knapsack((1.0, 2.0, 2.5), 3.0),
+            function=BudgetAllocation(),
+        ),
         _streaming("streaming", usual, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
@@ -237,6 +248,12 @@ def _first_of(arms: int) -> Callable[[np.random.Generator], Mask]:
         return made
 
     return mask
+
+
+def _points(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    fixed = {"domain": UniformMatroid(3, 2), "horizon": HORIZON} | privacy | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
+    return Case(name, _made(ContinuousMaximizer, fixed), three_numbers, refused, [NAN] * 3)
 
 
 def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:

@@ -11,6 +11,7 @@ __all__ = ["HOMES", "learner_named", "load"]
 
 HOMES = {
     "ContextualBandit": "discreet.learners.contextual_bandit",
+    "ContinuousMaximizer": "discreet.learners.continuous_maximizer",
     "Hedge": "discreet.learners.hedge",
     "RunningSum": "discreet.learners.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",

@@ -1,0 +1,6 @@
+"""Sets and points under constraints, decided anew as people come: see `ContinuousMaximizer`."""
+
+from discreet.learners.continuous_maximizer.learner import ContinuousMaximizer
+from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
+
+__all__ = ["ContinuousMaximizer", "ContinuousMaximizerSettings"]

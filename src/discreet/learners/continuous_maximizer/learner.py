@@ -1,0 +1,106 @@
+"""Which set, or which point of a polytope, is worth most, decided anew as people come.
+
+This file says what the learner is; how it learns is in boosted.py beside it.
+
+Guarantee   docs/guarantees/continuous.md
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from discreet.arrivals.continuous import Multilinear
+from discreet.budget.privacy import Privacy
+from discreet.learners.continuous_maximizer.boosted import Boosted
+from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
+from discreet.learners.labels import Label, labels_of
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+
+__all__ = ["ContinuousMaximizer"]
+
+
+class ContinuousMaximizer(Learner):
+    """Choose sets under quotas or a budget, or points between them, without giving anyone away.
+
+    Everybody's function is monotone with diminishing returns; the learner keeps close to the best fixed point
+    for all of them, up to 1 − 1/e, on any stream.
+
+    Guarantee: docs/guarantees/continuous.md. Privacy assumes nothing.
+
+    Runtime: O(items) a person (six gradients); one noise vector a block, some 150 blocks.
+
+    Parameters
+    ----------
+    domain
+        Which sets, or mixtures of sets, may be decided: a matroid or `Knapsack` of discreet.domains.
+    horizon
+        How many people.
+    privacy
+        What is asked for; with `delta=0` the guarantee is pure and costs much more.
+    function
+        What a row means: `Multilinear(family)` (a set is worth what the family says), `BudgetAllocation()`,
+        or `Gradient(callable, numbers)` of discreet.arrivals.
+    labels
+        The items' names.
+    play
+        "set": a feasible set each round. "point": how much of each item.
+    bound
+        The longest a person's gradient may be; longer ones are scaled down. "auto" releases a typical length
+        from the first hundredth of people, who pay for that and for nothing else.
+    block
+        How many people see the same decision; "auto": some 150 blocks, which grow.
+    seed, journal, checkpoint
+        As for `SetMaximizer`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import ContinuousMaximizer, Privacy
+    >>> from discreet.domains import PartitionMatroid
+    >>> shelves = PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1))          # one item from each of two shelves
+    >>> shop = ContinuousMaximizer(shelves, 5000, Privacy(1.0, 1e-6), seed=1)
+    >>> likes = np.random.default_rng(0).random((5000, 6)) < [0.1, 0.6, 0.1, 0.1, 0.1, 0.5]
+    >>> sets = shop.replay(likes.astype(float))
+    >>> sets[-1].tolist()
+    [1, 5]
+
+    References
+    ----------
+    Zhang et al. (2022), "Stochastic Continuous Submodular Maximization: Boosting via Non-oblivious Function".
+    Perez-Salazar, Cummings (2021), Algorithm 4; Sadeghi, Fazel (2021), DPMFW.
+    """
+
+    settings_type = ContinuousMaximizerSettings
+    modes = (Boosted,)
+
+    def __init__(
+        self,
+        domain: Any,
+        horizon: int,
+        privacy: Privacy,
+        *,
+        function: Any = Multilinear,
+        labels: Sequence[Label] | None = None,
+        play: Literal["set", "point"] = "set",
+        bound: float | Literal["auto"] = "auto",
+        block: int | Literal["auto"] = "auto",
+        seed: int | None = None,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+    ) -> None:
+        settings = ContinuousMaximizerSettings(
+            **privacy_settings(privacy),
+            horizon=horizon,
+            seed=seed,
+            domain=domain,
+            function=function,
+            labels=None if labels is None else tuple(labels),
+            play=play,
+            bound=bound,
+            block=block,
+        )
+        super().__init__(settings, journal, checkpoint)
+
+    @property
+    def labels(self) -> Any:
+        """The items' names, to be indexed with a set."""
+        return labels_of(self.settings.domain.items, self.settings.labels)

@@ -1,0 +1,77 @@
+"""The public settings of a continuous maximiser."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from discreet import require
+from discreet.arrivals.continuous import BudgetAllocation, Gradient, Multilinear
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled
+from discreet.learners.set_selector.settings import Domain
+from discreet.turn.settings import Settings
+
+__all__ = ["ContinuousMaximizerSettings"]
+
+RELEASES = 160
+"""How often a new point is decided, where nobody says."""
+LOOKED_AT = 0.01
+"""The share of people whose gradients' lengths set the bound, where nobody says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContinuousMaximizerSettings(Settings):
+    """What `ContinuousMaximizer` is made with: its parameters, as public data."""
+
+    domain: Domain
+    function: Multilinear | BudgetAllocation | Gradient = Multilinear()
+    labels: tuple[Label, ...] | None = None
+    play: Literal["set", "point"] = "set"
+    bound: float | Literal["auto"] = "auto"
+    block: int | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("horizon", self.horizon)
+        self.function.width(self.domain.items)  # refuses functions that do not fit the domain
+        if self.bound != "auto":
+            require.number("bound", self.bound, 1e-8, 1e8)
+        if self.block != "auto":
+            require.whole("block", self.block)
+        if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
+            raise ConfigError(
+                f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
+            )
+
+    @property
+    def rounds(self) -> int:
+        """How many people."""
+        assert self.horizon is not None
+        return self.horizon
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The rounds of each block: growing like T·(i/R)^1.5, or all alike.
+
+        The first one, if there is no bound, looks at lengths only.
+        """
+        rounds = self.rounds
+        looked = max(1, int(LOOKED_AT * rounds)) if self.bound == "auto" else 0
+        left = rounds - looked
+        if self.block != "auto":
+            blocks = [self.block] * ((left - 1) // self.block)
+        else:
+            ends = [round(left * ((place + 1) / RELEASES) ** 1.5) for place in range(RELEASES)]
+            ends = sorted({end for end in ends if 0 < end < left})
+            blocks = [after - before for before, after in zip([0, *ends], ends, strict=False)]
+        return (*([looked] if looked and looked < rounds else []), *blocks)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Refuses callables with the remedy."""
+        for name, kind in (("domain", "OracleMatroid"), ("function", "Gradient")):
+            if isinstance(plain.get(name), dict) and plain[name].get("kind") == kind:
+                raise ConfigError(
+                    f"a {name} that is a callable is not kept in files: make the learner with it "
+                    "and journal=path"
+                )
+        return super().from_plain(plain)
