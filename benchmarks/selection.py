@@ -1,7 +1,7 @@
-"""SetSelector: the share of noise-free greedy's value that private choices keep.
+"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's, and of meta-Frank–Wolfe's value.
 
-Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on.
-`--points FILE` (a .npy file with two columns) measures real points besides.
+Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
+(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides.
 """
 
 import json
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from discreet import Privacy, SetSelector, warm_up
-from discreet.arrivals import Nearby
+from discreet import ContinuousMaximizer, Privacy, SetSelector, warm_up
+from discreet.arrivals import Multilinear, Nearby
 from discreet.domains import UniformMatroid
+from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
@@ -36,13 +37,21 @@ CASES: dict[str, tuple[str, int, float]] = {
     "rows_coverage_943": ("film", 943, 1.0),
     "rows_coverage_1e4_eps0.1": ("film", 10**4, 0.1),
 }
+ONLINE: dict[str, tuple[int, str, float]] = {
+    "iid_1e4": (10**4, "iid", 1.0),
+    "drift_1e4": (10**4, "drift", 1.0),
+    "switch_1e4": (10**4, "switch", 1.0),
+    "iid_1e4_eps0.1": (10**4, "iid", 0.1),
+    "iid_1e5": (10**5, "iid", 1.0),
+}
 BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows_coverage_943"}
 """Cases in which every method is measured."""
 
 
 def share(kind: str, people: int, epsilon: float, settings: dict[str, Any], seed: int) -> float:
     """What one choice is worth, over what greedy without noise is worth to the same people."""
-    records: Any
+    domain: Any
+    function: Any
     if kind == "film":
         log = FilmLog.drawn(people, seed=seed)
         domain, function, records, worths = UniformMatroid(300, 10), log.function, log.liked, log.liked
@@ -68,6 +77,15 @@ def real_share(path: str, people: int, seed: int) -> float:
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
 
 
+def online_share(people: int, stream: str, epsilon: float, seed: int) -> float:
+    """What the sets that are played are worth, over non-private meta-Frank–Wolfe's points."""
+    rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
+    learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), seed=seed)
+    return played_value(learner, rows) / meta_frank_wolfe(
+        rows, Multilinear(), domain.vertex, np.full(100, 0.05)
+    )
+
+
 def summary(values: list[float]) -> dict[str, float]:
     """Mean, standard error and the worst of all."""
     return {"mean": mean(values), "standard_error": stdev(values) / len(values) ** 0.5, "worst": min(values)}
@@ -77,7 +95,8 @@ def main() -> None:
     """Measure and print."""
     warm_up()
     console = Console(stderr=True)
-    plans = [(name, case, {}) for name, case in CASES.items()]
+    plans: list[tuple[str, tuple[str, int, float], dict[str, Any]]] = []
+    plans += [(name, case, {}) for name, case in CASES.items()]
     for name in sorted(BESIDE):
         for method, settings in METHODS.items():
             if not (method == "histogram" and CASES[name][0] == "film"):
@@ -87,7 +106,13 @@ def main() -> None:
     shares: dict[str, Any] = {}
     for place, (name, _, _) in enumerate(plans):
         shares[name] = summary(found[place * len(SEEDS) : (place + 1) * len(SEEDS)])
-    report: dict[str, Any] = {"share": shares}
+    runs = [(*case, seed) for case in ONLINE.values() for seed in (SEEDS if case[0] < 10**5 else SEEDS[:6])]
+    played = dict(zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True))
+    online = {
+        name: summary([value for run, value in played.items() if run[:3] == case])
+        for name, case in ONLINE.items()
+    }
+    report: dict[str, Any] = {"share": shares, "online": online}
     if "--points" in sys.argv:
         path = sys.argv[sys.argv.index("--points") + 1]
         report["real_points"] = {

@@ -12,7 +12,7 @@ those in discreet/arrivals/set_functions.py, and have public cells besides.
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,7 +134,8 @@ class Nearby(_BestItem):
         return np.asarray(np.where(np.isfinite(found), found, 0.0))
 
     def cells(self, wanted: int) -> Cells:
-        """A grid of about so many equal cells; a cell's people are taken to be in its middle."""
+        """A grid of about so many equal cells, none larger than the reach; people count as in the middle."""
+        wanted = max(wanted, ceil(float(np.prod(self._size / min(self.reach, float(self._size.max()))))))
         side = (max(1, wanted) / float(np.prod(self._size))) ** (1 / len(self.box))
         grid = tuple(int(np.clip(round(side * size), 1, 2**16)) for size in self._size)
         while prod(grid) * len(self.sites) > 2**26:

@@ -28,8 +28,6 @@ from discreet.turn.signals import delivered_after
 __all__ = ["Chosen", "SetSelector"]
 
 METHODS: dict[str, type[SelectorMode]] = {"histogram": Histogram, "sampled": Sampled, "greedy": Greedy}
-ENOUGH = 30.0
-"""People times ε for each item of the set, from which on a histogram is better than draws; measured."""
 CHUNK = 20_000
 """How many people are read at once."""
 
@@ -88,7 +86,7 @@ class SetSelector:
         "histogram" (families with public cells: one noisy histogram, then any optimisation for free),
         "sampled" (people are kept by a coin; draws whose gains telescope), "greedy" (one draw a step, each
         paid for), or "auto": from public numbers, and `why` tells the reason. A histogram where there are
-        cells and not too few people, else the one with the least predicted error.
+        cells, else the one with the least predicted error.
     report
         The share of the budget, up to ½, that pays for the value of what was chosen. A histogram tells it
         for nothing.
@@ -176,8 +174,7 @@ class SetSelector:
         """The method that these settings ask for; "auto" is the one with the least predicted error."""
         if settings.method != "auto":
             return METHODS[settings.method](settings)
-        spread = settings.count * settings.privacy.budgets[0].amount / settings.domain.rank
-        if settings.has_cells and spread >= ENOUGH:
+        if settings.has_cells:
             return Histogram(settings)
         found: list[SelectorMode] = []
         refusals: list[ConfigError] = []
