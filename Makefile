@@ -25,6 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/display.py
 	$(BIN)/python benchmarks/minimize.py
 	$(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/contextual.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

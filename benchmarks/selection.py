@@ -1,4 +1,4 @@
-"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's, and of meta-Frank–Wolfe's value.
+"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's value.
 
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
 (six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides.

@@ -10,7 +10,7 @@ import platform
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -90,21 +90,7 @@ class Story(StrEnum):
     display = "display"
     bundle = "bundle"
     totals = "totals"
-
-
-class Feedback(StrEnum):
-    """What a site gets to see."""
-
-    full = "full"
-    bandit = "bandit"
-    clicks = "clicks"
-
-
-class Stream(StrEnum):
-    """What the value may assume."""
-
-    any = "any"
-    iid = "iid"
+    dosing = "dosing"
 
 
 @app.command()
@@ -112,10 +98,11 @@ def demo(
     story: Annotated[
         Story,
         typer.Option(
-            help="display: what to show a million visitors; bundle: what to bundle; totals: running sums."
+            help="display: what to show a million visitors; bundle: what to bundle; totals: running sums; "
+            "dosing: which dose for whom."
         ),
     ] = Story.display,
-    people: Annotated[int | None, typer.Option(help="How many visitors or shoppers.")] = None,
+    people: Annotated[int | None, typer.Option(help="How many visitors, shoppers or patients.")] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
@@ -124,13 +111,14 @@ def demo(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A shop learns what to show without giving any visitor away.
+    """A shop learns what to show, or a clinic whom to give what, without giving anybody away.
 
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
     from discreet.lab.stories.bundle import tell_bundle
     from discreet.lab.stories.display import tell_display
+    from discreet.lab.stories.dosing import tell_dosing
     from discreet.lab.stories.totals import tell_totals
 
     console = Console(quiet=as_json)
@@ -138,6 +126,7 @@ def demo(
         Story.display: (tell_display, 1_000_000),
         Story.bundle: (tell_bundle, 300_000),
         Story.totals: (tell_totals, 50_000),
+        Story.dosing: (tell_dosing, 100_000),
     }
     tell, usual = stories[story]
     count = usual if people is None else people
@@ -148,27 +137,42 @@ def demo(
 
 @app.command()
 def plan(
-    items: Annotated[int, typer.Option(help="How many items there are.")],
-    rounds: Annotated[int, typer.Option(help="How many visitors are expected.")],
+    rounds: Annotated[int, typer.Option(help="How many people are expected.")],
+    problem: Annotated[
+        Literal["sets", "contextual"],
+        typer.Option(help="sets: which items; contextual: which arm, given the context."),
+    ] = "sets",
+    items: Annotated[int | None, typer.Option(help="Sets: how many items there are.")] = None,
     slots: Annotated[
-        int | None, typer.Option(help="How many are shown. Without it: plan for the set of least cost.")
+        int | None, typer.Option(help="Sets: how many are shown. Without it: the set of least cost.")
+    ] = None,
+    feedback: Annotated[
+        Literal["full", "bandit", "clicks"] | None,
+        typer.Option(help="Sets: what the site gets to see; full by default."),
+    ] = None,
+    stream: Annotated[
+        Literal["any", "iid"] | None, typer.Option(help="Sets: iid if visitors are alike over time.")
+    ] = None,
+    arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
+    features: Annotated[int | None, typer.Option(help="Contextual: how many numbers a context has.")] = None,
+    relevant: Annotated[
+        str | None, typer.Option(help="Contextual: how many features an arm needs, or all.")
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
-    feedback: Annotated[Feedback, typer.Option(help="What the site gets to see.")] = Feedback.full,
-    stream: Annotated[Stream, typer.Option(help="iid: visitors are alike over time.")] = Stream.any,
     as_json: Json = False,
 ) -> None:
     """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
     from discreet.budget.privacy import Privacy
-    from discreet.lab.planning import make_plan, print_plan
+    from discreet.lab.plans import asked_plan
 
-    settings = {"feedback": feedback.value, "stream": stream.value}
-    found = make_plan(items, slots, rounds, Privacy(epsilon, delta), settings, Console(quiet=as_json))
+    options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
+    options |= {"arms": arms, "features": features, "relevant": relevant}
+    found, show = asked_plan(problem, rounds, Privacy(epsilon, delta), options, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(found))
     else:
-        print_plan(found, Console())
+        show(found, Console())
 
 
 @app.command()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import as_floats
+from discreet.arrivals.feedback import as_floats, as_numbers_anyway
 from discreet.errors import OutOfBounds
 
 __all__ = ["as_contexts"]
@@ -27,10 +27,17 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
         if row is None or row.shape != (width,):
             raise OutOfBounds(f"a context must be {width} numbers")
         return row.reshape(1, width).copy()
-    if isinstance(contexts, np.ndarray) and contexts.dtype.kind in "biuf":
+    if isinstance(contexts, np.ndarray) and contexts.dtype.kind in "biufUSc":
         if contexts.shape != (count, width):
             raise OutOfBounds(f"contexts must be a matrix with {width} numbers a row, one row a round")
-        return np.array(contexts, dtype=np.float64)
+        if (
+            contexts.dtype.kind in "USc"
+        ):  # one entry made it so: everybody else's numbers are numbers all the same
+            found = as_numbers_anyway(contexts)
+            assert found is not None
+            return found
+        with np.errstate(all="ignore"):  # a warning would tell about a person
+            return np.array(contexts, dtype=np.float64)
     rows = np.full((count, width), np.nan)
     for place in range(count):
         row = as_floats(contexts[place])

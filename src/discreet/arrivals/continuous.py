@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Mask
 from discreet.arrivals.person import asked_of, reading
-from discreet.arrivals.set_functions import ClickModel, FacilityLocation, WeightedCoverage
+from discreet.arrivals.set_functions import ClickModel, FacilityLocation, WeightedCoverage, topics_covered
 from discreet.errors import ConfigError
 from discreet.turn.described import check_fields
 
@@ -79,8 +79,7 @@ def _of_clicks(rows: Floats, point: Floats) -> Floats:
 def _of_topics(rows: Floats, covers: Floats, point: Floats) -> Floats:
     """Σ over the topics of a of the weight, times the chance that no other item covers the topic."""
     uncovered = _product_of_others(1 - covers.T * point)  # topics × items
-    # Not a matrix product: many at once must give the same bits as one by one.
-    return np.asarray(np.einsum("pt,ti->pi", rows, covers.T * uncovered), dtype=np.float64)
+    return topics_covered(rows, (covers.T * uncovered).T)
 
 
 def _of_best_items(rows: Floats, point: Floats) -> Floats:

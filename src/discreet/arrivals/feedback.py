@@ -17,7 +17,7 @@ from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.errors import OutOfBounds
 from discreet.turn.problem import Batch
 
-__all__ = ["as_callables", "as_floats", "as_numbers", "as_people", "as_rows", "one_row"]
+__all__ = ["as_callables", "as_floats", "as_numbers", "as_numbers_anyway", "as_people", "as_rows", "one_row"]
 
 
 def as_floats(values: Any) -> Floats | None:
@@ -35,12 +35,27 @@ def as_floats(values: Any) -> Floats | None:
             values = np.asarray(values)
         except Exception:
             return None
+    if values is not None and values.dtype.kind == "O":
+        values = _entry_by_entry(values)
     if values is None or values.dtype.kind not in "biuf":
         return None
     if values.dtype == np.float64:
         return np.asarray(values)
     with np.errstate(all="ignore"):
         return np.asarray(values.astype(np.float64))
+
+
+def _entry_by_entry(values: np.ndarray) -> Floats | None:
+    """Numbers that stand in an array of anything, as a frame has them once one cell is a text."""
+    found = np.empty(values.size)
+    for place, entry in enumerate(values.reshape(-1).tolist()):
+        if type(entry) not in (int, float, bool) and not issubclass(type(entry), np.number | np.bool_):
+            return None
+        try:
+            found[place] = float(entry)
+        except (OverflowError, TypeError, ValueError):
+            return None
+    return found.reshape(values.shape)
 
 
 def _is_plain(values: Any) -> bool:
@@ -59,7 +74,7 @@ def as_rows(batch: Batch, width: int) -> Floats:
     if batch.single:
         return one_row(feedback, width)
     if isinstance(feedback, np.ndarray) and feedback.dtype.kind != "O":
-        rows = as_floats(feedback) if feedback.dtype.kind in "biuf" else _as_numbers_anyway(feedback)
+        rows = as_floats(feedback) if feedback.dtype.kind in "biuf" else as_numbers_anyway(feedback)
         if width == 1 and rows is not None and rows.ndim == 1:
             rows = rows.reshape(-1, 1)
         if rows is None or rows.shape != (people, width):
@@ -70,7 +85,7 @@ def as_rows(batch: Batch, width: int) -> Floats:
     return _row_by_row(feedback, width)
 
 
-def _as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
+def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
     """An array that one entry made text or complex: everybody else's numbers are numbers all the same."""
     found = np.full(matrix.shape, np.nan)
     if matrix.dtype.kind == "c":

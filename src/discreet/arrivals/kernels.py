@@ -22,3 +22,19 @@ def add_topics(weights: Any, first: Any, steps: Any) -> None:
         for topic in range(weights.shape[1]):
             if first[topic] >= 0:
                 steps[row, first[topic]] += weights[row, topic]
+
+
+@compiled
+def weigh_items(weights: Any, covers: Any, gains: Any) -> None:
+    """What each item covers of each person's weights: Σ over topics, always in the same order.
+
+    Not a matrix product: one person's numbers must not depend on who else is there, not even in their last
+    bits.
+    """
+    for person in range(weights.shape[0]):
+        for item in range(covers.shape[0]):
+            gains[person, item] = 0.0
+        for topic in range(weights.shape[1]):
+            weight = weights[person, topic]
+            for item in range(covers.shape[0]):
+                gains[person, item] += weight * covers[item, topic]

@@ -28,6 +28,7 @@ __all__ = [
     "SetFunctions",
     "WeightedCoverage",
     "check_set_function",
+    "topics_covered",
 ]
 
 
@@ -197,7 +198,7 @@ class WeightedCoverage:
         return rows
 
     def gains(self, rows: Floats, covered: Floats) -> Floats:
-        return np.asarray(covered @ self._matrix.T, dtype=np.float64)
+        return topics_covered(covered, self._matrix)
 
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         return np.asarray(covered * (1 - self._matrix[item]), dtype=np.float64)
@@ -211,6 +212,15 @@ class WeightedCoverage:
         steps = np.zeros((len(rows), len(order)))
         kernels.add_topics(rows, first, steps)
         return steps
+
+
+def topics_covered(weights: Floats, covers: Floats) -> Floats:
+    """Σ of the weights that each item (row of `covers`) covers, people × items; each person for themselves."""
+    from discreet.arrivals import kernels
+
+    gains = np.empty((len(weights), len(covers)))
+    kernels.weigh_items(np.ascontiguousarray(weights), np.ascontiguousarray(covers), gains)
+    return gains
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,14 @@ class RecordingDoor(Door):
     def select_path(
         self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
     ) -> list[int]:
-        people = path.copied()
-        chosen = super().select_path(sampled, path, extensions)
-        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept), list(chosen)))
+        people, masks = path.copied(), []
+
+        def noted(chosen: list[int]) -> Mask:
+            masks.append(extensions(chosen).copy())
+            return masks[-1]
+
+        chosen = super().select_path(sampled, path, noted)
+        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept, masks), list(chosen)))
         return chosen
 
     def coins(self, keep: int, people: int) -> Mask:
@@ -163,9 +168,12 @@ class ForcedDoor(Door):
         self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
     ) -> list[int]:
         passage = self._tape.next(self.index, sampled)
-        people, kept = passage.exact
+        people, kept, masks = passage.exact
         chosen: list[int] = passage.released
-        steps = [(item, extensions(chosen[:place])) for place, item in enumerate(chosen)]
+        for place, mask in enumerate(masks):
+            same = np.array_equal(mask, extensions(chosen[:place]))
+            assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
+        steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
         here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
         self._tape.costs[self.index] += abs(here - there)
@@ -266,6 +274,8 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
     rounds = case.horizon
     several = int(generator.integers(1, min(like.settings.contributions, rounds) + 1))
     changed = set(generator.choice(rounds, size=several, replace=False).tolist())
+    if several == 1 and generator.random() < 0.5:  # short stages must not be missed
+        changed = {_round_of_a_step(like, plan, generator, rounds)}
     seeds = [int(seed) for seed in generator.integers(2**63, size=3)]
     fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
     fates[list(changed)] = "now"
@@ -301,6 +311,17 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
     return _worst(case, again.steps, tape.costs, changed)
 
 
+def _round_of_a_step(like: Learner, plan: Plan, generator: np.random.Generator, rounds: int) -> int:
+    """A round of a block, all blocks equally likely, as far as the plan is known from the start."""
+    public, begin = like.snapshot().public, 0
+    blocks: list[tuple[int, int]] = []
+    while (step := plan.next(len(blocks), public)) is not None and begin < rounds:
+        blocks.append((begin, min(step.rounds, rounds - begin)))
+        begin += step.rounds
+    first, length = blocks[int(generator.integers(len(blocks)))] if blocks else (0, rounds)
+    return first + int(generator.integers(length))
+
+
 def _hostile_contexts(case: Case, generator: np.random.Generator) -> Any:
     """One context a round, ordinary or extreme; None if the learner takes none."""
     contexts = case.contexts(case.horizon, int(generator.integers(2**31)))
@@ -332,20 +353,29 @@ class _Stream:
     def live(self, learner: Learner, answer: Answer, contexts: Any) -> _Seen:
         """A whole life, and all that is visible of it."""
         masks = self.case.masks(self.case.horizon, self.seed)
-        seen, waiting = _Seen(), []
+        sizes = np.random.default_rng([self.seed, 3]).integers(1, 4, size=self.case.horizon)
+        seen, waiting, first = _Seen(), [], 0
         self._note(learner, seen)
-        for round in range(self.case.horizon):
+        while first < self.case.horizon:
             if learner.turn():
                 self._note(learner, seen)
-            what = 1 if contexts is None else contexts[round : round + 1]
-            tickets = learner.open_many(what, None if masks is None or round % 2 else masks[round])
-            if round not in self.hidden:
-                seen.visible.append(fingerprint(np.asarray(tickets.decisions)))
-            if self.fates[round] != "never":
-                due = round + {"now": 0, "soon": 1, "late": 5}[self.fates[round]]
-                waiting.append((due, tickets, answer(round, tickets.decisions)))
-            for entry in [entry for entry in waiting if entry[0] <= round]:
-                learner.close_many(entry[1], [entry[2]])
+            # Several at once: nobody may decide whether others of the same call are counted.
+            count = int(min(sizes[first], learner.rounds_until_release, self.case.horizon - first))
+            rounds = range(first, first + count)
+            what = count if contexts is None else contexts[first : first + count]
+            tickets = learner.open_many(what, None if masks is None or first % 2 else masks[rounds])
+            decisions = [tickets.decisions[place : place + 1] for place in range(count)]
+            for round, decision in zip(rounds, decisions, strict=True):
+                if round not in self.hidden:
+                    seen.visible.append(fingerprint(np.asarray(decision)))
+            for fate, wait in (("now", 0), ("soon", 1), ("late", 5)):
+                places = [place for place, round in enumerate(rounds) if self.fates[round] == fate]
+                people = [answer(rounds[place], decisions[place]) for place in places]
+                if places:
+                    waiting.append((first + count - 1 + wait, tickets[np.array(places)], people))
+            first += count
+            for entry in [entry for entry in waiting if entry[0] < first]:
+                learner.close_many(entry[1], entry[2])
                 waiting.remove(entry)
         if learner.turn():
             self._note(learner, seen)

@@ -92,6 +92,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _arms("arms", usual, block=3),
         _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
+        _arms("arms, evened", {"privacy": Privacy(6 * epsilon, 1e-2)}, block=5, features=1, horizon=100),
         _arms("arms, screen", usual, block=2, relevant=1),
         _arms("arms, screen, report", usual, block=2, relevant=2, report=0.5, context_length=1.0),
         _points("points", usual, block=3),
@@ -232,11 +233,20 @@ def _arms(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
         return float(generator.uniform())
 
     def context(generator: np.random.Generator) -> Any:
-        return generator.uniform(-1, 1, size=2)
+        return generator.uniform(-1, 1, size=fixed["features"])
 
-    arms = settings.get("max_arms", 3)
-    make = _made(ContextualBandit, fixed)
-    return Case(name, make, reward, NOT_A_NUMBER, NAN, context=context, available=_first_of(arms), full=False)
+    mask = _first_of(settings.get("max_arms", 3))
+    return Case(
+        name,
+        _made(ContextualBandit, fixed),
+        reward,
+        NOT_A_NUMBER,
+        NAN,
+        context=context,
+        available=mask,
+        full=False,
+        horizon=fixed["horizon"],
+    )
 
 
 def _first_of(arms: int) -> Callable[[np.random.Generator], Mask]:

@@ -19,18 +19,20 @@ from discreet.lab.repeat import repeat
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 
-__all__ = ["Case", "make_plan", "print_plan"]
+__all__ = ["GOAL", "Case", "fact_table", "make_plan", "print_plan", "share_of"]
 
 GOAL = 0.9
 """The share of the value that is aimed for."""
 MOST_VISITORS = 2_000_000
 NAMES = {
     "expert": "learns by",
+    "estimator": "learns by",
     "block": "visitors between releases (first block)",
     "releases": "releases",
     "rate": "learning rate",
     "explore": "share of rounds that explore",
     "noise_in_visitors": "noise, in visitors",
+    "noise_in_people": "noise, in people",
     "first_views_of_an_item": "views of an item in the first race",
     "tries_of_an_item": "tries of an item, in all",
     "tries_of_a_set": "tries of each set of a chain, in all",
@@ -127,10 +129,9 @@ def make_plan(
     }
 
 
-def print_plan(plan: dict[str, Any], console: Console) -> None:
-    """The plan as a table."""
+def fact_table(facts: dict[str, Any]) -> Table:
+    """A table of what a plan fixes beforehand, to be continued with what was simulated."""
     table = Table(show_header=False, title="What this budget buys")
-    facts = plan["facts"]
     for name, value in facts.items():
         if name in NAMES:
             table.add_row(NAMES[name], _shown(value))
@@ -138,6 +139,12 @@ def print_plan(plan: dict[str, Any], console: Console) -> None:
     table.add_row(
         "privacy spent in the end", spent + (f" at delta = {facts['delta']:g}" if facts["delta"] else "")
     )
+    return table
+
+
+def print_plan(plan: dict[str, Any], console: Console) -> None:
+    """The plan as a table."""
+    table = fact_table(plan["facts"])
     table.add_row("share of the value kept (simulated)", f"{max(plan['expected_share'], 0):.1%}")
     visitors, epsilon = plan["visitors_for_90_percent"], plan["epsilon_for_90_percent"]
     unknown = "more than was tried"

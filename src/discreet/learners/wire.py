@@ -2,7 +2,8 @@
 
     wire = wire_of("StreamingLearner").from_plain(plain)     # plain: what a run's TOML says
     columns = wire.columns(log.columns)                      # or a ConfigError that names what the log lacks
-    feedback = wire.feedback(rows, columns, decisions)       # of some rows, which met these decisions
+    contexts = wire.contexts(rows, columns)                  # of some rows; None if the learner takes none
+    feedback = wire.feedback(rows, columns, tickets)         # of these rows, which met these decisions
 
 A wire reads public settings and the rows it is given, nothing else, and never a learner. What a row has in
 place of a number counts as a missing answer, which adds nothing.
@@ -22,11 +23,13 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES
 from discreet.turn.settings import Settings
+from discreet.turn.tickets import Tickets
 
 __all__ = [
     "NumbersWire",
     "Table",
     "Wire",
+    "item_text",
     "list_of_columns",
     "present",
     "row_columns",
@@ -87,9 +90,13 @@ class Wire(ABC):
     def columns(self, header: Sequence[str]) -> list[str]:
         """The columns that are read, of those that the log has; `ConfigError` names what it lacks."""
 
+    def contexts(self, rows: Table, columns: Sequence[str]) -> Any | None:
+        """One context for each of these rows; None if the learner takes none."""
+        return None
+
     @abstractmethod
-    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Any:
-        """One entry or row for each of these rows, which met these decisions."""
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
+        """One entry or row for each of these rows, which met the decisions of these tickets."""
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
         """A decision as plain data, in the words of the log."""
@@ -112,7 +119,7 @@ class NumbersWire(Wire):
     def columns(self, header: Sequence[str]) -> list[str]:
         return row_columns(header, getattr(self.settings, self.size), self.log.get("columns"))
 
-    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Floats:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
         return rows.numbers(columns)
 
 
@@ -133,6 +140,15 @@ def list_of_columns(key: str, names: Any) -> list[str]:
     if len(set(names)) != len(names):
         raise ConfigError(f"{key} must be different columns, got {names!r}")
     return names
+
+
+def item_text(value: Any) -> str:
+    """A logged item or arm as a text; a column with missing values holds whole numbers as floats.
+
+    >>> item_text(" tea"), item_text(101), item_text(101.0)
+    ('tea', '101', '101')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:

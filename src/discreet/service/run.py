@@ -112,8 +112,10 @@ def _feed(
         bar = progress.add_task("visitors", total=total, completed=first)
         while first < total:
             count = min(learner.rounds_until_release, CHUNK, total - first)
-            tickets = learner.open_many(count)
-            learner.close_many(tickets, wire.feedback(log[first : first + count], columns, tickets.decisions))
+            rows = log[first : first + count]
+            contexts = wire.contexts(rows, columns)
+            tickets = learner.open_many(count if contexts is None else contexts)
+            learner.close_many(tickets, wire.feedback(rows, columns, tickets))
             first += count
             if learner.turn():
                 note()
@@ -190,8 +192,16 @@ def _write_whole(path: Path, text: str) -> None:
 
 def _in_words(value: Any) -> str:
     """A decision in a line."""
+    if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+        return _weights_in_words(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {number:.4g}" for name, number in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _weights_in_words(weights: dict[str, dict[str, float]]) -> str:
+    """Of how many arms and features there are weights; the numbers themselves are in the files."""
+    features = set().union(*weights.values())
+    return f"{len(weights)} arms, {len(features) or 'no'} features with weights"

@@ -263,6 +263,8 @@ class Engine:
 
     def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
+        if self.is_drawn:
+            raise StateError("a release waits to be committed: turn() first, then the public event")
         changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
         self._commit_same_turn(changed)
         self._take(changed)

@@ -60,8 +60,12 @@ class Asked:
 
     def same(self, other: "Asked") -> bool:
         """Whether two questions are the same."""
-        pairs = ((self.context, other.context), (self.available, other.available))
-        return all((one is None) == (two is None) and np.array_equal(one, two) for one, two in pairs)
+        if (self.context is None) != (other.context is None):
+            return False
+        if self.context is not None and not np.array_equal(self.context, other.context, equal_nan=True):
+            return False
+        masks = self.available, other.available
+        return (masks[0] is None) == (masks[1] is None) and np.array_equal(*masks)
 
 
 NOTHING = Asked()

@@ -117,10 +117,9 @@ class ArmsMode(Problem):
         found = {}
         for arm, label in enumerate(self.labels(public)[: public["living"]]):
             used = np.flatnonzero(weights[:, arm])
-            found[str(label)] = {"offset": float(offsets[arm])} | {
-                str(names[place]): float(weights[place, arm]) for place in used
-            }
-        return {"weights": found}
+            found[str(label)] = {str(names[place]): float(weights[place, arm]) for place in used}
+        arms = dict(zip(found, offsets.tolist(), strict=False))
+        return {"offsets": arms, "weights": found}
 
     # --- who comes in -------------------------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ class ContextualBandit(Learner):
     >>> clinic = ContextualBandit(["low", "high"], ["age", "weight"], 20_000, Privacy(1.0, 1e-6), seed=1)
     >>> people = np.random.default_rng(0)
     >>> while clinic.clock < 20_000:
-    ...     clinic.turn()
+    ...     due = clinic.turn()
     ...     patients = people.uniform(-1, 1, size=(clinic.rounds_until_release, 2))
     ...     tickets = clinic.open_many(patients)
     ...     works = np.where(tickets.decisions == 1, 0.5 + 0.4 * patients[:, 0], 0.5 - 0.4 * patients[:, 0])

@@ -64,21 +64,21 @@ class FreshGreedy(ConstantSlate):
         """What a visitor pays in their one release: pure, whatever δ is granted."""
         return self.settings.privacy.budgets[0]
 
-    def path(self, index: int) -> SampledPath:
-        """How the slate of release `index` is drawn."""
+    @cached_property
+    def paths(self) -> list[SampledPath]:
+        """How the slate of each release is drawn."""
+        return [self._path(max(1, self.held(index))) for index in range(self.schedule.releases)]
+
+    def _path(self, people: int) -> SampledPath:
+        settings = self.settings
         return SampledPath.for_budget(
-            self.budget.amount,
-            people=max(1, self.held(index)),
-            steps=self.settings.slots,
-            candidates=self.settings.items,
+            self.budget.amount, people=people, steps=settings.slots, candidates=settings.items
         )
 
     @cached_property
     def noise(self) -> float:
         """How many visitors' whole gains the noise of a draw is worth, in a small block."""
-        small = SampledPath.for_budget(
-            self.budget.amount, people=1, steps=self.settings.slots, candidates=self.settings.items
-        )
+        small = self._path(1)
         return 1 / (small.chance * small.exponent)
 
     @cached_property
@@ -103,7 +103,7 @@ class FreshGreedy(ConstantSlate):
     @cached_property
     def plan(self) -> Plan:
         releases = self.schedule.releases
-        paths = [self.path(index) for index in range(releases)]
+        paths = self.paths
         facts = {
             "expert": "fresh greedy",
             "block": self.schedule.first,
@@ -135,7 +135,7 @@ class FreshGreedy(ConstantSlate):
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.items), LEVELS)
-        slate = door.select_path(self.path(door.index), gains, self._left)
+        slate = door.select_path(self.paths[door.index], gains, self._left)
         return {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
     def _left(self, chosen: list[int]) -> Mask:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.wire import Table, Wire, present, row_columns, shown
+from discreet.turn.tickets import Tickets
 
 __all__ = ["SetMaximizerWire"]
 
@@ -40,14 +40,14 @@ class SetMaximizerWire(Wire):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
-    def feedback(self, rows: Table, columns: Sequence[str], decisions: Integers) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
         settings = self.settings
         if settings.feedback == "full":
             return rows.numbers(columns)
         slate, answer = columns
         labels = labels_of(settings.items, settings.labels).tolist()
         names = [str(label) for label in labels]
-        matches = shown(rows.texts(slate), decisions, names, ordered=True)
+        matches = shown(rows.texts(slate), tickets.decisions, names, ordered=True)
         if settings.feedback == "bandit":
             return np.where(matches, rows.numbers([answer])[:, 0], np.nan)
         clicked = dict(zip(names, labels, strict=True))

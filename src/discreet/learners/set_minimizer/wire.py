@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.wire import Table, Wire, present, row_columns, shown
+from discreet.turn.tickets import Tickets
 
 __all__ = ["SetMinimizerWire"]
 
@@ -41,11 +41,11 @@ class SetMinimizerWire(Wire):
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)
 
-    def feedback(self, rows: Table, columns: Sequence[str], decisions: Integers) -> Any:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
         settings = self.settings
         if settings.feedback == "full":
             return rows.numbers(columns)
         slate, cost = columns
         names = [str(label) for label in labels_of(settings.items, settings.labels).tolist()]
-        matches = shown(rows.texts(slate), decisions, names, ordered=False)
+        matches = shown(rows.texts(slate), tickets.decisions, names, ordered=False)
         return np.where(matches, rows.numbers([cost])[:, 0], np.nan)

@@ -77,8 +77,8 @@ class SelectorMode(Problem):
         """One admitted row a person, and whose could be read."""
         family, items = self.settings.function, self.settings.domain.items
         rows = as_rows(batch, family.width(items))
-        present = np.asarray(np.isfinite(rows).all(axis=1))
-        return family.admit(rows, items)[0], present
+        admitted = family.admit(rows, items)[0]
+        return admitted, np.asarray(np.isfinite(rows).all(axis=1) & np.isfinite(admitted).all(axis=1))
 
     def blank(self) -> Any:
         return np.full(self.settings.function.width(self.settings.domain.items), np.nan)

@@ -7,6 +7,7 @@ Guarantee   docs/guarantees/selector.md
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -137,13 +138,14 @@ class SetSelector:
             report=report,
         )
         self._journal = journal
-        self._fitted = False
+        self._once = Lock()
+        """Taken by the one choice that there is."""
 
     @classmethod
     def from_settings(cls, settings: SetSelectorSettings, journal: JournalLike = None) -> Self:
         """The selector with these settings."""
         selector = cls.__new__(cls)
-        selector.settings, selector._journal, selector._fitted = settings, journal, False
+        selector.settings, selector._journal, selector._once = settings, journal, Lock()
         return selector
 
     def fit(self, people: Any) -> Chosen:
@@ -151,23 +153,32 @@ class SetSelector:
 
         One release, which spends the whole budget: a second `fit` is refused.
         """
-        if self._fitted:
+        if not self._once.acquire(blocking=False):
             raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
-        rows = _as_rows(people, self.settings)
-        problem = self.problem_for(replace(self.settings, people=len(rows)))
-        engine = Engine(problem, type(self).__name__, self._journal)
+        drawn = False
         try:
-            if engine.turn.index == 0:
-                for first in range(0, len(rows), CHUNK):
-                    part = rows[first : first + CHUNK]
-                    places = np.arange(first, first + len(part))
-                    with delivered_after:
-                        engine.gather(Batch(0, 0, places, part, NOTHING, engine.coins))
-                engine.release(len(rows), {})
+            rows = _as_rows(people, self.settings)
+            problem = self.problem_for(replace(self.settings, people=len(rows)))
+            engine = Engine(problem, type(self).__name__, self._journal)
+            try:
+                if engine.turn.index == 0:
+                    self._gather(engine, rows)
+                    drawn = True  # whatever happens from here on, nothing is drawn a second time
+                    engine.release(len(rows), {})
+            finally:
+                engine.detach()
+            drawn = True
+            return self._chosen(problem, engine)
         finally:
-            engine.detach()
-        self._fitted = True
-        return self._chosen(problem, engine)
+            if not drawn:
+                self._once.release()
+
+    def _gather(self, engine: Engine, rows: Any) -> None:
+        for first in range(0, len(rows), CHUNK):
+            part = rows[first : first + CHUNK]
+            places = np.arange(first, first + len(part))
+            with delivered_after:
+                engine.gather(Batch(0, 0, places, part, NOTHING, engine.coins))
 
     @classmethod
     def problem_for(cls, settings: SetSelectorSettings) -> SelectorMode:

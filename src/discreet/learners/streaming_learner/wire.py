@@ -14,6 +14,7 @@ from discreet.arrivals.losses import Samples
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.wire import Table, Wire, list_of_columns, present
+from discreet.turn.tickets import Tickets
 
 __all__ = ["StreamingLearnerWire"]
 
@@ -45,7 +46,7 @@ class StreamingLearnerWire(Wire):
     def columns(self, header: Sequence[str]) -> list[str]:
         return present(header, [*self.log["features"], self.log["target"]])
 
-    def feedback(self, rows: Table, columns: Sequence[str], decisions: Any) -> Samples:
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Samples:
         numbers = rows.numbers(columns)
         return Samples(numbers[:, :-1], numbers[:, -1])
 

@@ -1,0 +1,139 @@
+"""What a log says to a contextual bandit: who came, which arm they were given, and what came of it.
+
+    propensity = "propensity"     # a column: the probability with which the logged arm was drawn
+    least_propensity = 0.1        # the least that any arm ever had; public, never read off the log
+    context = ["age", "weight"]   # columns; without it, the names of the features
+
+or `propensity = "uniform"`, if all arms were equally likely for everybody. Besides, a log has the columns
+`arm` (by name, or by number if arms have none) and `reward`.
+
+Everybody in the log is asked about, and few were given what the learner decides for them. A row counts
+
+    if its arm is the one that was decided, and with probability least_propensity / propensity
+
+and adds nothing otherwise. Without the second condition, people whose arm was likely would count more often
+than others. With it, whoever has the context x counts with probability p(a|x) · least / p(a|x) = least,
+where a is the arm that was decided for them: the same for everybody. So the rows that count are a uniform
+sample of all people, each with the arm that the learner chose and the reward of it, as if the learner had
+played that share of the rounds itself. The coin that thins is a public function of the round and of the
+settings: a run that goes on after a kill tosses the same. A propensity below the least is kept always, and so
+counts too seldom; a row with no proper context, arm, reward or propensity adds nothing.
+
+Privacy rests on none of this: what a row adds depends on that row and on what is public.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet import require
+from discreet.arrays import Floats, Mask
+from discreet.errors import ConfigError
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+from discreet.learners.wire import Table, Wire, item_text, list_of_columns, present
+from discreet.turn.coins import Coins
+from discreet.turn.described import fingerprint
+from discreet.turn.tickets import Tickets
+
+__all__ = ["ContextualBanditWire"]
+
+UNIFORM = "uniform"
+ARM, REWARD = "arm", "reward"
+
+
+class ContextualBanditWire(Wire):
+    """Rows of a log as contexts, and as rewards of those who were given what was decided for them."""
+
+    settings_type = ContextualBanditSettings
+    settings: ContextualBanditSettings
+    keys = ("context", "propensity", "least_propensity")
+
+    @classmethod
+    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        """Checks what is said of propensities; features without names are called like their columns."""
+        _check_propensity(log)
+        if "context" not in log:
+            return plain
+        columns = list_of_columns("context", log["context"])
+        features = plain.get("features", columns)
+        count = len(features) if isinstance(features, list) else features
+        if count != len(columns):
+            raise ConfigError(f"context names {len(columns)} columns, but features is {features!r}")
+        return plain | {"features": features if isinstance(features, list) else columns}
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        labels = self.settings.feature_labels
+        if labels is None:
+            raise ConfigError(
+                f"name the columns of the {self.settings.features} features: in `context`, "
+                "or as names of the features"
+            )
+        context = self.log.get("context", [str(label) for label in labels])
+        others = [ARM, REWARD, *([] if self._uniform else [self.log["propensity"]])]
+        for name in others:
+            if name in context:
+                raise ConfigError(f"the column {name} cannot be part of the context as well")
+        return present(header, [*context, *others])
+
+    def contexts(self, rows: Table, columns: Sequence[str]) -> Floats:
+        return rows.numbers(columns[: self.settings.features])
+
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Floats:
+        rewards = rows.numbers([REWARD])[:, 0]
+        counts = self._was_decided(rows, tickets)
+        counts &= np.isfinite(self.contexts(rows, columns)).all(axis=1)
+        if not self._uniform:
+            counts &= self._is_kept(rows, tickets)
+        return np.where(counts, rewards, np.nan)
+
+    @property
+    def _uniform(self) -> bool:
+        return bool(self.log["propensity"] == UNIFORM)
+
+    def _was_decided(self, rows: Table, tickets: Tickets) -> Mask:
+        """Which rows were given the arm that was decided for them."""
+        labels = self.settings.labels
+        if labels is None:
+            return np.asarray(rows.numbers([ARM])[:, 0] == tickets.decisions)
+        numbers = {str(label): number for number, label in enumerate(labels)}
+        logged = np.array([numbers.get(item_text(value), -1) for value in rows.values(ARM)])
+        return np.asarray(logged == tickets.decisions)
+
+    def _is_kept(self, rows: Table, tickets: Tickets) -> Mask:
+        """Which rows the public coin keeps; none whose propensity is no probability."""
+        propensities = rows.numbers([self.log["propensity"]])[:, 0]
+        with np.errstate(invalid="ignore"):
+            proper = (propensities > 0) & (propensities <= 1)
+            kept = self._coins.uniform(tickets.rounds) * propensities < self.log["least_propensity"]
+        return np.asarray(proper & kept)
+
+    @cached_property
+    def _coins(self) -> Coins:
+        """Others than the learner's own, whose arms are played by coins at first."""
+        return Coins(bytes.fromhex(fingerprint("which rows of a log count", self.settings)))
+
+
+def _check_propensity(log: dict[str, Any]) -> None:
+    """Refuse what is not said of the propensity, or said in vain."""
+    if "propensity" not in log:
+        raise ConfigError(
+            "the settings lack propensity: the column with the probability of the logged arm, "
+            f'or "{UNIFORM}" if all arms were equally likely'
+        )
+    propensity = log["propensity"]
+    if not isinstance(propensity, str) or propensity in (ARM, REWARD, ""):
+        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {propensity!r}')
+    if propensity == UNIFORM:
+        if "least_propensity" in log:
+            raise ConfigError(f'least_propensity is for a column of propensities, not for "{UNIFORM}"')
+    elif "least_propensity" not in log:
+        raise ConfigError(
+            "the settings lack least_propensity: a public number, the least probability that any arm had "
+            "(the smallest in the log would be people's data)"
+        )
+    else:
+        require.number("least_propensity", log["least_propensity"], 0.0, 1.0)
+        if log["least_propensity"] == 0:
+            raise ConfigError("least_propensity must be above 0: nobody would count")
