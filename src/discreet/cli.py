@@ -193,6 +193,23 @@ def run(
 
 
 @app.command()
+def select(
+    config: Annotated[Path, typer.Argument(help="Domain, function and budget, TOML.")],
+    data: Annotated[Path, typer.Option(help="People's records, CSV or Parquet.")],
+    out: Annotated[
+        Path, typer.Option(help="Where the choice goes. The same command again reads it back.")
+    ] = Path("selected"),
+    as_json: Json = False,
+) -> None:
+    """Choose one set, once, from people's records: which sites to open, which titles to stock."""
+    from discreet.service.select import select_from
+
+    chosen = select_from(config, data, out, Console(quiet=as_json))
+    if as_json:
+        typer.echo(json.dumps(chosen))
+
+
+@app.command()
 def audit(
     names: Annotated[
         list[str] | None,

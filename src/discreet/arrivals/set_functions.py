@@ -215,7 +215,7 @@ class WeightedCoverage:
 
 
 def topics_covered(weights: Floats, covers: Floats) -> Floats:
-    """Σ of the weights that each item (row of `covers`) covers, people × items; each person for themselves."""
+    """What each item (a row of `covers`) covers of the weights, people × items: each person by themselves."""
     from discreet.arrivals import kernels
 
     gains = np.empty((len(weights), len(covers)))

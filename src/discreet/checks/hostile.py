@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["extreme_row", "hostile", "opposite"]
+__all__ = ["STRANGE", "extreme_row", "hostile", "opposite"]
 
 STRANGE: tuple[Any, ...] = (
     None,
@@ -22,6 +22,7 @@ STRANGE: tuple[Any, ...] = (
     2.5,
     True,
 )
+"""What nobody should bring."""
 
 
 def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any:

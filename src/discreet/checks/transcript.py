@@ -34,7 +34,7 @@ import numpy as np
 from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge
 from discreet.checks.case import Case
-from discreet.checks.hostile import extreme_row, hostile, opposite
+from discreet.checks.hostile import STRANGE, extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
 from discreet.release.door import Door
 from discreet.release.gathering import (
@@ -280,6 +280,7 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
     fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
     fates[list(changed)] = "now"
     turned = bool(generator.random() < 0.5)
+    strange = STRANGE[int(generator.integers(len(STRANGE)))] if generator.random() < 0.2 else STRANGE
     tape = Tape(wild=bool(generator.random() < 0.5))
 
     def someone(round: int, decision: Any, seed: int = seeds[0]) -> Any:
@@ -291,6 +292,8 @@ def _pair(case: Case, like: Learner, plan: Plan, generator: np.random.Generator)
     def neighbour(round: int, decision: Any) -> Any:
         if round not in changed:
             return someone(round, decision)
+        if strange is not STRANGE:
+            return strange
         turn_round = opposite(someone(round, decision)) if turned else None
         return someone(round, decision, seeds[1]) if turn_round is None else turn_round
 

@@ -43,8 +43,6 @@ WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
 BINS = 64
 """Lengths of gradients are counted in so many bins, a factor of 2^(1/4) apart."""
-USUAL = 0.7
-"""Gradients are clipped to so many times their median length."""
 CHUNK = 4096
 """How many people's gradients are held at once."""
 
@@ -173,10 +171,10 @@ class Boosted(Problem):
         }, total.kept
 
     def _typical(self, counts: Floats) -> float:
-        """A bound from noisy counts of lengths: some of their median."""
+        """A bound from noisy counts of lengths: their median."""
         falling = np.cumsum(np.maximum(counts, 0.0))
         middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
-        return float(USUAL * self._longest**2 * 2 ** (-(middle + 0.5) / 4))
+        return float(self._longest**2 * 2 ** (-(middle + 0.5) / 4))
 
     # --- what is decided ----------------------------------------------------------------------------------
 
