@@ -129,11 +129,11 @@ def test_what_is_written_tells_no_doses_of_patients(tmp_path: Path, crowd: np.ra
     lines = [json.loads(line) for line in decisions_in(tmp_path)]
     assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
     for line in lines:
-        assert set(line) == {"release", "from_visitor", "weights"}
+        assert set(line) == {"release", "from_visitor", "offsets", "weights"}
         assert set(line["weights"]) == set(DOSES)
         assert all(set(row) <= {*FEATURES} for row in line["weights"].values())
     assert set(report) == {
-        "visitors", "releases", "epsilon", "delta", "weights", "guarantee",
+        "visitors", "releases", "epsilon", "delta", "offsets", "weights", "guarantee",
     }  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_weights_are_printed_as_how_many_there_are(tmp_path: Path, crowd: np.ran
     paper = StringIO()
     run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True), Console(file=paper, width=100))
     first = paper.getvalue().strip().splitlines()[0]
-    assert first.endswith("now weights: 2 arms, 2 features with weights")
+    assert first.endswith("; weights: 2 arms, 2 features with weights")
 
 
 @pytest.mark.parametrize(

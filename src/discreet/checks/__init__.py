@@ -9,7 +9,7 @@ pytest.
 >>> def make(**more):
 ...     return Hedge(3, 12, **({"privacy": Privacy(1.0, 1e-6), "block": 4} | more))
 >>> case = Case("hedge", make, person=lambda generator: generator.uniform(0, 1, size=3))
->>> found = audit_transcript(case, pairs=60)
+>>> found = audit_transcript(case, pairs=100)
 >>> 0.5 < found.largest_cost_over_charge <= 1.0
 True
 """

@@ -56,7 +56,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     pure = {"privacy": Privacy(epsilon)}
     with_intercept = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
-    several: dict[str, Any] = {"stream": "iid", "items": 12, "slots": 3, "block": 6}
+    several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
     return [
         _sum("sum", usual),
         _sum("sum, toeplitz", usual, method="toeplitz"),
