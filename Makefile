@@ -26,6 +26,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/minimize.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/contextual.py
+	$(BIN)/python benchmarks/selection.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.wire import Table, Wire, present, row_columns, shown
+from discreet.learners.wire import Table, Wire, item_text, present, row_columns, shown
 from discreet.turn.tickets import Tickets
 
 __all__ = ["SetMaximizerWire"]
@@ -52,9 +52,4 @@ class SetMaximizerWire(Wire):
             return np.where(matches, rows.numbers([answer])[:, 0], np.nan)
         clicked = dict(zip(names, labels, strict=True))
         clicks = zip(matches, rows.values(answer), strict=True)
-        return [clicked.get(_item(value)) if match else None for match, value in clicks]
-
-
-def _item(value: Any) -> str:
-    """A clicked item as a text; a column with missing values holds whole numbers as floats."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+        return [clicked.get(item_text(value)) if match else None for match, value in clicks]
