@@ -41,8 +41,10 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 NODES = (NODES + 1) / 2
 WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
-BINS = 64
-"""Lengths of gradients are counted in so many bins, a factor of 2^(1/4) apart."""
+BINS = 24
+"""Lengths of gradients are counted in so many bins, a factor of √2 apart."""
+USUAL = 0.7
+"""Gradients are clipped to so many times their median length at 0."""
 CHUNK = 4096
 """How many people's gradients are held at once."""
 
@@ -67,7 +69,10 @@ class Boosted(Problem):
     @cached_property
     def looking(self) -> Once:
         """Counts of lengths, with the whole budget of the first people."""
-        return Once.for_budget(self.settings.privacy.budget, OneChoice((BINS,)))
+        privacy = self.settings.privacy
+        if privacy.contributions == 1:
+            return Once.calibrate(privacy, OneChoice((BINS,)))
+        return Once.for_budget(privacy.budget, OneChoice((BINS,)))  # all cohorts in one measure
 
     @cached_property
     def gradient(self) -> RunningTotal:
@@ -154,7 +159,7 @@ class Boosted(Problem):
         norm = 1 if self.settings.privacy.pure else 2
         lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self._longest**2
         with np.errstate(all="ignore"):
-            bins = np.floor(-4 * np.log2(lengths))
+            bins = np.floor(-2 * np.log2(lengths))
         return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, BINS - 1), -1).astype(np.int64)
 
     def release(
@@ -171,10 +176,12 @@ class Boosted(Problem):
         }, total.kept
 
     def _typical(self, counts: Floats) -> float:
-        """A bound from noisy counts of lengths: their median."""
-        falling = np.cumsum(np.maximum(counts, 0.0))
+        """A bound from noisy counts of lengths: some of the median of bins that stand out from the noise."""
+        least = min(2 * self.looking.standard_deviation, float(counts.max()))
+        seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
+        falling = np.cumsum(seen)
         middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
-        return float(self._longest**2 * 2 ** (-(middle + 0.5) / 4))
+        return float(USUAL * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
 
     # --- what is decided ----------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class ContinuousMaximizer(Learner):
         "set": a feasible set each round. "point": how much of each item.
     bound
         The longest a person's gradient may be; longer ones are scaled down. "auto" releases a typical length
-        from the first hundredth of people, who pay for that and for nothing else.
+        from the first hundredth of people (more if ε is small), who pay for that and for nothing else.
     block
         How many people see the same decision; "auto": some 150 blocks, which grow.
     seed, journal, checkpoint

@@ -14,8 +14,10 @@ __all__ = ["ContinuousMaximizerSettings"]
 
 RELEASES = 160
 """How often a new point is decided, where nobody says."""
-LOOKED_AT = 0.01
-"""The share of people whose gradients' lengths set the bound, where nobody says."""
+LOOKED_AT, MOST_LOOKED_AT = 0.01, 0.05
+"""The share of people whose gradients' lengths set the bound, where nobody says: usually and at most."""
+ENOUGH = 40.0
+"""So many people over ε are enough for that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,8 @@ class ContinuousMaximizerSettings(Settings):
         The first one, if there is no bound, looks at lengths only.
         """
         rounds = self.rounds
-        looked = max(1, int(LOOKED_AT * rounds)) if self.bound == "auto" else 0
+        enough = min(MOST_LOOKED_AT * rounds, ENOUGH * self.contributions / self.epsilon)
+        looked = max(1, int(LOOKED_AT * rounds), int(enough)) if self.bound == "auto" else 0
         left = rounds - looked
         if self.block != "auto":
             blocks = [self.block] * ((left - 1) // self.block)
