@@ -43,8 +43,8 @@ WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
 BINS = 24
 """Lengths of gradients are counted in so many bins, a factor of √2 apart."""
-USUAL = 0.7
-"""Gradients are clipped to so many times their median length at 0."""
+USUAL, LEAST = 0.7, 0.55
+"""Gradients are clipped to so many times their median length at 0: from ε = 1 on, and for the smallest ε."""
 CHUNK = 4096
 """How many people's gradients are held at once."""
 
@@ -181,7 +181,10 @@ class Boosted(Problem):
         seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
         falling = np.cumsum(seen)
         middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
-        return float(USUAL * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
+        privacy = self.settings.privacy
+        # The more noise, the more it pays to count typical people in full and to cut the others.
+        usual = LEAST + (USUAL - LEAST) * min(1.0, privacy.epsilon / privacy.contributions)
+        return float(usual * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
 
     # --- what is decided ----------------------------------------------------------------------------------
 
