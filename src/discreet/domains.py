@@ -22,6 +22,10 @@ __all__ = [
     "LpBall",
     "OracleMatroid",
     "PartitionMatroid",
+    "SetDomain",
     "Simplex",
     "UniformMatroid",
 ]
+
+SetDomain = UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
+"""Where sets lie."""

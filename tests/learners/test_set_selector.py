@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import BudgetError, ConfigError, Privacy, SetSelector
+from discreet import BudgetError, ConfigError, Privacy, SetSelector, StateError, load
 from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.arrivals.chains import PresentChain
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
@@ -235,3 +235,10 @@ def test_people_must_be_there_and_have_the_right_shape() -> None:
         selector.fit([])
     with pytest.raises(ConfigError, match="one record each"):
         selector.fit(3)
+
+
+def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(tmp_path: Any) -> None:
+    city = Nearby(SITES, 0.3, BOX)
+    SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(homes(300))
+    with pytest.raises(StateError, match="reads it back"):
+        load(tmp_path / "state")

@@ -10,6 +10,7 @@ Both are facility location: a person uses the best item of the set. They are fam
 those in discreet/arrivals/set_functions.py, and have public cells besides.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
@@ -46,12 +47,12 @@ class HasCells(Protocol):
         """The cell of each person, −1 for none."""
 
 
-class _BestItem:
+class _BestItem(ABC):
     """A family in which a person uses the best item of the set, by its worths."""
 
+    @abstractmethod
     def worths(self, rows: Floats) -> Floats:
         """What each item alone is worth to each person."""
-        raise NotImplementedError
 
     def begin(self, rows: Floats) -> Floats:
         """Nothing is reached by the empty set."""

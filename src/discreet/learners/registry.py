@@ -42,6 +42,11 @@ def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Lear
     kept = journal.latest()
     if kept is None:
         raise StateError(f"{journal.path.name} does not exist: save a learner there first")
+    if kept.kind == "SetSelector":
+        raise StateError(
+            f"{journal.path.name} holds a choice: "
+            "SetSelector with the same settings and this file as journal reads it back"
+        )
     if kept.kind not in HOMES:
         raise StateError(
             f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not know"

@@ -151,7 +151,7 @@ class Ridge(StagedMode):
         gathering = self.spread.gathering
         assert isinstance(gathering, Spread)
         sums, squares, count = gathering.parted(door.release(self.spread, block["spread"]))
-        people = self._plausible(count, 0)
+        people = self.plausible(count, 0)
         longest = self.settings.scaled_length
         mean, square = sums / people * longest, squares / people * longest**2
         unsure = self.settings.features * (self.spread.standard_deviation / people * longest) ** 2
@@ -167,7 +167,7 @@ class Ridge(StagedMode):
         gathering = self.gram.gathering
         assert isinstance(gathering, Gram)
         matrix, count = gathering.parted(door.release(self.gram, block["gram"]))
-        people, features = self._plausible(count, 1), self.settings.features
+        people, features = self.plausible(count, 1), self.settings.features
         values, vectors = np.linalg.eigh(matrix / people)
         seen = values > RESOLVED * self.gram.standard_deviation * sqrt(2 * features) / people
         total = max(float(values.sum()), 0.05)
@@ -183,11 +183,6 @@ class Ridge(StagedMode):
     def _shrunk(self) -> float:
         """What lengths of 1 have in common with the constant once both together are at most 1."""
         return sqrt(1 + CONSTANT**2)
-
-    def _plausible(self, count: float, stage: int) -> float:
-        """How many people a stage had, from a noisy count."""
-        most = self.preparation[stage]
-        return float(np.clip(count, most / 10, most))
 
     def _folded(self, public: State, coefficients: Floats) -> State:
         """Coefficients on mapped contexts as weights on contexts as they come."""

@@ -191,7 +191,7 @@ class Screen(StagedMode):
         assert isinstance(spread, Spread)
         assert isinstance(moments, Moments)
         sums, lengths, count = spread.parted(door.release(contexts, block["contexts"]))
-        people = self._plausible(count, 0)
+        people = self.plausible(count, 0)
         scale = self.settings.scaled_length / people
         mean = sums * scale
         centre = _shrunk(mean, contexts.standard_deviation * scale)
@@ -224,7 +224,7 @@ class Screen(StagedMode):
         assert isinstance(gathering, Moments)
         grams, moments = gathering.parted(door.release(stage.ridge, block["ridge"]))
         squares, overlaps, count = door.release(stage.scalars, block["scalars"]).tolist()
-        people = self._plausible(count, number)
+        people = self.plausible(count, number)
         found, covariances = self._refitted(public, grams, moments, stage.ridge.standard_deviation)
         plays = np.full(slots, people / slots)
         if number > 1:
@@ -255,11 +255,6 @@ class Screen(StagedMode):
         left = ~found.among(self.settings.features)
         drawn = door.select_in_slots(stage.draw, scores.magnitudes(gathered), left, draws=stage.picks)
         return drawn, door.release(stage.values, scores.picked(gathered, drawn))
-
-    def _plausible(self, count: float, stage: int) -> float:
-        """How many people a stage had, from a noisy count."""
-        most = self.preparation[stage]
-        return float(np.clip(count, most / 10, most))
 
     # --- small ridges -------------------------------------------------------------------------------------
 

@@ -181,6 +181,11 @@ class StagedMode(ArmsMode):
     def fitted(self, public: State, grams: Any, moments: Any, noise: float) -> State:
         """What second moments and moments with so much noise say: weights, offsets, covariances."""
 
+    def plausible(self, count: float, stage: int) -> float:
+        """How many people a preparation had, from a noisy count."""
+        most = self.preparation[stage]
+        return min(max(count, most / 10), float(most))
+
     def report(self, public: State) -> Report:
         if self.earnings is None:
             raise StateError("nothing was paid for a report: make the learner with report=0.1, say")

@@ -5,9 +5,9 @@ from typing import Any, Literal, Self
 
 from discreet import require
 from discreet.arrivals.continuous import BudgetAllocation, Gradient, Multilinear
+from discreet.domains import SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
-from discreet.learners.set_selector.settings import Domain
 from discreet.turn.settings import Settings
 
 __all__ = ["ContinuousMaximizerSettings"]
@@ -24,7 +24,7 @@ ENOUGH = 40.0
 class ContinuousMaximizerSettings(Settings):
     """What `ContinuousMaximizer` is made with: its parameters, as public data."""
 
-    domain: Domain
+    domain: SetDomain
     function: Multilinear | BudgetAllocation | Gradient = Multilinear()
     labels: tuple[Label, ...] | None = None
     play: Literal["set", "point"] = "set"

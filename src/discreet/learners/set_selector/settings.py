@@ -12,21 +12,13 @@ from discreet.arrivals.set_functions import (
     FacilityLocation,
     WeightedCoverage,
 )
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import (
-    GraphicMatroid,
-    LaminarMatroid,
-    OracleMatroid,
-    PartitionMatroid,
-    UniformMatroid,
-)
+from discreet.domains import SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
 from discreet.turn.settings import Settings
 
-__all__ = ["Domain", "Family", "SetSelectorSettings"]
+__all__ = ["Family", "SetSelectorSettings"]
 
-Domain = UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | Nearby | Types
 
 
@@ -34,7 +26,7 @@ Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage |
 class SetSelectorSettings(Settings):
     """What `SetSelector` is made with, and how many people there are: public data."""
 
-    domain: Domain
+    domain: SetDomain
     function: Family
     labels: tuple[Label, ...] | None = None
     method: Literal["auto", "histogram", "sampled", "greedy"] = "auto"
