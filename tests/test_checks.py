@@ -9,7 +9,8 @@ from rich.console import Console
 
 from discreet import Hedge, Privacy
 from discreet.checks import Case, audit_transcript, check_learner, weakened
-from discreet.checks.transcript import measured_costs, noise_cost, ratio_range
+from discreet.checks.doors import noise_cost, ratio_range
+from discreet.checks.transcript import measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.cases import cases
 from discreet.lab.transcripts import run_audit

@@ -15,6 +15,7 @@ True
 """
 
 from discreet.checks.contract import RULES, Case, check_learner
-from discreet.checks.transcript import Audited, audit_transcript, weakened
+from discreet.checks.transcript import Audited, audit_transcript
+from discreet.checks.weakened import weakened
 
 __all__ = ["RULES", "Audited", "Case", "audit_transcript", "check_learner", "weakened"]

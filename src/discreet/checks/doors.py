@@ -1,0 +1,194 @@
+"""Doors that record and repeat: what passed in one run is forced on another, and the difference is priced.
+
+All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and `Door.select_path`. One
+run passes a `RecordingDoor`, which notes every integer vector and every table of weights; another is sent
+through the same released transcript by a `ForcedDoor`, which adds up what the difference costs.
+
+Guarantee   docs/guarantees/turn.md, Theorem 4
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import inf, log
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers, Mask
+from discreet.budget.privacy import Charge
+from discreet.release.door import Door
+from discreet.release.gathering.gain_path import GainPath
+from discreet.release.noise import Noise
+from discreet.release.randomness import Words
+from discreet.release.sampled import SampledPath
+from discreet.release.selection import Selection
+from discreet.turn.described import fingerprint
+
+__all__ = ["ForcedDoor", "RecordingDoor", "Tape", "noise_cost", "path_likelihood", "ratio_range"]
+
+
+@dataclass
+class Passage:
+    """One meeting of people's integers with randomness, and what came of it."""
+
+    turn: int
+    law: Noise | Selection | SampledPath
+    exact: Any
+    released: Any
+
+
+@dataclass
+class Tape:
+    """What passed the door in one run; once another is sent through it, what the difference costs a turn."""
+
+    wild: bool = False
+    passages: list[Passage] = field(default_factory=list)
+    position: int = 0
+    costs: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    def recording(self, words: Words, reserved: Charge, index: int) -> "RecordingDoor":
+        """A door that notes what passes."""
+        return RecordingDoor(words, reserved, index, self)
+
+    def forcing(self, words: Words, reserved: Charge, index: int) -> "ForcedDoor":
+        """A door that lets the same pass again."""
+        return ForcedDoor(words, reserved, index, self)
+
+    def next(self, turn: int, law: Any) -> Passage:
+        """The passage that must come now."""
+        assert self.position < len(self.passages), (
+            "the neighbouring stream makes more draws: their number depends on data"
+        )
+        passage = self.passages[self.position]
+        self.position += 1
+        same = passage.turn == turn and fingerprint(passage.law) == fingerprint(law)
+        assert same, "the neighbouring stream meets another law: noise or rate depends on data"
+        return passage
+
+
+class RecordingDoor(Door):
+    """A door that notes every integer that meets it; `wild` tapes release what the law would hardly ever."""
+
+    def __init__(self, words: Words, reserved: Charge, index: int, tape: Tape) -> None:
+        super().__init__(words, reserved, index)
+        self._tape = tape
+
+    def noised(self, noise: Noise, exact: Integers) -> Integers:
+        released = super().noised(noise, exact)
+        if self._tape.wild:
+            released = exact + 50 * (released - exact)
+        self._tape.passages.append(Passage(self.index, noise, exact.copy(), released.copy()))
+        return released
+
+    def select_path(
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+    ) -> list[int]:
+        people, masks = path.copied(), []
+
+        def noted(chosen: list[int]) -> Mask:
+            masks.append(extensions(chosen).copy())
+            return masks[-1]
+
+        chosen = super().select_path(sampled, path, noted)
+        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept, masks), list(chosen)))
+        return chosen
+
+    def coins(self, keep: int, people: int) -> Mask:
+        self._kept = super().coins(keep, people)
+        return self._kept
+
+    def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
+        if self._tape.wild:
+            return int(super().draw_exactly(0, unit, scores, available))
+        return super().draw_exactly(rate, unit, scores, available)
+
+    def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
+        chosen = super().draw(selection, scores, available)
+        if self._tape.wild:
+            chosen = int(np.flatnonzero(available)[chosen % np.count_nonzero(available)])
+        weights = _weights(selection, scores, available)
+        self._tape.passages.append(Passage(self.index, selection, weights, chosen))
+        return chosen
+
+
+class ForcedDoor(Door):
+    """A door that releases what a tape says, and adds up what the difference of the integers costs."""
+
+    def __init__(self, words: Words, reserved: Charge, index: int, tape: Tape) -> None:
+        super().__init__(words, reserved, index)
+        self._tape = tape
+        self._pure = reserved.measure == "pure"
+
+    def noised(self, noise: Noise, exact: Integers) -> Integers:
+        passage = self._tape.next(self.index, noise)
+        moved = [int(one) - int(two) for one, two in zip(passage.exact, exact, strict=True)]
+        self._tape.costs[self.index] += noise_cost(noise, moved)
+        released: Integers = passage.released.copy()
+        return released
+
+    def select_path(
+        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+    ) -> list[int]:
+        passage = self._tape.next(self.index, sampled)
+        people, kept, masks = passage.exact
+        chosen: list[int] = passage.released
+        for place, mask in enumerate(masks):
+            same = np.array_equal(mask, extensions(chosen[:place]))
+            assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
+        steps = list(zip(chosen, masks, strict=False))
+        changed = people.differs(path)
+        here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
+        self._tape.costs[self.index] += abs(here - there)
+        return list(chosen)
+
+    def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
+        passage = self._tape.next(self.index, selection)
+        span = ratio_range(passage.exact, _weights(selection, scores, available))
+        self._tape.costs[self.index] += span if self._pure else span**2 / 8
+        return int(passage.released)
+
+
+def noise_cost(noise: Noise, moved: list[int]) -> float:
+    """‖v‖₁/scale or ‖v‖²/2σ², rounded up."""
+    if noise.norm == 1:
+        exact = Fraction(sum(map(abs, moved)), getattr(noise, "scale"))  # noqa: B009  both laws are `Noise`
+    else:
+        exact = Fraction(sum(change * change for change in moved), 2 * getattr(noise, "sigma") ** 2)  # noqa: B009
+    return float(exact)
+
+
+def ratio_range(here: list[int], there: list[int]) -> float:
+    """The range of the log-ratios of two tables; infinite if only one of them allows a candidate."""
+    if any((one == 0) != (two == 0) for one, two in zip(here, there, strict=True)):
+        return inf
+    ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
+    return max(ratios) - min(ratios)
+
+
+def path_likelihood(
+    sampled: SampledPath, people: GainPath, kept: Mask, changed: Integers, steps: list[tuple[int, Mask]]
+) -> float:
+    """The log-likelihood of a path, given all coins but those of the changed people."""
+    total = -inf
+    for coins in product((False, True), repeat=len(changed)):
+        mask = kept.copy()
+        mask[changed] = coins
+        chances = [sampled.chance if coin else 1 - sampled.chance for coin in coins]
+        if not all(chances):
+            continue
+        likelihood = sum(map(log, chances))
+        people.begin(mask)
+        for item, available in steps:
+            scores = people.scores() * (sampled.exponent / people.levels)
+            likelihood += float(scores[item] - np.logaddexp.reduce(scores[available]))
+            people.take(item)
+        total = float(np.logaddexp(total, likelihood))
+    return total
+
+
+def _weights(selection: Selection, scores: Integers, available: Mask) -> list[int]:
+    high, low = selection.weights(scores, available)
+    return [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]

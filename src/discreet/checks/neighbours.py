@@ -1,0 +1,154 @@
+"""Two streams that differ in one person: hostile people who react to decisions and answer late or never.
+
+The same lives can be led by a learner whose door records, by one whose door is forced, and by many learners
+with noise of their own: the transcript audit does the former, attacks on outputs the latter.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.checks.case import Case
+from discreet.checks.hostile import STRANGE, extreme_row, hostile, opposite
+from discreet.learners.learner import Learner
+from discreet.turn.described import fingerprint
+from discreet.turn.plan import Plan, Step
+
+__all__ = ["Neighbours", "Note", "Steps"]
+
+Note = Callable[[Any], object]
+"""Is told everything that anyone could see of a life, in order."""
+Steps = list[tuple[int, Step]]
+"""The first round of every step that was taken, and the step."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """A stream of people, and the same with one person replaced in the rounds that they take part in."""
+
+    case: Case
+    like: Learner
+    """A learner of the settings that are put to the test."""
+    changed: tuple[int, ...]
+    """The replaced person's rounds."""
+    seeds: tuple[int, int, int]
+    """Of the people, of the person who replaces, and of what is public."""
+    fates: Any
+    """When each round is answered."""
+    turned: bool
+    """Whether the replaced person brings the opposite."""
+    strange: Any
+    """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
+    contexts: tuple[Any, Any]
+    """One context a round, without and with the replacement; None where learners take none."""
+
+    @classmethod
+    def drawn(cls, case: Case, like: Learner, generator: np.random.Generator) -> "Neighbours":
+        """A pair, made up by a generator."""
+        rounds = case.horizon
+        several = int(generator.integers(1, min(like.settings.contributions, rounds) + 1))
+        changed = sorted(generator.choice(rounds, size=several, replace=False).tolist())
+        if several == 1 and generator.random() < 0.5:  # short stages must not be missed
+            changed = [_round_of_a_step(like, generator, rounds)]
+        seeds = generator.integers(2**63, size=3)
+        fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
+        fates[changed] = "now"
+        turned = bool(generator.random() < 0.5)
+        strange = STRANGE[int(generator.integers(len(STRANGE)))] if generator.random() < 0.2 else STRANGE
+        here = there = _hostile_contexts(case, generator)
+        if here is not None and like.guarantee.notion == "joint DP" and generator.random() < 0.7:
+            there = here.copy()
+            there[changed] = _hostile_contexts(case, generator)[changed]
+        people, other, public = (int(seed) for seed in seeds)
+        return cls(case, like, tuple(changed), (people, other, public), fates, turned, strange, (here, there))
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Of the learner."""
+        return type(self.like).problem_for(self.like.settings).plan
+
+    @cached_property
+    def hidden(self) -> set[int]:
+        """Rounds whose decision only their own person sees: under joint privacy the replaced person's."""
+        return set(self.changed) if self.like.guarantee.notion == "joint DP" else set()
+
+    def live(self, learner: Learner, note: Note, *, replaced: bool) -> Steps:
+        """A whole life with one of the two streams; what anyone could see of it is noted."""
+        case, contexts = self.case, self.contexts[replaced]
+        answer = self._neighbour if replaced else self._someone
+        masks = case.masks(case.horizon, self.seeds[2])
+        sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, 4, size=case.horizon)
+        steps: Steps = []
+        waiting, first = [], 0
+        self._note_state(learner, steps, note)
+        while first < case.horizon:
+            if learner.turn():
+                self._note_state(learner, steps, note)
+            # Several at once: nobody may decide whether others of the same call are counted.
+            count = int(min(sizes[first], learner.rounds_until_release, case.horizon - first))
+            rounds = range(first, first + count)
+            what = count if contexts is None else contexts[first : first + count]
+            tickets = learner.open_many(what, None if masks is None or first % 2 else masks[rounds])
+            decisions = [tickets.decisions[place : place + 1] for place in range(count)]
+            for round, decision in zip(rounds, decisions, strict=True):
+                if round not in self.hidden:
+                    note(np.asarray(decision))
+            for fate, wait in (("now", 0), ("soon", 1), ("late", 5)):
+                places = [place for place, round in enumerate(rounds) if self.fates[round] == fate]
+                people = [answer(rounds[place], decisions[place]) for place in places]
+                if places:
+                    waiting.append((first + count - 1 + wait, tickets[np.array(places)], people))
+            first += count
+            for entry in [entry for entry in waiting if entry[0] < first]:
+                learner.close_many(entry[1], entry[2])
+                waiting.remove(entry)
+        if learner.turn():
+            self._note_state(learner, steps, note)
+        note(str(learner.guarantee))
+        return steps
+
+    def _note_state(self, learner: Learner, steps: Steps, note: Note) -> None:
+        snapshot = learner.snapshot()
+        step = self.plan.next(snapshot.index, snapshot.public)
+        if step is not None:
+            steps.append((snapshot.begin, step))
+        note(snapshot.public)
+
+    def _someone(self, round: int, decision: Any, seed: int | None = None) -> Any:
+        """Everybody reacts to the decision that they were shown, but to nothing else."""
+        seed = self.seeds[0] if seed is None else seed
+        own = np.random.default_rng([seed, round, int(fingerprint(np.asarray(decision))[:12], 16)])
+        person = self.case.person(own)
+        return hostile(person, decision, own) if own.random() < 0.7 else person
+
+    def _neighbour(self, round: int, decision: Any) -> Any:
+        if round not in self.changed:
+            return self._someone(round, decision)
+        if self.strange is not STRANGE:
+            return self.strange
+        turn_round = opposite(self._someone(round, decision)) if self.turned else None
+        return self._someone(round, decision, self.seeds[1]) if turn_round is None else turn_round
+
+
+def _round_of_a_step(like: Learner, generator: np.random.Generator, rounds: int) -> int:
+    """A round of a block, all blocks equally likely, as far as the plan is known from the start."""
+    plan = type(like).problem_for(like.settings).plan
+    public, begin = like.snapshot().public, 0
+    blocks: list[tuple[int, int]] = []
+    while (step := plan.next(len(blocks), public)) is not None and begin < rounds:
+        blocks.append((begin, min(step.rounds, rounds - begin)))
+        begin += step.rounds
+    first, length = blocks[int(generator.integers(len(blocks)))] if blocks else (0, rounds)
+    return first + int(generator.integers(length))
+
+
+def _hostile_contexts(case: Case, generator: np.random.Generator) -> Any:
+    """One context a round, ordinary or extreme; None if the learner takes none."""
+    contexts = case.contexts(case.horizon, int(generator.integers(2**31)))
+    if contexts is not None:
+        for round in np.flatnonzero(generator.random(len(contexts)) < 0.6):
+            contexts[round] = extreme_row(contexts[round], generator)
+    return contexts
