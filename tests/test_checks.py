@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from discreet.checks.doors import noise_cost, ratio_range
 from discreet.checks.transcript import measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.cases import cases
-from discreet.lab.transcripts import run_audit
+from discreet.lab.transcripts import Size, run_audit
 from discreet.learners.hedge.draws import Draws
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
@@ -87,9 +88,12 @@ def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest
 
 def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
     console = Console(quiet=True)
-    report = run_audit(["hedge"], pairs=5, epsilon=2.0, delta=1e-5, seed=1, out=tmp_path, console=console)
+    asked: dict[str, Any] = {"size": Size(5, 20), "epsilon": 2.0, "delta": 1e-5, "seed": 1, "workers": 1}
+    report = run_audit(["hedge"], **asked, out=tmp_path, console=console)
     assert report["ok"]
     assert {row["learner"] for row in report["rows"]} == {"Hedge"}
     assert json.loads((tmp_path / "audit.json").read_text()) == report
+    assert (tmp_path / "audit.png").stat().st_size > 0
+    assert run_audit(["hedge"], **asked, out=tmp_path, console=console) == report  # nothing is drawn anew
     with pytest.raises(ConfigError, match="nothing is called"):
-        run_audit(["fortune"], pairs=5, epsilon=1.0, delta=1e-6, seed=0, out=tmp_path, console=console)
+        run_audit(["fortune"], **asked, out=tmp_path, console=console)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from typer.testing import CliRunner, Result
 import discreet
 from discreet import DiscreetError, FileJournal
 from discreet.cli import app
+from discreet.lab.transcripts import Size
 from discreet.turn.described import fingerprint
 
 
@@ -387,12 +387,10 @@ def test_an_audit_that_finds_something_fails(
         asked.update(settings, names=names)
         return {"rows": [], "ok": fine}
 
-    module = ModuleType("discreet.lab.transcripts")
-    module.run_audit = run_audit  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "discreet.lab.transcripts", module)
+    monkeypatch.setattr("discreet.lab.transcripts.run_audit", run_audit)
     arguments = ["audit", "Hedge", "RunningSum", "--pairs", "5", "--out", str(tmp_path), "--json"]
     result = CliRunner().invoke(app, arguments)
     assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})
     assert asked.pop("console").quiet
     assert (asked["names"], asked["out"]) == (["Hedge", "RunningSum"], tmp_path)
-    assert [asked[name] for name in ("pairs", "epsilon", "delta", "seed")] == [5, 1.0, 1e-6, 0]
+    assert [asked[name] for name in ("size", "epsilon", "delta", "seed")] == [Size(5, 100), 3.0, 1e-6, 0]

@@ -22,6 +22,7 @@ __all__ = [
     "count_people",
     "mark_level",
     "open_frame",
+    "panel_grid",
     "panels",
     "require_matplotlib",
     "save",
@@ -53,6 +54,20 @@ def panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)
     return figure, list(axes[0])
+
+
+def panel_grid(count: int, *, columns: int, size: float) -> tuple[Any, list[Any]]:
+    """A figure of square panels, so many inches each, in rows of at most so many."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(size * columns, size * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    for empty in axes[count:]:
+        empty.set_axis_off()
+    return figure, list(axes[:count])
 
 
 def open_frame(axes: Any) -> None:

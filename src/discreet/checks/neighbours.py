@@ -5,7 +5,7 @@ with noise of their own: the transcript audit does the former, attacks on output
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,8 @@ class Neighbours:
     """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
     contexts: tuple[Any, Any]
     """One context a round, without and with the replacement; None where learners take none."""
+    at_once: int | None = None
+    """How many rounds are opened by a call, as far as a block goes; None: one, two or three."""
 
     @classmethod
     def drawn(cls, case: Case, like: Learner, generator: np.random.Generator) -> "Neighbours":
@@ -65,6 +67,11 @@ class Neighbours:
         people, other, public = (int(seed) for seed in seeds)
         return cls(case, like, tuple(changed), (people, other, public), fates, turned, strange, (here, there))
 
+    def alone(self) -> "Neighbours":
+        """The same, but only the replaced person ever answers: what an attacker would arrange."""
+        fates = np.where(np.isin(np.arange(self.case.horizon), self.changed), self.fates, "never")
+        return replace(self, fates=fates, at_once=self.case.horizon)
+
     @cached_property
     def plan(self) -> Plan:
         """Of the learner."""
@@ -81,6 +88,8 @@ class Neighbours:
         answer = self._neighbour if replaced else self._someone
         masks = case.masks(case.horizon, self.seeds[2])
         sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, 4, size=case.horizon)
+        if self.at_once is not None:
+            sizes[:] = self.at_once
         steps: Steps = []
         waiting, first = [], 0
         self._note_state(learner, steps, note)

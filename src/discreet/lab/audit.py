@@ -27,7 +27,7 @@ CONFIDENCE = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attacker has shown: the true charge is at least `shown`, with probability 1 − 10⁻⁶."""
+    """What an attacker has shown: the true charge is at least `shown`, at the confidence of the audit."""
 
     claim: Charge
     shown: float
@@ -49,10 +49,13 @@ def through_doors(
     return np.array([passage(door) for door in doors])
 
 
-def audit(here: Floats, there: Floats, claim: Charge) -> Audit:
+def audit(
+    here: Floats, there: Floats, claim: Charge, *, delta: float = 0.0, confidence: float = CONFIDENCE
+) -> Audit:
     """Bound the charge from below, from outputs on two neighbouring inputs.
 
-    The threshold is chosen on the first half of the outputs and judged on the second.
+    The threshold is chosen on the first half of the outputs and judged on the second. A pure claim may fail
+    with probability `delta`.
 
     >>> outputs = np.random.default_rng(0).normal(size=(2, 100_000)) + [[0.0], [0.5]]
     >>> honest, wrong = audit(*outputs, Charge("zcdp", 0.125)), audit(*outputs, Charge("zcdp", 0.03))
@@ -64,9 +67,27 @@ def audit(here: Floats, there: Floats, claim: Charge) -> Audit:
     shown = 0.0
     for likely, unlikely in ((here, there), (there, here)):
         for upper in (True, False):
-            guess = _best_guess(likely[::2], unlikely[::2], claim.measure, upper)
-            shown = max(shown, guess.shows(likely[1::2], unlikely[1::2], claim.measure))
+            judge = Judge(claim.measure, delta, (1 - confidence) / 8)
+            guess = _best_guess(likely[::2], unlikely[::2], upper, judge)
+            shown = max(shown, guess.shows(likely[1::2], unlikely[1::2], judge))
     return Audit(claim, shown)
+
+
+class Judge(NamedTuple):
+    """What an event of two probabilities shows: in which measure, and how surely."""
+
+    measure: str
+    delta: float
+    error: float
+    """At each end of an interval: split over both ends, both sides and both directions."""
+
+    def interval(self, hits: int, trials: int) -> tuple[float, float]:
+        """Clopper and Pearson's interval."""
+        from scipy.stats import beta
+
+        low = 0.0 if hits == 0 else float(beta.ppf(self.error, hits, trials - hits + 1))
+        high = 1.0 if hits == trials else float(beta.ppf(1 - self.error, hits + 1, trials - hits))
+        return low, high
 
 
 class Guess(NamedTuple):
@@ -75,31 +96,21 @@ class Guess(NamedTuple):
     threshold: float
     upper: bool
 
-    def shows(self, likely: Floats, unlikely: Floats, measure: str) -> float:
+    def shows(self, likely: Floats, unlikely: Floats, judge: Judge) -> float:
         """The least charge that allows the event to be as likely here, and as unlikely there, as was seen."""
-        low, _ = _interval(self._hits(likely), likely.size)
-        _, high = _interval(self._hits(unlikely), unlikely.size)
-        return _loss(low, high, measure)
+        low, _ = judge.interval(self._hits(likely), likely.size)
+        _, high = judge.interval(self._hits(unlikely), unlikely.size)
+        return _loss(low - judge.delta, high, judge.measure)
 
     def _hits(self, values: Floats) -> int:
         return int(np.count_nonzero(values > self.threshold if self.upper else values <= self.threshold))
 
 
-def _best_guess(likely: Floats, unlikely: Floats, measure: str, upper: bool) -> Guess:
+def _best_guess(likely: Floats, unlikely: Floats, upper: bool, judge: Judge) -> Guess:
     together = np.concatenate([likely, unlikely])
     thresholds = np.unique(np.quantile(together, np.linspace(0.002, 0.998, 200)))
     guesses = [Guess(float(threshold), upper) for threshold in thresholds]
-    return max(guesses, key=lambda guess: guess.shows(likely, unlikely, measure))
-
-
-def _interval(hits: int, trials: int) -> tuple[float, float]:
-    """Clopper and Pearson's interval; the error is split over both ends, both sides and both directions."""
-    from scipy.stats import beta
-
-    error = (1 - CONFIDENCE) / 8
-    low = 0.0 if hits == 0 else float(beta.ppf(error, hits, trials - hits + 1))
-    high = 1.0 if hits == trials else float(beta.ppf(1 - error, hits + 1, trials - hits))
-    return low, high
+    return max(guesses, key=lambda guess: guess.shows(likely, unlikely, judge))
 
 
 def _loss(likely: float, unlikely: float, measure: str) -> float:

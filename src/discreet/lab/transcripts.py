@@ -1,58 +1,118 @@
-"""`discreet audit`: the transcript audit of every way of learning, and of weakened copies to be caught."""
+"""`discreet audit`: every way of learning put to the test, exactly and from outside, and weak copies caught.
+
+The exact transcript audit (discreet/checks/transcript.py) bounds what one person can cost from above, the
+attack on outputs (discreet/lab/black_box.py) bounds ε from below: the truth lies between.
+"""
 
 import json
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
+from discreet import pictures
+from discreet.budget.privacy import Privacy
 from discreet.checks import Case, weakened
 from discreet.checks.transcript import ROUNDING, measured_costs
 from discreet.errors import ConfigError
+from discreet.lab.black_box import allowed_misses, attack
 from discreet.lab.cases import cases
+from discreet.lab.progress import bars_on
+from discreet.lab.repeat import Kept, repeat
 
-__all__ = ["audit_case", "run_audit"]
+__all__ = ["SIZES", "Size", "audit_case", "draw_trade_offs", "run_audit"]
 
 
-def audit_case(case: Case, *, pairs: int, seed: int) -> dict[str, Any]:
-    """One row: what one person cost at most over what was charged, and whether half the noise was noticed."""
+@dataclass(frozen=True)
+class Size:
+    """How thoroughly to audit."""
+
+    pairs: int
+    """Neighbouring streams of each way of learning, for the exact audit."""
+    runs: int
+    """Lives of either stream, for the attack on outputs."""
+
+
+SIZES: Mapping[str, Size] = {"minute": Size(25, 100), "night": Size(1000, 10_000)}
+"""What fits a coffee, and what fits a night, on two cores."""
+
+
+def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> dict[str, Any]:
+    """One row: what one person cost at most over what was charged, and what an attacker could show."""
+    case = next(case for case in cases(epsilon, delta) if case.name == name)
+    learner = case.make()
+    asked = learner.settings.privacy
     found = measured_costs(case, pairs=pairs, seed=seed)
     with weakened():
         weak = measured_costs(case, pairs=max(pairs, 200), seed=seed, enough=1 + 1e-6)
+    shown = attack(case, asked, runs=runs, pair=found.worst, seed=seed)
     return {
-        "learner": type(case.make()).__name__,
+        "learner": type(learner).__name__,
         "mode": case.name,
         "measure": found.measure,
         "claim": found.claim,
         "pairs": found.pairs,
         "largest_cost_over_charge": found.largest_cost_over_charge,
         "weakened_caught": weak.largest_cost_over_charge > 1 + 1e-6,
+        "epsilon": asked.epsilon,
+        "delta": asked.delta,
+        "attack": asdict(shown),
     }
 
 
 def run_audit(
-    names: list[str], *, pairs: int, epsilon: float, delta: float, seed: int, out: Path, console: Console
+    names: list[str],
+    *,
+    size: Size,
+    epsilon: float,
+    delta: float,
+    seed: int,
+    out: Path,
+    console: Console,
+    executor: Executor | None = None,
+    workers: int = 2,
 ) -> dict[str, Any]:
-    """Audit the cases that `names` begin to name (all without any), and write audit.json."""
+    """Audit the cases that `names` begin to name (all without any); write audit.json and audit.png.
+
+    What was done before in the same folder is not done again.
+    """
+    pictures.require_matplotlib()
     chosen = [case for case in cases(epsilon, delta) if not names or _is_named(case, names)]
     if not chosen:
         known = "; ".join(case.name for case in cases())
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
-    rows = []
-    with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task("neighbouring streams", total=len(chosen))
-        for case in chosen:
-            rows.append(audit_case(case, pairs=pairs, seed=seed))
-            progress.advance(bar)
-    ok = all(row["largest_cost_over_charge"] <= 1 + ROUNDING and row["weakened_caught"] for row in rows)
-    report = {"epsilon": epsilon, "delta": delta, "seed": seed, "rows": rows, "ok": ok}
-    out.mkdir(parents=True, exist_ok=True)
+    rows = repeat(
+        audit_case,
+        [(case.name, epsilon, delta, size.pairs, size.runs, seed) for case in chosen],
+        label="ways of learning",
+        bar=bars_on(console),
+        workers=workers,
+        kept=Kept(out / "done.jsonl"),
+        executor=executor,
+    )
+    report = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "seed": seed,
+        **asdict(size),
+        "rows": rows,
+        "ok": all(map(_is_fine, rows)),
+    }
     (out / "audit.json").write_text(json.dumps(report, indent=2) + "\n")
+    pictures.save(draw_trade_offs(rows), out / "audit.png")
     _show(report, console)
-    console.print(f"Wrote {out / 'audit.json'}")
+    console.print(f"Wrote {out / 'audit.json'} and {out / 'audit.png'}", soft_wrap=True)
     return report
+
+
+def _is_fine(row: dict[str, Any]) -> bool:
+    bounded = row["largest_cost_over_charge"] <= 1 + ROUNDING
+    return bool(bounded and row["weakened_caught"] and not row["attack"]["caught"])
 
 
 def _is_named(case: Case, names: list[str]) -> bool:
@@ -61,10 +121,11 @@ def _is_named(case: Case, names: list[str]) -> bool:
 
 
 def _show(report: dict[str, Any], console: Console) -> None:
-    table = Table(title=f"What one person can cost, over what is charged (epsilon = {report['epsilon']:g})")
+    title = f"What one person can cost, and what an attacker can show (epsilon = {report['epsilon']:g})"
+    table = Table(title=title)
     for heading in ("learner", "mode", "measure"):
         table.add_column(heading)
-    for heading in ("claim", "pairs", "largest cost / charge"):
+    for heading in ("largest cost / charge", "epsilon shown"):
         table.add_column(heading, justify="right")
     table.add_column("half the noise")
     for row in report["rows"]:
@@ -72,12 +133,36 @@ def _show(report: dict[str, Any], console: Console) -> None:
             row["learner"],
             row["mode"],
             row["measure"],
-            f"{row['claim']:.4g}",
-            str(row["pairs"]),
             f"{row['largest_cost_over_charge']:.4f}",
+            f"{row['attack']['epsilon']:.2f} of {row['epsilon']:g}",
             "caught" if row["weakened_caught"] else "NOT CAUGHT",
         )
     console.print(table)
     fine, wrong = "no cost exceeds its charge", "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught"
-    verdict = fine if report["ok"] else wrong
-    console.print(f"{len(report['rows'])} ways of learning: {verdict}.")
+    console.print(f"{len(report['rows'])} ways of learning: {fine if report['ok'] else wrong}.")
+
+
+def draw_trade_offs(rows: list[dict[str, Any]]) -> Any:
+    """One panel a learner: how often an attacker is wrong either way, and how seldom that may be."""
+    learners = sorted({row["learner"] for row in rows})
+    figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.2)
+    alarms = np.linspace(0, 1, 201)
+    for axes, learner in zip(panels, learners, strict=True):
+        own = [row for row in rows if row["learner"] == learner]
+        privacy = Privacy(max(row["epsilon"] for row in own), max(row["delta"] for row in own))
+        allowed = allowed_misses(alarms, privacy)
+        axes.fill_between(alarms, allowed, color=pictures.RED, alpha=0.15, linewidth=0)
+        axes.plot(alarms, allowed, color=pictures.RED, linewidth=1.5, label="allowed: never below")
+        axes.plot(
+            alarms, 1 - alarms, color=pictures.GREY, linewidth=0.8, linestyle=":", label="a blind guess"
+        )
+        for number, row in enumerate(own):
+            attacked = row["attack"]
+            label = "reached, one line a mode" if number == 0 else None
+            axes.plot(
+                attacked["false_alarms"], attacked["misses"], color=pictures.BLUE, linewidth=0.9, label=label
+            )
+        axes.set(title=learner, xlim=(0, 1), ylim=(0, 1), xlabel="false alarms", ylabel="misses")
+        pictures.open_frame(axes)
+    pictures.add_legend(panels[0], loc="upper right")
+    return figure
