@@ -51,7 +51,7 @@ def every_round_exploration(items: int, slots: int, horizon: int, epsilon: float
     (1.0, 0.10797...)
     """
     cost = slots**3 * items * log(items) * sqrt(32 * log(slots / delta)) / epsilon
-    return min(1.0, sqrt(cost) / horizon**0.25)
+    return min(1.0, sqrt(cost / sqrt(horizon)))
 
 
 def every_round_bound(
@@ -113,7 +113,7 @@ def presampled_exploration(items: int, slots: int, horizon: int, epsilon: float,
     0.041
     """
     cost = 4 * slots**3 * items * log(items) * sqrt(log(slots / delta)) / epsilon
-    return min(1.0, (cost / sqrt(horizon)) ** (2 / 3))
+    return min(1.0, float((cost / sqrt(horizon)) ** (2 / 3)))
 
 
 def presampled_rate(epsilon: float, delta: float, slots: int, explorations: int) -> float:

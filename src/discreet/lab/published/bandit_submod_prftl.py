@@ -90,7 +90,7 @@ def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -
     stiffness, gamma, _ = printed_constants(items, horizon, bound)
     leader = 32 * bound**2 * items**2 * horizon / (stiffness * gamma) + items * stiffness
     exploring = 2 * gamma * bound * horizon + 8 * bound * items * sqrt(horizon / gamma)
-    noise = 64 * items**3 * bound**2 * horizon * log(horizon) ** 1.5 / (epsilon * gamma * stiffness)
+    noise = 64 * items**3 * bound**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * gamma * stiffness)
     return leader + exploring + noise
 
 

@@ -77,7 +77,7 @@ def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -
     """
     stiffness, length = printed_constants(horizon, bound)
     learning = 2 * horizon * length**2 / stiffness + stiffness * items / 2
-    return learning + 4 * items * length**2 * horizon * log(horizon) ** 1.5 / (epsilon * stiffness)
+    return learning + 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * stiffness)
 
 
 # T = 10⁵: a change of √24·M, where L = 4M is printed, in the 17 nodes above the first person of 18 printed.

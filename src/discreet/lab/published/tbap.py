@@ -10,7 +10,7 @@
 So a node is noised exactly once, when its last leaf has come. A streaming form needs no tree: one buffer a
 level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them (`TreeSums`).
 
-Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ the noise of a node: a uniform
+Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise: a uniform
             direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; or a generalised Gaussian
             (discreet/lab/published/streaming_frank_wolfe.py)
 Printed     one vector is replaced by another, so a sum moves by 2μ, not by μ. And at t = T = 2^h no node on
@@ -92,7 +92,7 @@ def error_bound(dimension: int, bound: float, horizon: int, epsilon: float) -> f
     >>> round(error_bound(10, 1.0, 1000, 1.0))
     726
     """
-    return 4 * dimension * bound * log(horizon) ** 1.5 / epsilon
+    return 4 * dimension * bound * float(log(horizon) ** 1.5) / epsilon
 
 
 class TreeSums:

@@ -17,7 +17,7 @@ class Verdict:
     text: str
     """Why; and if not, which neighbouring streams show it."""
     epsilon: float | None = None
-    """What is really given, at the claimed δ, where ε = 1 is claimed; unknown or not finite if None."""
+    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed."""
 
     def __str__(self) -> str:
         heading = "private as printed" if self.private else "not private as printed"
