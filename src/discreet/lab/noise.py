@@ -41,8 +41,8 @@ def generalised_gaussian(
     of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
     """
     _check(dimension, sigma)
-    if not norm >= 1:
-        raise ConfigError(f"norm must be at least 1, got {norm}")
+    if not norm > 0:  # below 1 it is no norm, but printed indices are
+        raise ConfigError(f"norm must be above 0, got {norm}")
     generator = words.floats()
     directions = _directions(draws or 1, dimension, norm, generator)
     radii = np.sqrt(generator.gamma(dimension / 2, 2 * sigma**2, size=len(directions)))

@@ -19,7 +19,7 @@ from discreet.budget.privacy import Privacy
 from discreet.lab.progress import Bar, silent
 from discreet.lab.regression import Regression
 from discreet.lab.repeat import repeat
-from discreet.lab.streaming_rivals import RIVALS, SOUND, UNIT
+from discreet.lab.streaming_rivals import RIVALS, UNIT
 from discreet.learners.streaming_learner import StreamingLearner
 
 __all__ = [
@@ -96,7 +96,7 @@ def suboptimality(case: Case, method: str, settings: dict[str, Any], seed: int) 
     p, samples, dimension = case
     world = Regression.drawn(samples, dimension, p, seed=seed)
     if method in RIVALS:
-        constants = UNIT if settings.get("unit") else SOUND
+        constants = UNIT if settings.get("unit") else None
         found = RIVALS[method](world, 1.0, 1 / samples, settings["pace"], seed, constants)
         return world.suboptimality(found)
     learner = StreamingLearner(

@@ -8,13 +8,7 @@ from scipy import stats
 
 from discreet.lab.bundle import BundleWorld
 from discreet.lab.published import costs
-from discreet.lab.published.costs import (
-    cost_as_published,
-    cost_without_privacy,
-    costs_bandit,
-    costs_full,
-    tree_noise_scale,
-)
+from discreet.lab.published.costs import cost_as_published, cost_without_privacy
 
 from .law import ALPHA
 
@@ -37,14 +31,6 @@ def slow_cost(world: BundleWorld, stiffness: float) -> float:
         total += gradient
         point = np.clip(0.5 - total / stiffness, 0, 1)
     return cost
-
-
-def test_the_constants_are_the_printed_ones() -> None:
-    assert costs_full(10_000) == (100.0, 4.0)
-    assert costs_bandit(4, 10**6) == pytest.approx((10**4, 0.08, 16 / sqrt(0.08)))
-    assert costs_bandit(50, 1000)[1] == 1.0
-    assert tree_noise_scale(4.0, 1024, 2.0) == 22.0
-    assert tree_noise_scale(4.0, 1025, 2.0) == 24.0
 
 
 def test_the_plain_leader_costs_what_a_slow_one_does() -> None:

@@ -12,14 +12,10 @@ from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.lab.contextual import DenseWorld, LinearWorld, SparseWorld, TableWorld, play
 from discreet.lab.noise import generalised_gaussian
-from discreet.lab.published.glm_bandit import (
-    GlmBandit,
-    Theory,
-    gradient_error,
-    printed_warm_up_by_order,
-    printed_warm_up_by_theorem,
-)
-from discreet.lab.published.glm_steps import PrintedTree, SoundCorners, SoundTree, printed_scale
+from discreet.lab.published.glm_bandit import GlmBandit, gradient_error
+from discreet.lab.published.glm_steps import PrintedTree, SoundCorners, SoundTree
+from discreet.lab.published.glm_theory import Theory, printed_warm_up_by_order, printed_warm_up_by_theorem
+from discreet.lab.published.streaming_frank_wolfe_l1 import printed_scale
 from discreet.release.randomness import seeded_words
 
 WORLD = SparseWorld.drawn(4, arms=3, relevant=2, seed=1)

@@ -1,25 +1,14 @@
-"""Sets of least cost as printed, and without privacy: follow the leader over a tree of noisy sums.
+"""What sets of least cost as printed, and without privacy, cost in the bundle world: compiled passes.
 
-    x_1 = 0
-    in round t = 1 … T:
-        draw τ uniformly, show the set {i : x_t(i) > τ} and see f_t, the visitor's cost of every set
-        add g_t, a subgradient of the Lovász extension of f_t at x_t, to a tree, which gives a noisy sum v_t
-        x_{t+1} = clip(−v_t/H, 0, 1)
-    with bandit feedback:
-        show B_j, the j highest items of x_t, with probability p_j = (1 − γ)(x_(j) − x_(j+1)) + γ/(n + 1)
-        a fair coin picks g_t: 2 f_t(B_j)/p_j at the last item shown, or −2 f_t(B_j)/p_j at the first one not
-        (j = 0 or n leaves one choice, without the 2)
+The algorithms are those of discreet/lab/published/submod_prftl.py and bandit_submod_prftl.py, with their
+printed constants, for streams that are too long for plain loops. With full information the cost of a set is
+taken on average over its threshold τ.
 
-A node of the tree (discreet/lab/noise.py) has noise in a uniform direction, of a Gamma-distributed length. As
-printed, the sum of T = 2^h vectors would be released without noise; here the root is noised like every node.
-
-Symbols     H the stiffness, γ the exploration, L the length of one vector, M = 1 the largest cost, n items
-Printed     H = M√T, L = 4M; bandit: H = M·T^(2/3), γ = n^(3/2)/T^(1/3), L = 4Mn/√γ; noise L(⌈log₂T⌉ + 1)/ε
-Verdict     UNSOUND for replace-one neighbours: a sum moves by up to 4√2·M (bandit: 4M(n + 1)/γ), not by L
+Verdict     neither is private as printed
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
-from math import ceil, inf, log2, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -27,44 +16,11 @@ import numpy as np
 from discreet.compiled import compiled
 from discreet.lab.bundle import CHUNK, BundleWorld
 from discreet.lab.noise import TreeNoise, l2_gamma
+from discreet.lab.published import bandit_submod_prftl, submod_prftl
+from discreet.lab.published.tbap import printed_scale
 from discreet.release.randomness import seeded_words
 
-__all__ = ["cost_as_published", "cost_without_privacy", "costs_bandit", "costs_full", "tree_noise_scale"]
-
-
-def tree_noise_scale(bound: float, horizon: int, epsilon: float) -> float:
-    """The printed scale L(⌈log₂T⌉ + 1)/ε of the Gamma-distributed length of a node's noise (Algorithm 4).
-
-    UNSOUND with L the length of one vector: replacing it moves the sum by up to 2L.
-
-    >>> tree_noise_scale(4.0, 100_000, 1.0)
-    72.0
-    """
-    return bound * (ceil(log2(horizon)) + 1) / epsilon
-
-
-def costs_full(horizon: int) -> tuple[float, float]:
-    """The printed stiffness H = √T and length L = 4 of subgradients, for costs in [−1, 1].
-
-    UNSOUND: a replacement moves the sum by up to 4√2, and by √24 in an example.
-
-    >>> costs_full(10_000)
-    (100.0, 4.0)
-    """
-    return sqrt(horizon), 4.0
-
-
-def costs_bandit(items: int, horizon: int) -> tuple[float, float, float]:
-    """The printed stiffness H = T^(2/3), exploration γ = n^(3/2)/T^(1/3) and length L = 4n/√γ of estimates.
-
-    γ is at most 1 only if T ≥ n^4.5, and clipped otherwise. UNSOUND: L is a root mean square; an estimate can
-    be as long as 2(n + 1)/γ, and a replacement moves the sum by up to twice that.
-
-    >>> [round(value, 2) for value in costs_bandit(10, 10**6)]
-    [10000.0, 0.32, 71.13]
-    """
-    exploration = min(1.0, items**1.5 / horizon ** (1 / 3))
-    return horizon ** (2 / 3), exploration, 4 * items / sqrt(exploration)
+__all__ = ["cost_as_published", "cost_without_privacy"]
 
 
 def cost_as_published(world: BundleWorld, *, epsilon: float, bandit: bool, seed: int = 0) -> float:
@@ -76,11 +32,11 @@ def cost_as_published(world: BundleWorld, *, epsilon: float, bandit: bool, seed:
     True
     """
     if bandit:
-        stiffness, exploration, length = costs_bandit(world.items, world.visitors)
+        stiffness, exploration, length = bandit_submod_prftl.printed_constants(world.items, world.visitors)
     else:
-        stiffness, length = costs_full(world.visitors)
+        stiffness, length = submod_prftl.printed_constants(world.visitors)
         exploration = inf
-    scale = tree_noise_scale(length, world.visitors, epsilon)
+    scale = printed_scale(length, world.visitors, epsilon)
     return _run(world, stiffness, 0.0, scale, exploration, seed)
 
 

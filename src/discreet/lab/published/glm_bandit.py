@@ -22,6 +22,8 @@ Verdict     UNSOUND for replace-one neighbours: rewards are unbounded (here they
             "t-th step", taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up with K
             times the weight of the proof; the first branch d_1 = ∇f doubles the first person's if L > βD
             Report-noisy-max costs 2ε, not ε, but D is the diameter, and corners of the ball are D/2 long.
+            What the text proves of it is in discreet/lab/published/glm_theory.py.
+Corrected   coincides with printed: the sampler has no slip
 Sound       noise="sound" repairs all this: discreet/lab/published/glm_steps.py says why
 Runtime     O(K·d) a round, or a block; memory O(K·d)
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
@@ -29,8 +31,6 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
 """
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import ceil, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -47,38 +47,32 @@ from discreet.lab.published.glm_steps import (
     SoundCorners,
     SoundTree,
     best_arms,
-    printed_scale,
     take_rounds,
 )
+from discreet.lab.published.glm_theory import epsilon_of_warm_up, printed_warm_up_by_order
+from discreet.lab.published.streaming_frank_wolfe_l1 import printed_scale
+from discreet.lab.published.verdict import Verdict
 
-__all__ = [
-    "GlmBandit",
-    "GradientErrors",
-    "Theory",
-    "gradient_error",
-    "printed_warm_up_by_order",
-    "printed_warm_up_by_theorem",
-]
+__all__ = ["VERDICT", "GlmBandit", "GradientErrors", "Shape", "gradient_error", "play"]
 
 Noise = Literal["printed", "sound", "none"]
 
-
-def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int:
-    """The printed t_0 = ln(dT)·ln T/ε² pulls of each arm, without the constants that the order hides.
-
-    >>> printed_warm_up_by_order(100, 100_000, 1.0)
-    186
-    """
-    return ceil(log(features * horizon) * log(horizon) / epsilon**2)
+VERDICT = Verdict(
+    private=False,
+    text="after the warm-up line 17 runs step t with t_0 + t − K·t_0 samples, so people of the warm-up "
+    "weigh K times what the proof allows; unbounded rewards have no L at all",
+    epsilon=epsilon_of_warm_up(5, 186, 100_000, 1.0, 1e-6),
+)
 
 
-def printed_warm_up_by_theorem(features: int, horizon: int, epsilon: float, delta: float = 1e-6) -> float:
-    """The least t_0 that Theorem 4.8's proof and Lemma B.3 allow, in a world as kind as can be (`Theory`).
+@dataclass(frozen=True)
+class Shape:
+    """What the algorithm must know of people beforehand: no feature exceeds M (`context_bound`)."""
 
-    >>> printed_warm_up_by_theorem(100, 100_000, 1.0) > 5e7 > 100_000
-    True
-    """
-    return max(Theory(features, horizon, epsilon, delta).least_warm_ups.values())
+    features: int
+    arms: int
+    context_bound: float = 1.0
+    context_length: float | None = None
 
 
 # --- the algorithm
@@ -118,7 +112,7 @@ class GlmBandit:
 
     def __init__(
         self,
-        world: World,
+        world: World | Shape,
         horizon: int,
         epsilon: float,
         delta: float,
@@ -240,11 +234,38 @@ class GlmBandit:
         return np.asarray(1 / (1 + np.exp(-margins))) if self._logistic else margins
 
 
+def play(
+    contexts: Floats,
+    rewards: Floats,
+    epsilon: float,
+    delta: float,
+    *,
+    context_bound: float = 1.0,
+    seed: int = 0,
+    **settings: Any,
+) -> Integers:
+    """The arm of every person, for any stream: a context and what each arm would bring, one row a person.
+
+    Only the reward of the arm that is played is looked at. `settings` are those of `GlmBandit`.
+
+    >>> contexts = np.random.default_rng(1).uniform(-1, 1, size=(400, 3))
+    >>> rewards = 0.5 + 0.5 * np.stack([contexts[:, 0], -contexts[:, 0]], axis=1)
+    >>> arms = play(contexts, rewards, 1.0, 1e-6, noise="none", warm_up=50)
+    >>> bool(np.mean(arms[200:] == (contexts[200:, 0] < 0)) > 0.9)
+    True
+    """
+    shape = Shape(contexts.shape[1], rewards.shape[1], context_bound)
+    bandit = GlmBandit(shape, len(contexts), epsilon, delta, seed=seed, **settings)
+    return bandit.pass_through(
+        np.ascontiguousarray(contexts, dtype=np.float64), np.ascontiguousarray(rewards, dtype=np.float64)
+    )
+
+
 AT_ONCE = 1024
 """So many rounds have their noise drawn together."""
 
 
-def _reach(world: World, p: float, radius: float, link: Link) -> float:
+def _reach(world: World | Shape, p: float, radius: float, link: Link) -> float:
     """βD + L, with β the smoothness in the l_p norm: ζ′ ≤ 1 (logistic: ¼) times ‖x‖_q² in the dual norm."""
     length: float = world.context_bound * world.features ** (1 - 1 / p)
     if p == 2 and world.context_length is not None:
@@ -254,105 +275,7 @@ def _reach(world: World, p: float, radius: float, link: Link) -> float:
     return length**2 * 2 * radius + length * (length * radius + 0.5)
 
 
-# --- what the text proves
-
-
-@dataclass(frozen=True)
-class Theory:
-    """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by default.
-
-    Two steps of its proofs do not hold. Assumption 4.3 makes the loss strongly convex in l_2; in l_1, as
-    Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d. And γ, how far
-    θ* is from the boundary, at most D/2, cannot be "chosen" to be at least 3·G_1/(2√2·μ).
-
-    >>> kind = Theory(100, 100_000, 1.0, 1e-6)
-    >>> [f"{name}: {least:.0e}" for name, least in kind.least_warm_ups.items() if least > 100_000]
-    ['G_2²/ln: 4e+06', 'G_4/ln: 4e+08', 'C_in/(9 ln): 4e+06', 'B.3: 1e+10']
-    """
-
-    features: int
-    horizon: int
-    epsilon: float
-    delta: float
-    diameter: float = 1.0
-    """D"""
-    context_bound: float = 1.0
-    """M"""
-    steepest: float = 1.0
-    """β ≥ ζ′"""
-    flattest: float = 1.0
-    """μ ≤ ζ′"""
-    lipschitz: float = 1.0
-    """L, and G, how far a gradient is from its mean"""
-    eigenvalue: float = 1.0
-    """λ of Assumption 4.3"""
-    chance: float = 1.0
-    """u of Assumption 4.2"""
-    margin: float = 1.0
-    """ν of Assumption 4.4"""
-    gap: float = 1.0
-    """h_sub"""
-    alpha: float = 0.05
-    """The chance that a bound fails"""
-
-    def warm_up_error(self, alpha: float) -> float:
-        """C_sc(α) of Lemma B.2, without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in the warm-up."""
-        d, n = self.features, self.horizon
-        reach = self.steepest * self.diameter + self.lipschitz
-        sampling = 8 * self.diameter * reach * sqrt(log(8 * d * n / alpha))
-        noise = 16 * self.diameter * reach * log(4 * d * n / alpha) / self.epsilon
-        noise *= sqrt(log(n) * log(1 / self.delta))
-        convexity = self.chance * self.flattest * self.eigenvalue
-        return 3 * (self.steepest * self.diameter**2 + sampling + noise) / sqrt(convexity)
-
-    @cached_property
-    def least_warm_ups(self) -> dict[str, float]:
-        """What the end of Appendix B.1 and Lemma B.3 ask of t_0, each by the name that it has there."""
-        d, n, beta, bound = self.features, self.horizon, self.steepest, self.context_bound
-        diameter, failing = self.diameter, self.alpha / (2 * self.horizon)
-        logarithm = log(d * n / self.alpha)
-        known = self.warm_up_error(self.alpha)
-        first = 2 * beta * diameter**2 * bound * self.margin / sqrt(self.flattest)
-        noise = printed_scale(1, beta * diameter + self.lipschitz, diameter, n, self.epsilon, self.delta)
-        second = noise * 4 * log(2 * d / failing)
-        root = sqrt(log((d + n) / failing))
-        third = diameter * (bound * diameter + beta) * root
-        inner = max(4.0, 9 * log(d * n) / self.epsilon**2, 36 * (log(d * n) / (self.epsilon * first)) ** 2)
-        inner = max(inner, self.eigenvalue * beta * self.flattest * known**2)
-        fourth = 1.0
-        for _ in range(50):  # the text's G_4 contains √t_0: the least t_0 ≥ G_4/ln, from below
-            error = self.warm_up_error(failing / (2 * (d + fourth)))
-            most = diameter * beta * (bound * diameter + error * (bound + root) * sqrt(fourth))
-            fourth = max(1.0, (most + self.lipschitz * diameter**2 / 2) / logarithm)
-        return {
-            "G_1²": first**2,
-            "G_2²/ln": second**2 / logarithm,
-            "G_3²": third**2,
-            "G_4/ln": fourth,
-            "C_in/(9 ln)": inner / (9 * logarithm),
-            "B.3": (known * 4 * beta * bound / self.gap) ** 2,
-        }
-
-    def gradient_bound(self, rounds: Floats, warm_up: int, distance: float | None = None) -> Floats:
-        """What ‖d_t − ∇F_t(θ_t)‖_∞ is at most: Lemma A.7 in the warm-up, the whole of Lemma B.2 after it.
-
-        `distance` is at least every ‖θ − θ*‖₁ after the warm-up, D if unknown. The text's α_1 = α(d + t_0)/2
-        is read as α/(2(d + t_0)).
-        """
-        d, beta, bound, diameter = self.features, self.steepest, self.context_bound, self.diameter
-        failing = self.alpha / (2 * (d + warm_up))
-        reach = beta * diameter + self.lipschitz
-        in_warm_up = 4 * reach * sqrt(log(4 * d / self.alpha)) / np.sqrt(rounds + 1)
-        later = np.maximum(rounds - warm_up, 0.0) + np.log(np.maximum(rounds / max(warm_up, 1), 1.0))
-        moved = 4 * self.margin * diameter * (diameter if distance is None else distance) * later
-        jump = self.warm_up_error(failing)
-        drift = 2 * bound * diameter * (1 + beta) / np.sqrt(rounds)
-        drift = drift + (diameter + jump * beta * sqrt(warm_up)) / rounds
-        after = bound * beta * diameter / (rounds + 1) + drift * sqrt(log(1 / failing))
-        after = after + 4 * bound * diameter * sqrt(log(8 * d / self.alpha)) / np.sqrt(rounds + 1)
-        start = 3 * self.warm_up_error(max(warm_up - 1, 1) * failing) * sqrt(warm_up + 1)
-        after = after + beta * bound * (start + moved) / (rounds + 1)
-        return np.where(rounds <= warm_up, in_warm_up, after)
+# --- how good its gradients are
 
 
 @dataclass(frozen=True)

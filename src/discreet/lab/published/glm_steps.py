@@ -4,7 +4,7 @@ Algorithm 3 is in discreet/lab/published/glm_bandit.py. Noise is in floating poi
 """
 
 from dataclasses import dataclass
-from math import ceil, inf, log, log2, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from discreet.compiled import compiled
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise, generalised_gaussian
-from discreet.lab.streaming_rivals import DualNorm
+from discreet.lab.published.lp_geometry import corrected_regularity
+from discreet.lab.published.streaming_frank_wolfe import printed_deviation
 from discreet.release.randomness import seeded_words
 
 __all__ = [
@@ -24,20 +25,8 @@ __all__ = [
     "SoundCorners",
     "SoundTree",
     "best_arms",
-    "printed_scale",
     "take_rounds",
 ]
-
-
-def printed_scale(
-    step: int, reach: float, diameter: float, horizon: int, epsilon: float, delta: float
-) -> float:
-    """The printed scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of a corner's Laplace noise; `reach` is βD + L.
-
-    >>> round(printed_scale(100, 2.0, 1.0, 100_000, 1.0, 1e-6), 2)
-    10.09
-    """
-    return 4 * diameter * reach * sqrt(log(horizon) * log(1 / delta)) / (epsilon * sqrt(step))
 
 
 class Corners:
@@ -122,9 +111,8 @@ class PrintedTree(Corners):
     @staticmethod
     def printed_deviation(ball: LpBall, reach: float, horizon: int, epsilon: float, delta: float) -> float:
         """The printed σ₊ = √(8 m² κ_q ln(m/δ))·(βD + L)/ε of a node, with m = ⌈log₂T⌉ + 1 levels."""
-        levels = ceil(log2(horizon)) + 1
-        kappa = DualNorm.of_ball(ball.p, ball.dimension).kappa
-        return sqrt(8 * levels**2 * kappa * log(levels / delta)) * reach / epsilon
+        kappa = corrected_regularity(ball.p, ball.dimension).kappa
+        return printed_deviation(kappa, reach, horizon, epsilon, delta)
 
     def strengths(self, steps: Floats) -> Floats:
         """What the noise of a sum is divided by."""
@@ -137,7 +125,7 @@ class PrintedTree(Corners):
     def _nodes(self, arm: int, count: int) -> Floats:
         if self.deviation == 0:
             return np.zeros((count, self._ball.dimension))
-        order = DualNorm.of_ball(self._ball.p, self._ball.dimension).order
+        order = corrected_regularity(self._ball.p, self._ball.dimension).order
         return generalised_gaussian(
             self._ball.dimension, self.deviation, order, self._words[arm], draws=count
         )

@@ -1,0 +1,143 @@
+"""How smooth dual norms are, and what the constants of a loss are in l_p.
+
+A norm is κ-regular if a κ₊-smooth norm ‖·‖₊ is near it: ‖x‖² ≤ ‖x‖₊² ≤ (κ/κ₊)‖x‖². Noise of density
+∝ exp(−‖z‖₊²/2σ²) then costs κ·s²/2σ² of zCDP for a change of s in the norm. l_r is (r − 1)-smooth for r ≥ 2.
+
+References  Bassily, Guzmán, Nandi (2021), "Non-Euclidean Differentially Private Stochastic Convex
+            Optimization"; Han et al. (2022), Lemmas 3.9 and 3.10
+"""
+
+from math import exp, inf, log
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.arrivals.losses import CallableLoss, Loss
+from discreet.decide.domains import LpBall
+from discreet.errors import ConfigError
+
+__all__ = [
+    "Constants",
+    "Regularity",
+    "clipped",
+    "corrected_regularity",
+    "gradient_of",
+    "printed_regularity",
+    "regression_constants",
+    "sound_regularity",
+]
+
+
+class Constants(NamedTuple):
+    """L, β and D: gradients are at most L long and β-Lipschitz, the domain is D wide, all in l_p's norms."""
+
+    lipschitz: float
+    smoothness: float
+    diameter: float
+
+    @property
+    def reach(self) -> float:
+        """βD + L: how long a weighted difference of two gradients can be."""
+        return self.smoothness * self.diameter + self.lipschitz
+
+
+def regression_constants(ball: LpBall, feature_bound: float = 1.0, target_bound: float = 1.0) -> Constants:
+    """Of the squared loss, with features of dual norm up to X and targets up to Y: 2X(XR + Y), 2X² and 2R.
+
+    >>> regression_constants(LpBall(5, 1.5))
+    Constants(lipschitz=4.0, smoothness=2.0, diameter=2.0)
+    >>> regression_constants(LpBall(5, 1.5, radius=2.0))
+    Constants(lipschitz=6.0, smoothness=2.0, diameter=4.0)
+    """
+    longest = feature_bound * ball.radius + target_bound
+    return Constants(2 * feature_bound * longest, 2 * feature_bound**2, 2 * ball.radius)
+
+
+class Regularity(NamedTuple):
+    """Of the dual norm of an l_p ball: κ, and ‖·‖₊ = factor · ‖·‖_order."""
+
+    kappa: float
+    order: float
+    factor: float = 1.0
+
+
+def printed_regularity(p: float, dimension: int) -> Regularity:
+    """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d − 1}.
+
+    The index should be κ₊ + 1; below 1, as for d < 8, ‖·‖₊ is not even a norm, though noise can be drawn.
+    Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 − 1/p)·‖·‖₂.
+
+    >>> printed_regularity(1.5, 5)
+    Regularity(kappa=2.0, order=0.609..., factor=1.0)
+    >>> printed_regularity(inf, 9)
+    Regularity(kappa=9.0, order=2.0, factor=3.0)
+    """
+    if p > 2:
+        return _beyond_two(p, dimension)
+    steep = _dual(p) - 1
+    order = min(steep, log(dimension) - 1)
+    if order <= 0:
+        raise ConfigError(
+            f"the printed index of the smooth norm is {order:.2g} for dimension {dimension}: take 3 or more"
+        )
+    return Regularity(min(steep, exp(2) * (log(dimension) - 1)), order)
+
+
+def corrected_regularity(p: float, dimension: int) -> Regularity:
+    """The same with index κ₊ + 1: l_q itself, or l_r with r = ln d ≥ 2 if that is more regular.
+
+    >>> corrected_regularity(1.5, 5)
+    Regularity(kappa=2.0, order=3.0, factor=1.0)
+    >>> corrected_regularity(1.01, 100)
+    Regularity(kappa=26.63..., order=4.60..., factor=1.0)
+    """
+    if p > 2:
+        return _beyond_two(p, dimension)
+    own = Regularity(_dual(p) - 1, _dual(p))
+    logarithm = log(dimension)
+    if logarithm < 2:
+        return own if p > 1 else sound_regularity(p, dimension)
+    other = Regularity(exp(2) * (logarithm - 1), logarithm)
+    return min(own, other)
+
+
+def sound_regularity(p: float, dimension: int) -> Regularity:
+    """The best l_r, 2 ≤ r ≤ q: ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q, so κ = (r − 1)·d^(2/r − 2/q).
+
+    >>> sound_regularity(1.0, 4)
+    Regularity(kappa=4.0, order=2.0, factor=1.0)
+    """
+    if p > 2:
+        return _beyond_two(p, dimension)
+    dual = _dual(p)
+    highest = min(dual, max(2.0, 4 * log(dimension)))
+    choices = []
+    for order in np.linspace(2.0, highest, 200).tolist():
+        kappa = (order - 1) * dimension ** (2 / order - 2 / dual)
+        choices.append(Regularity(kappa, order))
+    return min(choices)
+
+
+def _beyond_two(p: float, dimension: int) -> Regularity:
+    return Regularity(dimension ** (1 - 2 / p), 2.0, dimension ** (0.5 - 1 / p))
+
+
+def _dual(p: float) -> float:
+    return inf if p == 1 else p / (p - 1)
+
+
+def gradient_of(loss: Loss | CallableLoss, point: Floats, features: Floats, target: float) -> Floats:
+    """∇f(θ; x) of one sample."""
+    if isinstance(loss, CallableLoss):
+        return loss.of(point, features, target)
+    slope = loss.slopes(np.array([features @ point]), np.array([target]))[0]
+    return np.asarray(slope * features, dtype=np.float64)
+
+
+def clipped(vector: Floats, bound: float, order: float) -> Floats:
+    """A vector shortened to the bound in l_q; for q = ∞, every coordinate by itself."""
+    if order == inf:
+        return np.clip(vector, -bound, bound)
+    length = float(np.linalg.norm(vector, order))
+    return vector * (bound / length) if length > bound else vector

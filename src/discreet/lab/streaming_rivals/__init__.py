@@ -1,0 +1,50 @@
+"""Rivals of StreamingLearner for linear regression with squared loss, as they are printed.
+
+For comparison only, in floating point. Rows have unit l_q norm, targets are clipped to ±1, so on a ball of
+radius R a gradient is at most L = 2(R + 1) long, the smoothness is β = 2, the diameter D = 2R: the default.
+The paper does not state what it used; `UNIT` = (1, 1, 1) is what favours it most, and not sound. Each rival
+takes a `pace`, the factor of its step length that the papers choose from a grid in hindsight. "Sound" is
+meant with the default constants.
+
+Methods of Euclidean geometry see the l_p ball as it lies in l_2: gradients up to d^max(0, 1/2 − 1/q)·L,
+points d^max(0, 1/2 − 1/p)·D apart (`Euclidean`).
+
+References  Han et al. (2022); Bassily, Guzmán, Nandi (2021), "Non-Euclidean Differentially Private Stochastic
+            Convex Optimization"; Bassily, Feldman, Guzmán, Talwar (2020), "Stability of Stochastic Gradient
+            Descent on Nonsmooth Convex Losses"; Asi, Feldman, Koren, Talwar (2021), "Private Stochastic
+            Convex Optimization: Optimal Rates in l_1 Geometry"; Feldman, Koren, Talwar (2020), "Private
+            Stochastic Convex Optimization: Optimal Rates in Linear Time"; Talwar, Thakurta, Zhang (2015),
+            "Nearly Optimal Private LASSO"; Vu, Slavković (2009), sufficient statistics
+"""
+
+from discreet.lab.streaming_rivals.corners import noisy_frank_wolfe, noisy_sfw, published, published_with_slip
+from discreet.lab.streaming_rivals.descent import local_md, noisy_sgd, phased_sgd
+from discreet.lab.streaming_rivals.problem import UNIT, Euclidean, Rival
+from discreet.lab.streaming_rivals.statistics import non_private, sufficient_statistics
+
+__all__ = [
+    "RIVALS",
+    "UNIT",
+    "Euclidean",
+    "local_md",
+    "noisy_frank_wolfe",
+    "noisy_sfw",
+    "noisy_sgd",
+    "non_private",
+    "phased_sgd",
+    "published",
+    "published_with_slip",
+    "sufficient_statistics",
+]
+
+RIVALS: dict[str, Rival] = {
+    "published": published,
+    "published_with_slip": published_with_slip,
+    "noisy_sfw": noisy_sfw,
+    "noisy_sgd": noisy_sgd,
+    "local_md": local_md,
+    "phased_sgd": phased_sgd,
+    "noisy_frank_wolfe": noisy_frank_wolfe,
+    "sufficient_statistics": sufficient_statistics,
+    "non_private": non_private,
+}

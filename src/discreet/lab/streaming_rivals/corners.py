@@ -1,0 +1,148 @@
+"""Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe for p = 1."""
+
+from math import ceil, log, sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.errors import ConfigError
+from discreet.lab.noise import generalised_gaussian
+from discreet.lab.published import streaming_frank_wolfe, streaming_frank_wolfe_l1
+from discreet.lab.published.lp_geometry import Constants, corrected_regularity
+from discreet.lab.regression import Regression
+from discreet.lab.streaming_rivals.problem import clipped_targets, constants_of, mean_gradient
+from discreet.release.randomness import seeded_words
+
+__all__ = ["noisy_frank_wolfe", "noisy_sfw", "published", "published_with_slip"]
+
+
+def published(
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    pace: float,
+    seed: int,
+    constants: Constants | None = None,
+) -> Floats:
+    """Algorithm 1 with noise of the printed variance, or Algorithm 2 for p = 1: see lab/published."""
+    return _published(world, epsilon, delta, pace, seed, constants, "corrected")
+
+
+def published_with_slip(
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    pace: float,
+    seed: int,
+    constants: Constants | None = None,
+) -> Floats:
+    """Algorithm 1 with the slips of its sampler. UNSOUND: far too little noise."""
+    return _published(world, epsilon, delta, pace, seed, constants, "printed")
+
+
+def _published(
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    pace: float,
+    seed: int,
+    constants: Constants | None,
+    noise: streaming_frank_wolfe.Noise,
+) -> Floats:
+    targets = clipped_targets(world)
+    if world.domain.p == 1:  # its sampler has no slip
+        found = streaming_frank_wolfe_l1.play(
+            world.features, targets, world.domain, epsilon, delta, constants=constants, pace=pace, seed=seed
+        )
+        return np.asarray(found[-1], dtype=np.float64)
+    found = streaming_frank_wolfe.play(
+        world.features,
+        targets,
+        world.domain,
+        epsilon,
+        delta,
+        constants=constants,
+        noise=noise,
+        pace=pace,
+        seed=seed,
+    )
+    return np.asarray(found[-1], dtype=np.float64)
+
+
+def noisy_sfw(
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    pace: float,
+    seed: int,
+    constants: Constants | None = None,
+) -> Floats:
+    """NoisySFW: one gradient of half the samples, then √n recursive Frank–Wolfe steps on small batches.
+
+        d_0 = ∇F(θ_0) of n/2 samples + noise,  σ_0² = 32κL² ln(1/δ)/(n²ε²)
+        θ_{t+1} = θ_t + η(v_t − θ_t), v_t the least corner for d_t, η = ln n/(2√n)
+        d_t = (1 − η)(d_{t−1} + ∇F(θ_t) − ∇F(θ_{t−1})) + η∇F(θ_t) of √n/2 fresh samples + noise,
+              σ² = 32κβ²D²η² ln(1/δ)/(nε²)
+
+    A sample moves d_t by up to 4η(βD + L)/√n, and σ is for 4ηβD/√n: as it is stated, (1 + L/βD)·ε.
+    """
+    samples, dimension = world.features.shape
+    known = constants_of(world, constants)
+    regularity = corrected_regularity(world.domain.p, dimension)
+    words = seeded_words(seed, 0)
+
+    def noise(sigma: float) -> Floats:
+        return generalised_gaussian(dimension, sigma, regularity.order, words) / regularity.factor
+
+    step = log(samples) / (2 * sqrt(samples))
+    spread = sqrt(32 * regularity.kappa * log(1 / delta))
+    first = spread * known.lipschitz / (samples * epsilon)
+    later = spread / sqrt(samples) * known.smoothness * known.diameter * step / epsilon
+    half = samples // 2
+    batch = max(1, int(sqrt(samples)) // 2)
+    here = np.zeros(dimension)
+    direction = mean_gradient(world, slice(0, half), here) + noise(first)
+    for number in range(int(sqrt(samples))):
+        before = here
+        here = here + min(1.0, pace * step) * (world.domain.corner(direction) - here)
+        part = slice(half + number * batch, half + (number + 1) * batch)
+        if part.stop > samples:
+            break
+        newest = mean_gradient(world, part, here)
+        recursive = (1 - step) * (direction + newest - mean_gradient(world, part, before)) + step * newest
+        direction = recursive + noise(later)
+    return here
+
+
+def noisy_frank_wolfe(
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    pace: float,
+    seed: int,
+    constants: Constants | None = None,
+) -> Floats:
+    """Noisy Frank–Wolfe for p = 1: the corner with the least ⟨∇F(θ), v⟩ + Laplace noise, T times.
+
+        scale = LR√(8T ln(1/δ))/(nε) for corners of length R;  θ ← θ + (v − θ)·2/(t + 2)
+        T = (βD²·nε/(LR))^(2/3)
+
+    Meant for one person more or less; for one replaced by another scores move by 2LR/n both ways: 2ε.
+    """
+    ball = world.domain
+    if ball.p != 1:
+        raise ConfigError(f"p must be 1, got {ball.p!r}: the noisy corners are those of the l_1 ball")
+    samples = len(world.features)
+    known = constants_of(world, constants)
+    generator = np.random.default_rng(seed)
+    worth = known.lipschitz * ball.radius
+    curved = known.smoothness * known.diameter**2
+    steps = max(1, ceil((curved * samples * epsilon / worth) ** (2 / 3)))
+    scale = worth * sqrt(8 * steps * log(1 / delta)) / (samples * epsilon)
+    here = np.zeros(ball.dimension)
+    for step in range(steps):
+        gradient = mean_gradient(world, slice(0, samples), here)
+        scores = ball.radius * np.concatenate([gradient, -gradient])
+        chosen = int(np.argmin(scores + generator.laplace(0.0, scale, size=len(scores))))
+        here = here + min(1.0, pace * 2 / (step + 2)) * (ball.corner_at(chosen) - here)
+    return here
