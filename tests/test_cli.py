@@ -153,28 +153,6 @@ def test_run_takes_costs(tmp_path: Path) -> None:
     assert report["chances"]["tea"] > 0.9 > 0.1 > report["chances"]["milk"]
 
 
-def test_reproduce_writes_a_table_a_picture_and_what_does_not_reproduce(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from discreet.lab import sco_tables
-
-    def few(p: float) -> dict[str, Any]:
-        return {
-            column: [("leader", {})] if "published" not in column else [("published", {"pace": 1.0})]
-            for column in sco_tables.COLUMNS
-        }
-
-    monkeypatch.setattr(sco_tables, "CASES", [(1.5, 1000, 5)])
-    monkeypatch.setattr(sco_tables, "grids", few)
-    result = CliRunner().invoke(app, ["reproduce", "sco-tables", "--seeds", "2", "--out", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    assert "do not reproduce" in result.output
-    assert (tmp_path / "sco-tables.png").read_bytes().startswith(b"\x89PNG")
-    assert "| p1.5_T1000_d5 | 0.017 | 0.52 |" in (tmp_path / "sco-tables.md").read_text()
-    table = json.loads((tmp_path / "sco-tables.json").read_text())["table"]
-    assert table["p1.5_T1000_d5"]["leader"]["mean"] < 0.05 < table["p1.5_T1000_d5"]["published"]["mean"]
-
-
 def test_plan_covers_least_cost_sets() -> None:
     plan = json.loads(CliRunner().invoke(app, ["plan", "--items", "8", "--rounds", "3000", "--json"]).output)
     assert 0.3 < plan["expected_share"] <= 1.01

@@ -253,23 +253,32 @@ def audit(
 class Experiment(StrEnum):
     """What `discreet reproduce` can run again."""
 
+    all = "all"
     sco_tables = "sco-tables"
+    slips = "slips"
 
 
 @app.command()
 def reproduce(
-    name: Annotated[Experiment, typer.Argument(help="sco-tables: streaming regression in l_p geometry.")],
+    name: Annotated[
+        Experiment,
+        typer.Argument(
+            help="sco-tables: streaming regression in l_p geometry; slips: what is wrong in print."
+        ),
+    ],
     out: Annotated[
-        Path, typer.Option(help="Where to write the table (Markdown and JSON) and the picture.")
+        Path, typer.Option(help="Where the report goes; the same command again goes on there.")
     ] = Path("reproduced"),
-    seeds: Annotated[int, typer.Option(help="Runs of each setting.", min=1)] = 10,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter streams.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="Runs of each setting.", min=1)] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a paper's experiments again: what was printed, what comes out, and what discreet gets."""
-    from discreet.lab.stories.sco_tables import reproduce_sco_tables
+    """Run the papers' experiments again: what was printed, what comes out, and what discreet gets."""
+    from discreet.lab.reproduce import EXPERIMENTS
+    from discreet.lab.reproduce import reproduce as run_again
 
-    experiments = {Experiment.sco_tables: reproduce_sco_tables}
-    report = experiments[name](out, seeds=seeds, console=Console(quiet=as_json))
+    names = list(EXPERIMENTS) if name == Experiment.all else [name.value]
+    report = run_again(names, out, console=Console(quiet=as_json), quick=quick, seeds=seeds)
     if as_json:
         typer.echo(json.dumps(report))
 

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from discreet import ConfigError, Privacy, pictures
+from discreet.lab.reproduce import reproduce
 from discreet.lab.stories import bundle, display, totals
-from discreet.lab.stories.sco_tables import reproduce_sco_tables
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_story_is_refused_before_anything_is_simulated(
 @pytest.mark.usefixtures("without_matplotlib")
 def test_tables_are_refused_before_anything_is_simulated(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="pictures need matplotlib"):
-        reproduce_sco_tables(tmp_path / "tables", seeds=1, console=Console(quiet=True))
+        reproduce(["sco-tables"], tmp_path / "tables", console=Console(quiet=True))
 
 
 def test_a_figure_is_saved_without_a_display_and_leaves_nothing_behind(tmp_path: Path) -> None:

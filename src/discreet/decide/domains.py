@@ -330,21 +330,29 @@ def _onto_simplex(point: Floats, total: float) -> Floats:
 def _onto_lp(sizes: Floats, p: float, radius: float) -> Floats:
     """The nearest point of the l_p sphere, for sizes ≥ 0 outside of it and 1 < p < ∞, p ≠ 2.
 
-    x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius: bisection in log λ around
-    bisection in x.
+    x + λ·x^(p−1) = size in each coordinate, with the λ for which ‖x‖_p = radius.
     """
+    from scipy.optimize import brentq
 
-    def shrunk(weight: float) -> Floats:
-        low, high = np.zeros_like(sizes), sizes.copy()
-        for _ in range(60):
-            middle = (low + high) / 2
-            above = middle + weight * middle ** (p - 1) > sizes
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
-        return np.asarray((low + high) / 2, dtype=np.float64)
+    some = sizes > 0
+    logarithms = np.log(sizes[some])
 
-    low, high = -60.0, 60.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _norm(shrunk(np.exp(middle)), p) > radius else (low, middle)
-    found = shrunk(float(np.exp((low + high) / 2)))
+    def shrunk(log_weight: float) -> Floats:
+        # e^y + λe^((p−1)y) − size is convex and increasing in y = ln x, and not below 0 at the start:
+        # Newton's steps go down to its root and never beyond.
+        y = np.minimum(logarithms, (logarithms - log_weight) / (p - 1))
+        for _ in range(50):
+            plain, bent = np.exp(y), np.exp(log_weight + (p - 1) * y)
+            step = (plain + bent - sizes[some]) / (plain + (p - 1) * bent)
+            y = y - step
+            if np.max(step) < 1e-14:
+                break
+        found = np.zeros_like(sizes)
+        found[some] = np.exp(y)
+        return found
+
+    def excess(log_weight: float) -> float:
+        return log(_norm(shrunk(log_weight), p) / radius)
+
+    found = shrunk(brentq(excess, -60.0, 60.0, xtol=1e-14)) if excess(-60.0) > 0 > excess(60.0) else sizes
     return np.asarray(found * (radius / _norm(found, p)), dtype=np.float64)

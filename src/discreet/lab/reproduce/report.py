@@ -18,8 +18,10 @@ from discreet import pictures
 from discreet.lab.progress import Bar, silent
 from discreet.lab.repeat import Kept
 
-__all__ = ["Ask", "Chapter", "Experiment", "Grid", "Picture", "write_report"]
+__all__ = ["Ask", "Chapter", "Experiment", "Grid", "Part", "Picture", "print_chapter", "write_report"]
 
+WORDY = 24
+"""A cell of more characters holds words, not a number."""
 STYLE = """
 body { font: 16px/1.5 Georgia, serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h1, h2 { font-family: system-ui, sans-serif; line-height: 1.2; }
@@ -40,6 +42,8 @@ class Grid:
     caption: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
+    brief: Sequence[int] | None = None
+    """Which columns a console shows; None: all."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +55,16 @@ class Picture:
     caption: str
 
 
+Part = str | Grid | Picture
+
+
 @dataclass(frozen=True)
 class Chapter:
     """One experiment, told."""
 
     name: str
     title: str
-    parts: Sequence[str | Grid | Picture]
+    parts: Sequence[Part]
     numbers: dict[str, Any]
 
 
@@ -104,14 +111,20 @@ def print_chapter(chapter: Chapter, console: Console) -> None:
     console.rule(chapter.title, align="left")
     for part in chapter.parts:
         if isinstance(part, Grid):
-            table = Table(title=part.caption, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-            for number, heading in enumerate(part.headings):
-                table.add_column(heading, justify="left" if number == 0 else "right")
-            for row in part.rows:
-                table.add_row(*row)
-            console.print(table)
+            console.print(_console_table(part))
         elif isinstance(part, str):
             console.print(part, soft_wrap=True, markup=False)
+
+
+def _console_table(grid: Grid) -> Table:
+    table = Table(title=grid.caption, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    columns = range(len(grid.headings)) if grid.brief is None else grid.brief
+    for column in columns:
+        words = column == 0 or any(len(row[column]) > WORDY for row in grid.rows)
+        table.add_column(grid.headings[column], justify="left" if words else "right")
+    for row in grid.rows:
+        table.add_row(*(row[column] for column in columns))
+    return table
 
 
 def as_markdown(chapters: Sequence[Chapter], title: str) -> str:
@@ -162,10 +175,14 @@ def as_html(chapters: Sequence[Chapter], title: str) -> str:
         body.append(f'<h2 id="{chapter.name}">{escape(chapter.title)}</h2>')
         body += map(_html_part, chapter.parts)
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(body) + "\n</body></html>\n"
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n'
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
 
 
-def _html_part(part: str | Grid | Picture) -> str:
+def _html_part(part: Part) -> str:
     if isinstance(part, str):
         return f"<p>{escape(part)}</p>"
     if isinstance(part, Picture):
@@ -179,5 +196,5 @@ def _html_part(part: str | Grid | Picture) -> str:
 
 
 def _html_cell(cell: str) -> str:
-    wordy = ' class="words"' if len(cell) > 24 else ""
+    wordy = ' class="words"' if len(cell) > WORDY else ""
     return f"<td{wordy}>{escape(cell)}</td>"
