@@ -68,7 +68,9 @@ class Everyone:
             if isinstance(self._family, ClickModel | FacilityLocation | WeightedCoverage):
                 parts = Multilinear(self._family).gradients(rows, point)
             else:
-                parts = sum(weight * _gains_around(self._family, rows, chosen) for weight, chosen in mixture)
+                parts = np.zeros((len(rows), self.items))
+                for weight, chosen in mixture:
+                    parts += weight * _gains_around(self._family, rows, chosen)
             if clip is not None:
                 lengths = np.linalg.norm(parts, ord=norm, axis=1, keepdims=True)
                 parts = parts * np.minimum(1.0, clip / np.maximum(lengths, 1e-300))
