@@ -53,6 +53,7 @@ from discreet.release.noise import Noise
 from discreet.release.randomness import Words
 from discreet.release.sampled import SampledPath
 from discreet.release.selection import Selection
+from discreet.release.telescoped import TelescopedPath
 from discreet.turn.described import fingerprint
 from discreet.turn.plan import Plan, Step
 
@@ -70,7 +71,7 @@ class Passage:
     """One meeting of people's integers with randomness, and what came of it."""
 
     turn: int
-    law: Noise | Selection | SampledPath
+    law: Noise | Selection | SampledPath | TelescopedPath
     exact: Any
     released: Any
 
@@ -119,7 +120,10 @@ class RecordingDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+        self,
+        sampled: SampledPath | TelescopedPath,
+        path: GainPath,
+        extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
         people, masks = path.copied(), []
 
@@ -165,8 +169,12 @@ class ForcedDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+        self,
+        sampled: SampledPath | TelescopedPath,
+        path: GainPath,
+        extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
+        assert isinstance(sampled, SampledPath), "one transcript does not tell what a telescoped path costs"
         passage = self._tape.next(self.index, sampled)
         people, kept, masks = passage.exact
         chosen: list[int] = passage.released

@@ -39,6 +39,7 @@ from discreet.lab.published.everyone import Everyone
 __all__ = [
     "Calibration",
     "Found",
+    "Law",
     "best_point",
     "drawn_noise",
     "largest_sum",
