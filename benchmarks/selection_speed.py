@@ -113,7 +113,7 @@ def check_facilities(times: dict[str, tuple[float, list[int]]], table: Any) -> N
 
 
 def check_coverage(times: dict[str, tuple[float, list[int]]], table: Any) -> None:
-    """All must have been greedy. Many items cover equally much, and which of them is taken matters later on."""
+    """All must have been greedy: of items that cover equally much, each may take another."""
     import numpy as np
 
     for name, (_, chosen) in times.items():

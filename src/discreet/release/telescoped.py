@@ -50,7 +50,7 @@ class TelescopedPath:
     --------
     >>> path = TelescopedPath.for_budget(0.024356, steps=10)
     >>> round(path.exponent, 3), path.charge.amount <= 0.024356
-    (0.137, True)
+    (0.138, True)
     """
 
     rate: int
