@@ -31,6 +31,7 @@ KINDS = ("uniform", "partition", "knapsack")
 METHODS: dict[str, dict[str, Any]] = {
     "histogram": {"method": "histogram"},
     "sampled": {"method": "sampled"},
+    "telescoped": {"method": "telescoped"},
     "composed": {"method": "greedy"},
     "mitrovic": {"method": "greedy", "delta": 0.0},
 }
@@ -53,7 +54,7 @@ ONLINE: dict[str, tuple[int, str, float]] = {
 PRINTED: dict[str, dict[str, Any]] = {
     "gaussian": {"noise": "printed"},
     "laplace": {"noise": "printed", "law": "laplace", "delta": 0.0},
-    "sound": {"noise": "sound", "clip": 1.0, "steps": 3},
+    "sound": {"noise": "sound", "clip": 2.0, "steps": 10},
 }
 """Continuous greedy with the printed noise and steps, and the best that we found with sound noise."""
 BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows_coverage_943"}

@@ -1,4 +1,4 @@
-"""How fast greedy without noise is, against apricot and submodlib: lazy algorithms all, one thread, one run.
+"""How fast greedy without noise is, against apricot and submodlib: lazy algorithms all, on one thread.
 
 Prints one JSON line; `benchmarks/selection.py` runs it and adds what it finds. 50 of 10⁴ items:
 
@@ -52,10 +52,13 @@ def topics(count: int) -> Any:
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, list[int]]:
-    """How long it takes, and the items."""
-    began = perf_counter()
-    chosen = work()
-    return perf_counter() - began, [int(item) for item in chosen]
+    """How long it takes, and the items: once, or the least of five if that is a matter of milliseconds."""
+    times: list[float] = []
+    while not times or (sum(times) < 1 and len(times) < 5):
+        began = perf_counter()
+        chosen = work()
+        times.append(perf_counter() - began)
+    return min(times), [int(item) for item in chosen]
 
 
 def facility_times(count: int, picks: int) -> dict[str, tuple[float, list[int]]]:
@@ -68,10 +71,13 @@ def facility_times(count: int, picks: int) -> dict[str, tuple[float, list[int]]]
     table = similarities(count)
     wide = table.astype(float)
     theirs = FacilityLocationFunction(n=count, mode="dense", separate_rep=False, sijs=table)
-    selection = FacilityLocationSelection(picks, metric="precomputed", optimizer="lazy")
+
+    def selected() -> Any:
+        return FacilityLocationSelection(picks, metric="precomputed", optimizer="lazy").fit(wide).ranking
+
     return {
         "discreet": seconds(lambda: lazy_facilities(table, picks)),
-        "apricot": seconds(lambda: selection.fit(wide).ranking),
+        "apricot": seconds(selected),
         "submodlib": seconds(lambda: _maximised(theirs, picks)),
     }
 
@@ -86,10 +92,13 @@ def coverage_times(count: int, picks: int) -> dict[str, tuple[float, list[int]]]
     table = topics(count)
     sets = [set(table.indices[table.indptr[item] : table.indptr[item + 1]].tolist()) for item in range(count)]
     theirs = SetCoverFunction(n=count, cover_set=sets, num_concepts=count)
-    selection = MaxCoverageSelection(picks, optimizer="lazy")
+
+    def selected() -> Any:
+        return MaxCoverageSelection(picks, optimizer="lazy").fit(table).ranking
+
     return {
         "discreet": seconds(lambda: lazy_coverage(table.indptr, table.indices, picks)),
-        "apricot": seconds(lambda: selection.fit(table).ranking),
+        "apricot": seconds(selected),
         "submodlib": seconds(lambda: _maximised(theirs, picks)),
     }
 
