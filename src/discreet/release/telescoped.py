@@ -26,7 +26,7 @@ from discreet.release.sampled import RATE_UNIT, WHOLE
 
 __all__ = ["TelescopedPath"]
 
-FIRST_ORDER, RATIO = 1.01, 1.004
+FIRST_ORDER, RATIO = 1.004, 1.004
 """The first order at which the divergence is bounded, and the ratio of the next ones."""
 ROUNDING = 2.0**-38
 """More than the floats of one step of the recursion are off by, relative to 1, to α and to their sums."""
