@@ -1,11 +1,16 @@
 """SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's value.
 
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
-(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides.
+(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides. Times of greedy
+without noise beside its peers' are those of benchmarks/selection_speed.py.
 """
 
+import argparse
 import json
+import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -13,10 +18,11 @@ import numpy as np
 from rich.console import Console
 
 from discreet import ContinuousMaximizer, Privacy, SetSelector, warm_up
-from discreet.arrivals import Multilinear, Nearby
+from discreet.arrivals import Multilinear
 from discreet.domains import UniformMatroid
 from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value
 from discreet.lab.progress import bars_on
+from discreet.lab.published import dpcg
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
 
@@ -25,6 +31,7 @@ KINDS = ("uniform", "partition", "knapsack")
 METHODS: dict[str, dict[str, Any]] = {
     "histogram": {"method": "histogram"},
     "sampled": {"method": "sampled"},
+    "telescoped": {"method": "telescoped"},
     "composed": {"method": "greedy"},
     "mitrovic": {"method": "greedy", "delta": 0.0},
 }
@@ -44,6 +51,12 @@ ONLINE: dict[str, tuple[int, str, float]] = {
     "iid_1e4_eps0.1": (10**4, "iid", 0.1),
     "iid_1e5": (10**5, "iid", 1.0),
 }
+PRINTED: dict[str, dict[str, Any]] = {
+    "gaussian": {"noise": "printed"},
+    "laplace": {"noise": "printed", "law": "laplace", "delta": 0.0},
+    "sound": {"noise": "sound", "clip": 2.0, "steps": 10},
+}
+"""Continuous greedy with the printed noise and steps, and the best that we found with sound noise."""
 BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows_coverage_943"}
 """Cases in which every method is measured."""
 
@@ -64,16 +77,29 @@ def share(kind: str, people: int, epsilon: float, settings: dict[str, Any], seed
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
 
 
-def real_share(path: str, people: int, seed: int) -> float:
-    """The same for people drawn from a file of points."""
-    points = np.load(path)
+def published_share(settings: dict[str, Any], path: str | None, people: int, seed: int) -> float:
+    """The same for noisy continuous greedy as published: ten sites, for made-up or real points."""
+    city = City.drawn(people, seed=seed) if path is None else drawn_from(path, people, seed)
+    domain, worths = city.domain("uniform"), city.worths
+    settings = {"delta": 1e-6, "seed": seed} | settings
+    chosen = dpcg.run(city.homes, city.nearby, domain, 1.0, settings.pop("delta"), **settings).chosen
+    return value_to(worths, chosen) / value_to(worths, greedy_without_noise(worths, domain))
+
+
+def drawn_from(path: str, people: int, seed: int) -> City:
+    """People drawn from a file of points, scaled to the box."""
+    points = np.load(path).astype(np.float64)
     low, high = points.min(axis=0), points.max(axis=0)
     scaled = (points - low) / np.maximum(high - low, 1e-12)
-    drawn = scaled[np.random.default_rng(seed).choice(len(scaled), size=people, replace=False)]
-    nearby = Nearby(City(drawn).sites, 0.15, ((0.0, 1.0), (0.0, 1.0)))
-    worths = nearby.worths(nearby.admit(drawn, 300)[0])
-    domain = UniformMatroid(300, 10)
-    chosen = SetSelector(domain, Privacy(1.0, 1e-6), function=nearby, seed=seed).fit(drawn)
+    return City(scaled[np.random.default_rng(seed).choice(len(scaled), size=people, replace=False)])
+
+
+def real_share(settings: dict[str, Any], path: str, people: int, seed: int) -> float:
+    """What one choice is worth to people drawn from a file of points."""
+    city, settings = drawn_from(path, people, seed), dict(settings)
+    domain, worths = city.domain("uniform"), city.worths
+    privacy = Privacy(1.0, settings.pop("delta", 1e-6))
+    chosen = SetSelector(domain, privacy, function=city.nearby, seed=seed, **settings).fit(city.homes)
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
 
 
@@ -91,8 +117,41 @@ def summary(values: list[float]) -> dict[str, float]:
     return {"mean": mean(values), "standard_error": stdev(values) / len(values) ** 0.5, "worst": min(values)}
 
 
+def real_points(path: str, bar: Any) -> dict[str, Any]:
+    """Ten sites for real points: ours, what is composed, and what was published."""
+    report: dict[str, Any] = {}
+    for people in (1000, 10_000):
+        for name, settings in {"": {}, **METHODS}.items():
+            tasks = [(settings, path, people, seed) for seed in SEEDS]
+            key = f"uniform_{people}.{name}".rstrip(".")
+            report[key] = summary(repeat(real_share, tasks, label=key, bar=bar))
+        for name, settings in PRINTED.items():
+            tasks = [(settings, path, people, seed) for seed in SEEDS]
+            key = f"uniform_{people}.published_{name}"
+            report[key] = summary(repeat(published_share, tasks, label=key, bar=bar))
+    return report
+
+
+def greedy_speeds() -> dict[str, Any]:
+    """Times beside those of peers, in a process of their own."""
+    script = Path(__file__).with_name("selection_speed.py")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"the peers' greedy failed:\n{done.stderr[-2000:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--points", default=None, help="a .npy file with two columns: real points besides")
+    arguments = parser.parse_args()
+    missing = [name for name in ("apricot", "submodlib") if find_spec(name) is None]
+    if missing:
+        sys.exit(f"{' and '.join(missing)} missing: python -m pip install --group peers")
     warm_up()
     console = Console(stderr=True)
     plans: list[tuple[str, tuple[str, int, float], dict[str, Any]]] = []
@@ -112,14 +171,21 @@ def main() -> None:
         name: summary([value for run, value in played.items() if run[:3] == case])
         for name, case in ONLINE.items()
     }
-    report: dict[str, Any] = {"share": shares, "online": online}
-    if "--points" in sys.argv:
-        path = sys.argv[sys.argv.index("--points") + 1]
-        report["real_points"] = {
-            f"uniform_{people}": summary([real_share(path, people, seed) for seed in SEEDS])
-            for people in (1000, 10_000)
-        }
-    print(json.dumps(report))
+    printed = {
+        name: summary(
+            repeat(
+                published_share,
+                [(settings, None, 10**4, seed) for seed in SEEDS],
+                label=f"published {name}",
+                bar=bars_on(console),
+            )
+        )
+        for name, settings in PRINTED.items()
+    }
+    report: dict[str, Any] = {"share": shares, "online": online, "published_dpcg_1e4": printed}
+    if arguments.points:
+        report["real_points"] = real_points(arguments.points, bars_on(console))
+    print(json.dumps(report | greedy_speeds()))
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ class Story(StrEnum):
     bundle = "bundle"
     totals = "totals"
     dosing = "dosing"
+    sites = "sites"
 
 
 @app.command()
@@ -99,7 +100,7 @@ def demo(
         Story,
         typer.Option(
             help="display: what to show a million visitors; bundle: what to bundle; totals: running sums; "
-            "dosing: which dose for whom."
+            "dosing: which dose for whom; sites: which sites to open."
         ),
     ] = Story.display,
     people: Annotated[int | None, typer.Option(help="How many visitors, shoppers or patients.")] = None,
@@ -119,6 +120,7 @@ def demo(
     from discreet.lab.stories.bundle import tell_bundle
     from discreet.lab.stories.display import tell_display
     from discreet.lab.stories.dosing import tell_dosing
+    from discreet.lab.stories.sites import tell_sites
     from discreet.lab.stories.totals import tell_totals
 
     console = Console(quiet=as_json)
@@ -127,6 +129,7 @@ def demo(
         Story.bundle: (tell_bundle, 300_000),
         Story.totals: (tell_totals, 50_000),
         Story.dosing: (tell_dosing, 100_000),
+        Story.sites: (tell_sites, 5_000),
     }
     tell, usual = stories[story]
     count = usual if people is None else people

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from discreet import ConfigError, Privacy, pictures
 from discreet.lab.reproduce import reproduce
-from discreet.lab.stories import bundle, display, totals
+from discreet.lab.stories import bundle, display, sites, totals
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_matplotlib")
 @pytest.mark.parametrize(
     "tell",
-    [display.tell_display, bundle.tell_bundle, totals.tell_totals],
-    ids=["display", "bundle", "totals"],
+    [display.tell_display, bundle.tell_bundle, totals.tell_totals, sites.tell_sites],
+    ids=["display", "bundle", "totals", "sites"],
 )
 def test_a_story_is_refused_before_anything_is_simulated(
     tell: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -33,7 +33,7 @@ def test_a_story_is_refused_before_anything_is_simulated(
         raise AssertionError("this takes minutes")
 
     showing = sys.modules[tell.__module__]
-    for name in ("compute_display", "compute_bundle", "compute_totals"):
+    for name in ("compute_display", "compute_bundle", "compute_totals", "compute_sites"):
         monkeypatch.setattr(showing, name, compute, raising=False)
     with pytest.raises(ConfigError, match=r"pictures need matplotlib: pip install 'discreet\[lab\]'"):
         tell(1000, Privacy(1.0, 1e-6), tmp_path / "demo", seed=1, console=Console(quiet=True))

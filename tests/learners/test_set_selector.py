@@ -178,7 +178,7 @@ def test_gains_of_a_person_add_up_to_one_along_any_path() -> None:
         assert total <= LEVELS
 
 
-@pytest.mark.parametrize("method", ["histogram", "sampled", "greedy"])
+@pytest.mark.parametrize("method", ["histogram", "sampled", "telescoped", "greedy"])
 def test_strange_records_are_worth_nothing_and_stop_nobody(method: Any) -> None:
     city = Nearby(SITES, 0.3, BOX)
     people: list[Any] = [*homes(2000).tolist(), "strange", None, [1.0], [np.nan, 0.5], [1e308, -1e308]]

@@ -25,6 +25,7 @@ from discreet.release.noise import Noise
 from discreet.release.randomness import Words
 from discreet.release.sampled import SampledPath
 from discreet.release.selection import Selection
+from discreet.release.telescoped import TelescopedPath
 from discreet.turn.described import fingerprint
 
 __all__ = ["ForcedDoor", "RecordingDoor", "Tape", "noise_cost", "path_likelihood", "ratio_range"]
@@ -35,7 +36,7 @@ class Passage:
     """One meeting of people's integers with randomness, and what came of it."""
 
     turn: int
-    law: Noise | Selection | SampledPath
+    law: Noise | Selection | SampledPath | TelescopedPath
     exact: Any
     released: Any
 
@@ -84,7 +85,10 @@ class RecordingDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+        self,
+        sampled: SampledPath | TelescopedPath,
+        path: GainPath,
+        extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
         people, masks = path.copied(), []
 
@@ -130,8 +134,12 @@ class ForcedDoor(Door):
         return released
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+        self,
+        sampled: SampledPath | TelescopedPath,
+        path: GainPath,
+        extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
+        assert isinstance(sampled, SampledPath), "one transcript does not tell what a telescoped path costs"
         passage = self._tape.next(self.index, sampled)
         people, kept, masks = passage.exact
         chosen: list[int] = passage.released

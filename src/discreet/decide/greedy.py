@@ -275,7 +275,8 @@ def lazy_coverage(starts: Any, members: Any, picks: int, weights: Any = None) ->
     >>> lazy_coverage(starts=[0, 2, 5, 6], members=[0, 1, 1, 2, 3, 0], picks=2)
     [1, 0]
     """
-    starts, members = np.asarray(starts, dtype=np.int64), np.asarray(members, dtype=np.int64)
+    starts, members = np.asarray(starts, dtype=np.int64), np.asarray(members)
+    members = members if members.dtype == np.int32 else members.astype(np.int64)  # SciPy's as they are
     size = int(members.max(initial=0)) + 1
     worth = np.ones(size) if weights is None else np.asarray(weights, dtype=np.float64)
     if starts.size < 2 or starts[0] != 0 or starts[-1] != members.size or (np.diff(starts) < 0).any():

@@ -23,6 +23,7 @@ from discreet.release.randomness import Words
 from discreet.release.sampled import RATE_UNIT, SampledPath
 from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
+from discreet.release.telescoped import TelescopedPath
 
 __all__ = ["Door"]
 
@@ -120,9 +121,12 @@ class Door:
         return chosen
 
     def select_path(
-        self, sampled: SampledPath, path: GainPath, extensions: Callable[[list[int]], Mask]
+        self,
+        sampled: SampledPath | TelescopedPath,
+        path: GainPath,
+        extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        """Up to `sampled.steps` items, one after another, among people who are kept by a coin.
+        """Up to `sampled.steps` items, one after another, among people who are kept by a coin, or all.
 
         `extensions(chosen)` says which items may come next, if any; it must not read anyone's data.
         """

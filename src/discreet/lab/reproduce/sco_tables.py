@@ -34,11 +34,11 @@ from discreet.learners.streaming_learner import StreamingLearner
 __all__ = ["errors_over_time", "rates_over_time", "tell_sco_tables"]
 
 VERDICT = """Table 3 (p = 1.5) reproduces, but only in the setting of the authors' code (a ball of radius 2,
-L = 4, β = 1, five coefficients that are not 0), which the text does not state, and with the slip of Lemma
-3.2: the squared length of the noise from Γ(d/2, 2σ) instead of Γ(d/2, 2σ²). That is far too little noise to
-be private. With the noise that the theorem needs, the same runs keep nothing (SubOpt near 1 or above).
-Table 4 (p = ∞) we reproduce in neither setting. LocalMD does not converge, as its rivals' authors say too. discreet's
-columns are private as stated, exactly, at the same ε and δ."""
+L = 4, β = 1, five coefficients that are not 0), which the text does not state, and with the slip of
+Lemma 3.2: the squared length of the noise from Γ(d/2, 2σ) instead of Γ(d/2, 2σ²). That is far too little
+noise to be private. With the noise that the theorem needs, the same runs keep nothing (SubOpt near 1 or
+above). Table 4 (p = ∞) we reproduce in neither setting. LocalMD does not converge, as its rivals' authors say
+too. discreet's columns are private as stated, exactly, at the same ε and δ."""
 BARS = {
     "printed": "#cccccc",
     "authors_slip": pictures.SAND,

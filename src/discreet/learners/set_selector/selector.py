@@ -22,13 +22,19 @@ from discreet.learners.set_selector.histogram import Histogram
 from discreet.learners.set_selector.mode import SelectorMode
 from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
+from discreet.learners.set_selector.telescoped import Telescoped
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING, Batch
 from discreet.turn.signals import delivered_after
 
 __all__ = ["Chosen", "SetSelector"]
 
-METHODS: dict[str, type[SelectorMode]] = {"histogram": Histogram, "sampled": Sampled, "greedy": Greedy}
+METHODS: dict[str, type[SelectorMode]] = {
+    "histogram": Histogram,
+    "sampled": Sampled,
+    "telescoped": Telescoped,
+    "greedy": Greedy,
+}
 CHUNK = 20_000
 """How many people are read at once."""
 
@@ -85,9 +91,10 @@ class SetSelector:
         The items' names.
     method
         "histogram" (families with public cells: one noisy histogram, then any optimisation for free),
-        "sampled" (people are kept by a coin; draws whose gains telescope), "greedy" (one draw a step, each
-        paid for), or "auto": from public numbers, and `why` tells the reason. A histogram where there are
-        cells, else the one with the least predicted error.
+        "sampled" (people are kept by a coin; draws whose gains telescope), "telescoped" (the same among all
+        people, with a `delta`: for many people), "greedy" (one draw a step, each paid for), or "auto": from
+        public numbers, and `why` tells the reason. A histogram where there are cells, else the one with the
+        least predicted error.
     report
         The share of the budget, up to ½, that pays for the value of what was chosen. A histogram tells it
         for nothing.
@@ -123,7 +130,7 @@ class SetSelector:
         *,
         function: Any,
         labels: Sequence[Label] | None = None,
-        method: Literal["auto", "histogram", "sampled", "greedy"] = "auto",
+        method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto",
         report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
@@ -189,7 +196,7 @@ class SetSelector:
             return Histogram(settings)
         found: list[SelectorMode] = []
         refusals: list[ConfigError] = []
-        for method in (Sampled, Greedy):
+        for method in (Sampled, Telescoped, Greedy):
             try:
                 mode = method(settings)
                 mode.error  # noqa: B018  refuses budgets that it cannot serve

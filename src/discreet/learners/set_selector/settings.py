@@ -29,7 +29,7 @@ class SetSelectorSettings(Settings):
     domain: SetDomain
     function: Family
     labels: tuple[Label, ...] | None = None
-    method: Literal["auto", "histogram", "sampled", "greedy"] = "auto"
+    method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto"
     report: float = 0.0
     people: int | None = None
     """How many there are: known when `fit` is called."""
