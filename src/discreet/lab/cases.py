@@ -109,7 +109,6 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _points("points, iid", usual, block=8, stream="iid", domain=UniformMatroid(16, 2)),
         _points("points, euclidean", usual, block=3, play="point", function=ConcaveOfLinear("log", 3.0)),
         _points("points, copies", usual, block=3, play="point", function=ConcaveOfLinear("cap"), copies=3),
-        _points("points, copies, pure", pure, block=4, play="point", copies=2, bound=0.5),
         _amounts("points, quadratic", twice, block=3, play="point"),
         _streaming("streaming", usual, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
