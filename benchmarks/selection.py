@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from rich.console import Console
@@ -20,7 +20,7 @@ from rich.console import Console
 from discreet import ContinuousMaximizer, Privacy, SetSelector, warm_up
 from discreet.arrivals import Multilinear
 from discreet.domains import UniformMatroid
-from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value
+from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value, printed_value
 from discreet.lab.progress import bars_on
 from discreet.lab.published import dpcg
 from discreet.lab.repeat import repeat
@@ -52,11 +52,23 @@ ONLINE: dict[str, tuple[int, str, float]] = {
     "iid_1e5": (10**5, "iid", 1.0),
 }
 PRINTED: dict[str, dict[str, Any]] = {
-    "gaussian": {"noise": "printed"},
-    "laplace": {"noise": "printed", "law": "laplace", "delta": 0.0},
-    "sound": {"noise": "sound", "clip": 2.0, "steps": 10},
+    "published_dpcg_1e4": {"noise": "printed"},
+    "published_dpcg_1e4.laplace": {"noise": "printed", "law": "laplace", "delta": 0.0},
+    "published_dpcg_1e4.sound": {"noise": "sound", "clip": 2.0, "steps": 10},
 }
 """Continuous greedy with the printed noise and steps, and the best that we found with sound noise."""
+ONLINE_BESIDE: dict[str, tuple[int, str, float, str]] = {
+    "iid_1e4.fresh": (10**4, "iid", 1.0, "fresh"),
+    "iid_1e4_eps0.1.fresh": (10**4, "iid", 0.1, "fresh"),
+    **{
+        f"{stream}_1e4.{name}": (10**4, stream, 1.0, name)
+        for stream in ("iid", "drift", "switch")
+        for name in ("alg4", "dpmfw")
+    },
+}
+"""Ours for people who are alike over time, and the papers' algorithms as printed (lab/published)."""
+PRINTED_SEEDS = SEEDS[:4]
+"""The papers' algorithms hardly learn: few seeds tell."""
 BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows_coverage_943"}
 """Cases in which every method is measured."""
 
@@ -103,13 +115,33 @@ def real_share(settings: dict[str, Any], path: str, people: int, seed: int) -> f
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
 
 
-def online_share(people: int, stream: str, epsilon: float, seed: int) -> float:
-    """What the sets that are played are worth, over non-private meta-Frank–Wolfe's points."""
+def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
+    """What was played is worth so much, over non-private meta-Frank–Wolfe's points."""
     rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
-    learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), seed=seed)
-    return played_value(learner, rows) / meta_frank_wolfe(
-        rows, Multilinear(), domain.vertex, np.full(100, 0.05)
-    )
+    if method in ("boosted", "fresh"):
+        assumed: Literal["any", "iid"] = "iid" if method == "fresh" else "any"
+        learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
+        earned = played_value(learner, rows)
+    else:
+        earned = printed_value(method, rows, domain, epsilon, seed=seed)
+    return earned / meta_frank_wolfe(rows, Multilinear(), domain.vertex, np.full(100, 0.05))
+
+
+def online_report(console: Console) -> dict[str, Any]:
+    """All that is decided anew as people come."""
+    cases = {name: (*case, "boosted") for name, case in ONLINE.items()} | ONLINE_BESIDE
+    runs = [(*case, seed) for case in cases.values() for seed in _seeds(case)]
+    played = dict(zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True))
+    return {
+        name: summary([value for run, value in played.items() if run[:4] == case])
+        for name, case in cases.items()
+    }
+
+
+def _seeds(case: tuple[int, str, float, str]) -> range:
+    if case[3] in ("alg4", "dpmfw"):
+        return PRINTED_SEEDS
+    return SEEDS if case[0] < 10**5 else SEEDS[:6]
 
 
 def summary(values: list[float]) -> dict[str, float]:
@@ -165,24 +197,10 @@ def main() -> None:
     shares: dict[str, Any] = {}
     for place, (name, _, _) in enumerate(plans):
         shares[name] = summary(found[place * len(SEEDS) : (place + 1) * len(SEEDS)])
-    runs = [(*case, seed) for case in ONLINE.values() for seed in (SEEDS if case[0] < 10**5 else SEEDS[:6])]
-    played = dict(zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True))
-    online = {
-        name: summary([value for run, value in played.items() if run[:3] == case])
-        for name, case in ONLINE.items()
-    }
-    printed = {
-        name: summary(
-            repeat(
-                published_share,
-                [(settings, None, 10**4, seed) for seed in SEEDS],
-                label=f"published {name}",
-                bar=bars_on(console),
-            )
-        )
-        for name, settings in PRINTED.items()
-    }
-    report: dict[str, Any] = {"share": shares, "online": online, "published_dpcg_1e4": printed}
+    for name, settings in PRINTED.items():
+        printed = [(settings, None, 10**4, seed) for seed in SEEDS]
+        shares[name] = summary(repeat(published_share, printed, label="published", bar=bars_on(console)))
+    report: dict[str, Any] = {"share": shares, "online": online_report(console)}
     if arguments.points:
         report["real_points"] = real_points(arguments.points, bars_on(console))
     print(json.dumps(report | greedy_speeds()))

@@ -6,21 +6,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import ConfigError, ContinuousMaximizer, Privacy, load
+from discreet import ConfigError, ContinuousMaximizer, Privacy, StateError, load
 from discreet.arrivals import (
     BudgetAllocation,
     ClickModel,
+    ConcaveOfLinear,
     ConcaveOverModular,
     FacilityLocation,
     Gradient,
     Multilinear,
+    Quadratic,
+    SampledSets,
     WeightedCoverage,
 )
-from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.arrivals.chains import FamilyChain
+from discreet.domains import GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
 from discreet.learners.continuous_maximizer.boosted import NODES, WEIGHTS
+from discreet.learners.fresh_paths import LEVELS
+from discreet.release.gathering.gain_path import GainPath
 
 BOTH = Privacy(1.0, 1e-6)
 COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
+
+
+def mode_of(learner: ContinuousMaximizer) -> Any:
+    return ContinuousMaximizer.problem_for(learner.settings)
 
 
 def set_value(family: Any, row: np.ndarray, chosen: list[int]) -> float:
@@ -139,3 +149,270 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, An
     with pytest.raises(ConfigError) as refusal:
         ContinuousMaximizer(**(usual | wrong))
     assert "\n" not in str(refusal.value)
+
+
+# --- functions of amounts ---------------------------------------------------------------------------------
+
+
+def slopes(value: Any, point: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """Two-sided differences of a function of the point."""
+    found = []
+    for item in range(len(point)):
+        change = np.zeros(len(point))
+        change[item] = step
+        found.append((value(point + change) - value(point - change)) / (2 * step))
+    return np.array(found)
+
+
+CURVES = {"log": np.log1p, "root": lambda total: np.sqrt(1 + total) - 1, "cap": lambda total: min(1.0, total)}
+
+
+@pytest.mark.parametrize("curve", list(CURVES))
+def test_slopes_of_curves_are_those_of_their_functions(curve: Any) -> None:
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        row, point = generator.random(4), generator.uniform(0.1, 0.9, size=4)
+        found = ConcaveOfLinear(curve, 1.7).gradients(row[None], point)[0]
+        expected = slopes(lambda x, row=row: CURVES[curve](1.7 * float(row @ x)), point)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def quadratic(row: np.ndarray, point: np.ndarray) -> float:
+    items = len(point)
+    value, place = float(row[:items] @ point), items
+    for first in range(items):
+        for second in range(first, items):
+            half = 0.5 if first == second else 1.0
+            value -= half * row[place] * point[first] * point[second]
+            place += 1
+    return value
+
+
+def test_slopes_of_quadratics_are_those_of_their_functions_and_never_fall_below_zero() -> None:
+    generator = np.random.default_rng(2)
+    for _ in range(20):
+        sent = generator.random((1, 14)) * [*[1.0] * 4, *[0.6] * 10]  # more in each other's way than allowed
+        row = Quadratic().admit(sent, 4)[0]
+        point = generator.uniform(0.1, 0.9, size=4)
+        found = Quadratic().gradients(row, point)[0]
+        np.testing.assert_allclose(found, slopes(lambda x, row=row: quadratic(row[0], x), point), atol=1e-6)
+        for corner in product((0.0, 1.0), repeat=4):
+            assert (slopes(lambda x, row=row: quadratic(row[0], x), np.array(corner)) >= -1e-7).all()
+
+
+def test_a_quadratic_that_is_monotone_is_left_as_it_is_and_another_is_told_apart() -> None:
+    good, bad = [0.8, 0.6, 0.2, 0.5, 0.1], [0.8, 0.5, 0.2, 0.5, 0.1]
+    rows, fine = Quadratic().admit(np.array([good, bad, [np.nan] * 5]), 2)
+    assert fine.tolist() == [True, False, False]
+    assert rows[0].tolist() == good
+    assert rows[2].tolist() == [0.0] * 5
+
+
+def pairs_worth(chosen: np.ndarray, row: np.ndarray) -> float:
+    return float(min(1.0, row[chosen].sum()) * 0.9)
+
+
+def test_random_sets_estimate_the_extension_without_bias() -> None:
+    """At level 10⁻⁶: a mean of 4·800 gains in [0, 1] is off by less than √(ln(2·10⁶·3)/(2·3200))."""
+    row, point = np.array([0.7, 0.5, 0.4]), np.array([0.3, 0.8, 0.5])
+    function = Multilinear(SampledSets(pairs_worth, 3))
+    nearby = point + np.random.default_rng(0).normal(size=(800, 3)) * 1e-9  # each has sets of its own
+    found = np.mean([function.gradients(row[None], x)[0] for x in nearby], axis=0)
+    for item in range(3):
+        exact = 0.0
+        for there in product((0, 1), repeat=3):
+            if not there[item]:
+                chance = np.prod([point[b] if there[b] else 1 - point[b] for b in range(3) if b != item])
+                without = np.flatnonzero(there)
+                gain = pairs_worth(np.append(without, item), row) - pairs_worth(without, row)
+                exact += float(chance) * gain
+        assert abs(found[item] - exact) < np.sqrt(np.log(6e6) / 6400)
+
+
+def test_random_sets_are_public_and_a_persons_answer_is_their_own() -> None:
+    function, point = SampledSets(pairs_worth, 3, samples=6), np.array([0.3, 0.8, 0.5])
+    rows = np.random.default_rng(1).random((5, 3))
+    assert (function.sets(point) == SampledSets(len, 1, samples=6).sets(point)).all()
+    alone = [function.gradients(row[None], point)[0] for row in rows]
+    np.testing.assert_array_equal(function.gradients(rows, point), alone)
+
+
+def test_a_set_function_that_fails_for_some_adds_nothing_for_them() -> None:
+    def worth(chosen: np.ndarray, row: np.ndarray) -> Any:
+        if row[0] > 0.9:
+            raise KeyboardInterrupt("0.777")
+        return row[chosen].max(initial=0.0) if row[0] > 0.1 else float("nan")
+
+    rows = np.array([[0.95, 0.5], [0.05, 0.5], [0.6, 0.5]])
+    found = Multilinear(SampledSets(worth, 2)).gradients(rows, np.array([1.0, 0.0]))
+    assert found[:2].tolist() == [[0, 0], [0, 0]]
+    assert found[2] == pytest.approx([0.6 - 0.0, 0.0])
+
+
+def test_the_best_set_is_found_by_random_sets() -> None:
+    function = Multilinear(SampledSets(pairs_worth, 3, samples=2))
+    learner = ContinuousMaximizer(UniformMatroid(3, 1), 300, Privacy(8.0, 1e-6), function=function, seed=1)
+    learner.replay(likes(300, [0.1, 0.8, 0.2]))
+    assert learner.decision["point"] == {"1": 1.0}
+
+
+# --- points between vertices ------------------------------------------------------------------------------
+
+
+def mixed_world(people: int) -> np.ndarray:
+    """Three items that are half as good once they are there in full: the best point takes some of each."""
+    gains = likes(people, [0.6, 0.6, 0.6], seed=3) * 0.9 + 0.05
+    ways = np.zeros((people, 6))
+    ways[:, [0, 3, 5]] = 0.95 * gains
+    return np.concatenate([gains, ways], axis=1)
+
+
+@pytest.mark.parametrize("more", [{}, {"copies": 6}], ids=["euclidean", "copies"])
+def test_amounts_are_mixed_where_mixtures_are_best(more: dict[str, Any]) -> None:
+    rows, settings = mixed_world(2000), {"function": Quadratic(), "play": "point", "seed": 1}
+    earned = {}
+    for name, oracle in (("mixed", more), ("vertex", {"oracle": "vertex"})):
+        learner = ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, **(settings | oracle))
+        points = learner.replay(rows)
+        earned[name] = sum(quadratic(row, point) for row, point in zip(rows, points, strict=True))
+    assert earned["mixed"] > 1.2 * earned["vertex"]
+
+
+def test_copies_read_totals_back_that_are_sums_of_their_own_gradients() -> None:
+    """Without noise, U applied to the sum of U·drops is what each copy would add up by itself."""
+    settings = {"function": ConcaveOfLinear("log", 3.0), "play": "point", "copies": 4, "bound": 100.0}
+    learner = ContinuousMaximizer(UniformMatroid(3, 1), 100, BOTH, **settings)
+    mode = mode_of(learner)
+    vertices = np.eye(3)[[0, 1, 1, 2]]
+    rows = np.random.default_rng(3).random((5, 3))
+    summed = mode.added({"vertices": vertices}, rows).sum(axis=0).reshape(4, 3)
+    along = (np.cumsum(vertices, axis=0) - vertices) / 4
+    alone = [ConcaveOfLinear("log", 3.0).gradients(rows, point).sum(axis=0) for point in along]
+    np.testing.assert_allclose(mode.root @ summed, alone, atol=1e-12)
+    longest = np.linalg.norm(mode.added({"vertices": vertices}, rows), axis=1)
+    at_zero = np.linalg.norm(ConcaveOfLinear("log", 3.0).gradients(rows, np.zeros(3)), axis=1)
+    assert (longest <= mode.stretch * at_zero * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(1.0)], ids=["zcdp", "pure"])
+def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Privacy, copies: int) -> None:
+    """Hostile pairs of people, measured on the integers."""
+    settings = {"function": ConcaveOfLinear("cap", 2.0), "play": "point", "copies": copies, "bound": 0.3}
+    mode = mode_of(ContinuousMaximizer(UniformMatroid(3, 2), 60, privacy, **settings))
+    public, norm = mode.start()[0], 1 if privacy.pure else 2
+    people = [np.array(row) for row in product((0.0, 0.4, 1.0, 1e300, np.nan), repeat=3)]
+    sums = []
+    for person in people:
+        block = {"gradient": mode.gatherings(public)["gradient"].empty()}
+        admitted = mode.settings.function.admit(person[None], 3)[0]
+        mode._add(public, block, admitted)
+        sums.append(block["gradient"].values.astype(float).ravel())
+    stated = block["gradient"].gathering.sensitivity(norm)
+    moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)
+    assert 0.6 * stated < moved <= stated
+
+
+# --- people who are alike over time -----------------------------------------------------------------------
+
+IID_DOMAINS = [
+    PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1)),
+    GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 0), (1, 3))),
+    Knapsack((1.0, 1.0, 2.0, 1.0, 2.0, 1.0), 2.0),
+]
+
+
+@pytest.mark.parametrize("domain", IID_DOMAINS, ids=lambda domain: type(domain).__name__)
+def test_fresh_sets_are_feasible_and_good(domain: Any) -> None:
+    rates = [0.05, 0.6, 0.1, 0.05, 0.1, 0.5]
+    learner = ContinuousMaximizer(domain, 3000, Privacy(1.0), stream="iid", seed=1)
+    sets = learner.replay(likes(3000, rates))
+    assert {1, 5} <= set(sets[-1].tolist())
+    assert all(domain.contains(chosen[chosen >= 0].tolist()) for chosen in sets[::100])
+    assert "alike" in str(learner.guarantee)
+
+
+def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float]:
+    """The law of the items drawn from one block of two people, their coins averaged out."""
+    public, domain, path = mode.start()[0], mode.settings.domain, mode.fresh.paths[0]
+    held = mode.gatherings(public)["people"]
+    people = held.empty()
+    held.add(people, np.arange(2), np.array(stream))
+    law: dict[tuple[int, ...], float] = {}
+    for coins in product((False, True), repeat=2):
+        chance = float(np.prod([path.chance if coin else 1 - path.chance for coin in coins]))
+        ways = [((), chance)]
+        while ways:
+            taken, likelihood = ways.pop()
+            gains = GainPath(people, FamilyChain(ClickModel()), mode._prices(0), LEVELS)
+            gains.begin(np.array(coins))
+            for item in taken:
+                gains.take(item)
+            allowed = domain.extensions(list(taken))
+            if not allowed.any():
+                law[taken] = law.get(taken, 0.0) + likelihood
+                continue
+            weights = np.where(allowed, np.exp(path.exponent * gains.scores() / LEVELS), 0.0)
+            for item in np.flatnonzero(allowed).tolist():
+                ways.append(((*taken, item), likelihood * weights[item] / weights.sum()))
+    return law
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [PartitionMatroid((0, 0, 1), (1, 1)), Knapsack((1.0, 1.5, 2.0), 3.0)],
+    ids=lambda d: type(d).__name__,
+)
+def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
+    """All streams of two people out of five, and all their neighbours, exactly."""
+    learner = ContinuousMaximizer(domain, 16, Privacy(2.0), stream="iid", block=2)
+    mode = mode_of(learner)
+    kinds = [np.array(row) for row in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 1, 0))]
+    laws = {pair: path_law(mode, [kinds[pair[0]], kinds[pair[1]]]) for pair in product(range(5), repeat=2)}
+    worst = 0.0
+    for here, there in product(laws, repeat=2):
+        if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
+            assert laws[here].keys() == laws[there].keys()
+            ratios = [laws[here][path] / laws[there][path] for path in laws[here]]
+            worst = max(worst, float(np.log(max(ratios))))
+    assert 0.2 * 2.0 < worst <= mode.fresh.paths[0].charge.amount * (1 + 1e-9) <= 2.0 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"copies": 0},
+        {"copies": 3},
+        {"oracle": "euclidean"},
+        {"oracle": "entropic", "play": "point"},
+        {"play": "point", "copies": 2, "oracle": "euclidean"},
+        {"play": "point", "oracle": "euclidean", "domain": GraphicMatroid(((0, 1), (1, 2), (2, 0)))},
+        {"stream": "iid", "play": "point"},
+        {"stream": "iid", "bound": 1.0},
+        {"stream": "iid", "function": BudgetAllocation()},
+        {"stream": "iid", "function": Multilinear(SampledSets(pairs_worth, 3))},
+        {"stream": "sorted"},
+        {"function": "LinearOfConcave"},
+    ],
+    ids=str,
+)
+def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
+    usual: dict[str, Any] = {"domain": UniformMatroid(3, 1), "horizon": 100, "privacy": BOTH}
+    with pytest.raises(ConfigError) as refusal:
+        ContinuousMaximizer(**(usual | wrong))
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_curve_without_scale_is_refused() -> None:
+    with pytest.raises(ConfigError, match="scale"):
+        ConcaveOfLinear("log", 0.0)
+
+
+def test_a_callable_is_not_read_back_from_a_file(tmp_path: Any) -> None:
+    function = Multilinear(SampledSets(pairs_worth, 3))
+    learner = ContinuousMaximizer(
+        UniformMatroid(3, 1), 100, BOTH, function=function, journal=tmp_path / "state"
+    )
+    learner.detach()
+    with pytest.raises(StateError, match="callable is not kept in files"):
+        load(tmp_path / "state")

@@ -67,7 +67,7 @@ def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
     public = mode.start()[0]
     block = fed(mode, public, stream[0], round=0)["visitors"]
     block = block.gathering.merge(block, fed(mode, public, stream[1], round=1)["visitors"])
-    path = mode.paths[0]
+    path = mode.fresh.paths[0]
     law = dict.fromkeys(permutations(range(mode.settings.items), mode.settings.slots), 0.0)
     for coins in product((False, True), repeat=2):
         chance = float(np.prod([path.chance if coin else 1 - path.chance for coin in coins]))

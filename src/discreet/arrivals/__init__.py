@@ -1,6 +1,7 @@
 """What a person brings. Everything here stands before the door: it is clipped and quantised on its way in."""
 
-from discreet.arrivals.continuous import BudgetAllocation, ContinuousFunctions, Gradient, Multilinear
+from discreet.arrivals.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
+from discreet.arrivals.continuous import ContinuousFunctions, Gradient, Multilinear
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
 from discreet.arrivals.losses import (
     CallableLoss,
@@ -12,6 +13,7 @@ from discreet.arrivals.losses import (
     SquaredLoss,
 )
 from discreet.arrivals.places import Nearby, Types
+from discreet.arrivals.sampled_sets import SampledSets
 from discreet.arrivals.set_functions import (
     AnyFunction,
     ClickModel,
@@ -28,6 +30,7 @@ __all__ = [
     "BudgetAllocation",
     "CallableLoss",
     "ClickModel",
+    "ConcaveOfLinear",
     "ConcaveOverModular",
     "ContinuousFunctions",
     "CostFunctions",
@@ -41,6 +44,8 @@ __all__ = [
     "MinusModular",
     "Multilinear",
     "Nearby",
+    "Quadratic",
+    "SampledSets",
     "Samples",
     "SetFunction",
     "SetFunctions",

@@ -3,10 +3,9 @@
 A family turns many people, one row each, into gradients at a point x ∈ [0, 1]ⁿ at once:
 
     Multilinear(family)     E f(S) where item a is in S with probability x_a: what a random set is worth
-    BudgetAllocation        1 − ∏(1 − p_a)^{x_a}: the chance of reaching a person with so much of each channel
     Gradient(function)      any callable gradient(x, row)
 
-All are 0 at x = 0, monotone and at most 1.
+and functions of amounts in arrivals/allocations.py. All are 0 at x = 0 and monotone.
 """
 
 from collections.abc import Callable
@@ -17,11 +16,12 @@ import numpy as np
 
 from discreet.arrays import Floats, Mask
 from discreet.arrivals.person import asked_of, reading
+from discreet.arrivals.sampled_sets import SampledSets
 from discreet.arrivals.set_functions import ClickModel, FacilityLocation, WeightedCoverage, topics_covered
 from discreet.errors import ConfigError
 from discreet.turn.described import check_fields
 
-__all__ = ["BudgetAllocation", "ContinuousFunctions", "Gradient", "Multilinear"]
+__all__ = ["ContinuousFunctions", "Gradient", "Multilinear"]
 
 
 class ContinuousFunctions(Protocol):
@@ -45,11 +45,13 @@ class ContinuousFunctions(Protocol):
 class Multilinear:
     """The multilinear extension of a family of set functions, with exact gradients.
 
+    Of any other set function, `Multilinear(SampledSets(value, numbers))` estimates them by random sets.
+
     >>> Multilinear(ClickModel()).gradients(np.array([[0.5, 0.4]]), np.array([1.0, 0.0]))
     array([[0.5, 0.2]])
     """
 
-    family: ClickModel | FacilityLocation | WeightedCoverage = ClickModel()
+    family: ClickModel | FacilityLocation | WeightedCoverage | SampledSets = ClickModel()
 
     is_concave = False
 
@@ -63,6 +65,8 @@ class Multilinear:
         return self.family.admit(rows, items)
 
     def gradients(self, rows: Floats, point: Floats) -> Floats:
+        if isinstance(self.family, SampledSets):
+            return self.family.gradients(rows, point)
         if isinstance(self.family, ClickModel):
             return _of_clicks(rows, point)
         if isinstance(self.family, FacilityLocation):
@@ -117,28 +121,6 @@ def _product_of_others(factors: Floats) -> Floats:
     before = np.cumprod(np.concatenate([ones, factors[:, :-1]], axis=1), axis=1)
     after = np.cumprod(np.concatenate([ones, factors[:, :0:-1]], axis=1), axis=1)[:, ::-1]
     return np.asarray(before * after, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class BudgetAllocation:
-    """How much of each channel: f(x) = 1 − ∏(1 − p_a)^{x_a}, with a row of probabilities p_a; concave.
-
-    >>> BudgetAllocation().gradients(np.array([[0.5, 0.0]]), np.array([1.0, 0.0])).round(3)
-    array([[0.347, 0.   ]])
-    """
-
-    is_concave = True
-
-    def width(self, items: int) -> int:
-        return items
-
-    def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
-        return ClickModel().admit(rows, items)
-
-    def gradients(self, rows: Floats, point: Floats) -> Floats:
-        strengths = -np.log1p(-np.minimum(rows, 0.999))
-        missed = np.exp(-(strengths * point).sum(axis=1))
-        return np.asarray(strengths * missed[:, None], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,13 @@ from discreet import (
 from discreet.arrays import Mask
 from discreet.arrivals import (
     BudgetAllocation,
+    ConcaveOfLinear,
     ConcaveOverModular,
     FacilityLocation,
     GraphCut,
     LogisticLoss,
     MinusModular,
+    Quadratic,
     SetFunction,
     SquaredLoss,
     WeightedCoverage,
@@ -104,6 +106,10 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
             domain=Knapsack((1.0, 2.0, 2.5), 3.0),
             function=BudgetAllocation(),
         ),
+        _points("points, iid", usual, block=8, stream="iid", domain=UniformMatroid(16, 2)),
+        _points("points, euclidean", usual, block=3, play="point", function=ConcaveOfLinear("log", 3.0)),
+        _points("points, copies", usual, block=3, play="point", function=ConcaveOfLinear("cap"), copies=3),
+        _amounts("points, quadratic", twice, block=3, play="point"),
         _streaming("streaming", usual, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
@@ -261,9 +267,22 @@ def _first_of(arms: int) -> Callable[[np.random.Generator], Mask]:
 
 
 def _points(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    fixed = {"domain": UniformMatroid(3, 2), "horizon": HORIZON} | privacy | settings
+    fixed: dict[str, Any] = {"domain": UniformMatroid(3, 2), "horizon": HORIZON} | privacy | settings
     refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
-    return Case(name, _made(ContinuousMaximizer, fixed), three_numbers, refused, [NAN] * 3)
+    items = fixed["domain"].items
+    return Case(name, _made(ContinuousMaximizer, fixed), numbers(items), refused, [NAN] * items)
+
+
+def _amounts(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+    """Two gains, and how far the two items are in each other's and their own way."""
+    fixed = {"domain": UniformMatroid(2, 1), "function": Quadratic(), "horizon": HORIZON} | privacy | settings
+    refused = (*NOT_THREE_NUMBERS, [0.777] * 4, [0.777, 0.5, 0.9, 0.9, 0.9], [0.777, -0.1, 0.0, 0.0, 0.0])
+
+    def person(generator: np.random.Generator) -> Any:
+        ways = generator.uniform(0, 0.2, size=3)
+        return [*generator.uniform(0.4, 1, size=2), *ways]
+
+    return Case(name, _made(ContinuousMaximizer, fixed), person, refused, [NAN] * 5)
 
 
 def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:

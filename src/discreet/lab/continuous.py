@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.continuous import ContinuousFunctions
+from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
+from discreet.domains import UniformMatroid
+from discreet.lab.published import continuous, dpmfw
 from discreet.lab.visits import pieces
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 
-__all__ = ["Tastes", "click_value", "meta_frank_wolfe", "played_value"]
+__all__ = ["Tastes", "click_value", "meta_frank_wolfe", "played_value", "printed_value"]
 
 COPIES, BLOCKS = 20, 200
 
@@ -75,3 +77,16 @@ def played_value(learner: ContinuousMaximizer, rows: Floats) -> float:
         earned += float((1 - np.prod(1 - shown, axis=1)).sum())
         learner.observe_many(part)
     return earned
+
+
+def printed_value(name: str, rows: Floats, domain: UniformMatroid, epsilon: float, *, seed: int) -> float:
+    """What the papers' algorithms earn: "alg4" by its points, "dpmfw" by sets rounded from them.
+
+    A point of DPMFW is kept for 20 people, which is faster, and as private.
+    """
+    if name == "alg4":
+        points = continuous.run(rows, Multilinear(), domain, epsilon, seed=seed)
+        return float((1 - np.prod(1 - rows * points, axis=1)).sum())
+    points = dpmfw.run(rows, Multilinear(), domain, epsilon, 1e-6, block=20, seed=seed)
+    shown = np.take_along_axis(rows, dpmfw.sets_of(domain, points, seed=seed), axis=1)
+    return float((1 - np.prod(1 - shown, axis=1)).sum())

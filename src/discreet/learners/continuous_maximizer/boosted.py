@@ -1,10 +1,12 @@
 """One boosted copy: a noisy running total of gradients averaged along the way to the point, and its leader.
 
     h_t = ∫₀¹ e^(z−1) · ∇f_t(z·x_t) dz        (six nodes; concave functions: ∇f_t(x_t))
-    x   = argmax over the domain of ⟨v, x⟩     v the noisy total of all h
+    x   = argmax over the domain of ⟨v, x⟩     v the noisy total of all h        ("vertex")
+    x   = argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²                          ("euclidean")
 
 Any linear learner that is fed h instead of the gradient has (1 − 1/e)-regret. The noised leader plays a
-vertex of the domain; of a matroid that is a set, so nothing needs rounding. Gradients are non-negative and
+vertex of the domain; of a matroid that is a set, so nothing needs rounding. The Euclidean one stands between
+vertices, for functions of amounts that are best where amounts are mixed. Gradients are non-negative and
 clipped to a length, in units of a bound that is given, or released from the first people's lengths.
 
 Guarantee   docs/guarantees/continuous.md, Theorems 1 and 2
@@ -19,20 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_rows
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import rounded_knapsack
-from discreet.errors import OutOfBounds
-from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.labels import labels_of
-from discreet.learners.totals import RunningTotal
+from discreet.arrays import Floats, Integers
+from discreet.decide.euclidean import Euclidean
+from discreet.decide.leader import Leader
+from discreet.learners.continuous_maximizer.mode import PointMode
+from discreet.learners.totals import RunningTotal, Total
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, Rows
 from discreet.release.noise import Once
-from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Block, Problem, Scores
+from discreet.turn.problem import Batch, Block, Scores
 from discreet.turn.schedule import ListedBlocks
 
 __all__ = ["Boosted"]
@@ -45,15 +43,12 @@ BINS = 24
 """Lengths of gradients are counted in so many bins, a factor of √2 apart."""
 USUAL, LEAST = 0.7, 0.55
 """Gradients are clipped to so many times their median length at 0: from ε = 1 on, and for the smallest ε."""
-CHUNK = 4096
-"""How many people's gradients are held at once."""
 
 
-class Boosted(Problem):
+class Boosted(PointMode):
     """Sets or points of a matroid or a knapsack, from one running total of boosted gradients."""
 
-    proof = "continuous.md"
-    settings: ContinuousMaximizerSettings
+    method = "boosted"
 
     # --- the plan -----------------------------------------------------------------------------------------
 
@@ -61,6 +56,23 @@ class Boosted(Problem):
     def _looks(self) -> int:
         """How many releases only look at lengths: one, or none if a bound is given."""
         return int(self.settings.bound == "auto")
+
+    @property
+    def copies(self) -> int:
+        """How many gradients are added for every person, side by side."""
+        return 1
+
+    @property
+    def stretch(self) -> float:
+        """How much longer what is added can be than the gradient at 0."""
+        return 1.0
+
+    @cached_property
+    def leader(self) -> Leader | None:
+        """The Euclidean leader, if it leads: of losses, so gradients come to it with a minus."""
+        if self.settings.leads == "vertex":
+            return None
+        return Leader(Euclidean(self.settings.domain))  # type: ignore[arg-type]
 
     @cached_property
     def schedule(self) -> ListedBlocks:
@@ -80,7 +92,7 @@ class Boosted(Problem):
         norm = 1 if self.settings.privacy.pure else 2
         return RunningTotal(
             "gradient",
-            Rows((self.settings.domain.items,), norm=norm, nonnegative=True),
+            Rows((self.settings.domain.items * self.copies,), norm=norm, nonnegative=True),
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths, default=1),
@@ -97,7 +109,7 @@ class Boosted(Problem):
             paid_by_cohorts(self.settings.privacy, [*first, total.spent(self.gradient.releases)]),
             cohort=lambda index: min(index, looks),
             facts={
-                "method": "boosted",
+                "method": self.method,
                 "releases": self.schedule.releases,
                 "noise_in_people": self.gradient.noise,
             },
@@ -108,11 +120,16 @@ class Boosted(Problem):
 
     def start(self) -> tuple[State, State]:
         sums, kept = self.gradient.start()
-        domain, settings = self.settings.domain, self.settings
-        generator = Coin(self.name, 0).generator()  # public, chosen before anyone came
-        bound = self._longest if settings.bound == "auto" else settings.bound
-        begin = {"stage": 0, "bound": float(bound), "point": domain.vertex(generator.random(domain.items))}
-        return begin | sums | {"total": np.zeros(domain.items), "variance": 0.0}, kept
+        bound = self._longest if self.settings.bound == "auto" else self.settings.bound
+        begin = {"stage": 0, "bound": float(bound), "total": np.zeros(self.settings.domain.items)}
+        return begin | {"variance": 0.0} | self.first() | sums, kept
+
+    def first(self) -> State:
+        """What is decided before anyone came."""
+        if self.leader is None:
+            return {"point": self.first_point()}
+        memory = self.leader.start()
+        return {"point": memory["point"], "steps": memory["steps"]}
 
     @property
     def _longest(self) -> float:
@@ -125,14 +142,8 @@ class Boosted(Problem):
         return {"gradient": self.gradient.gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        function, items = self.settings.function, self.settings.domain.items
-        rows, fine = function.admit(as_rows(batch, function.width(items)), items)
-        if batch.single and not fine.all():
-            raise OutOfBounds(
-                f"feedback must be {function.width(items)} numbers in the range of {type(function).__name__}"
-            )
-        for first in range(0, len(rows), CHUNK):
-            self._add(public, block, rows[first : first + CHUNK])
+        for _, rows in self.people(batch):
+            self._add(public, block, rows)
 
     def _add(self, public: State, block: Block, rows: Floats) -> None:
         if "lengths" in block:
@@ -143,10 +154,11 @@ class Boosted(Problem):
             return
         gathering = block["gradient"].gathering
         assert isinstance(gathering, Rows)
-        gathering.add(block["gradient"], self._boosted(rows, public["point"]) / public["bound"])
+        gathering.add(block["gradient"], self.added(public, rows) / public["bound"])
 
-    def _boosted(self, rows: Floats, point: Floats) -> Floats:
-        function = self.settings.function
+    def added(self, public: State, rows: Floats) -> Floats:
+        """What is added up of each person."""
+        function, point = self.settings.function, public["point"]
         if function.is_concave:
             return function.gradients(rows, point)
         total = np.zeros((len(rows), len(point)))
@@ -169,11 +181,22 @@ class Boosted(Problem):
         if "lengths" in block:
             return after | {"bound": self._typical(door.release(self.looking, block["lengths"]))}, kept
         total = self.gradient.next(public, kept, block, door)
-        return after | total.public | {
-            "point": self.settings.domain.vertex(total.values),
-            "total": total.values * public["bound"],
-            "variance": total.variance * public["bound"] ** 2,
-        }, total.kept
+        return after | total.public | self.led(public, total), total.kept
+
+    def led(self, public: State, total: Total) -> State:
+        """Where a new total leads, from released values alone."""
+        bound = public["bound"]
+        values, variance = total.values * bound, total.variance * bound**2
+        found = {"total": values, "variance": variance}
+        if self.leader is None:
+            return found | {"point": self.settings.domain.vertex(total.values)}
+        memory = self.leader.follow(
+            {"point": public["point"], "total": -public["total"], "steps": public["steps"]},
+            -values,
+            variance=variance,
+            step_variance=total.step_variance * bound**2,
+        )
+        return found | {"point": memory["point"], "steps": memory["steps"]}
 
     def _typical(self, counts: Floats) -> float:
         """A bound from noisy counts of lengths: some of the median of bins that stand out from the noise."""
@@ -184,35 +207,7 @@ class Boosted(Problem):
         privacy = self.settings.privacy
         # The more noise, the more it pays to count typical people in full and to cut the others.
         usual = LEAST + (USUAL - LEAST) * min(1.0, privacy.epsilon / privacy.contributions)
-        return float(usual * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
-
-    # --- what is decided ----------------------------------------------------------------------------------
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any:
-        point = public["point"]
-        if self.settings.play == "point":
-            return np.asarray(repeated(point, len(rounds)))
-        if not isinstance(self.settings.domain, Knapsack):
-            return np.asarray(repeated(np.flatnonzero(point > 0.5), len(rounds)))
-        sets = [
-            rounded_knapsack(self.settings.domain, point, Coin(coins.key, int(round))) for round in rounds
-        ]
-        table = np.full((len(rounds), self.settings.domain.rank), -1)
-        for place, chosen in enumerate(sets):
-            table[place, : len(chosen)] = sorted(chosen)
-        return table
-
-    def single(self, decisions: Any) -> Any:
-        found = decisions[0]
-        return found if self.settings.play == "point" else found[found >= 0]
-
-    def blank(self) -> Any:
-        return np.zeros(self.settings.function.width(self.settings.domain.items))
-
-    def plain(self, public: State) -> dict[str, Any]:
-        names = labels_of(self.settings.domain.items, self.settings.labels).tolist()
-        point = public["point"]
-        return {"point": {str(names[item]): float(point[item]) for item in np.flatnonzero(point)}}
+        return float(usual * self.stretch * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         return Scores(public["total"].copy(), np.full(len(public["total"]), sqrt(public["variance"])))

@@ -1,6 +1,6 @@
 """Which set, or which point of a polytope, is worth most, decided anew as people come.
 
-This file says what the learner is; how it learns is in boosted.py beside it.
+This file says what the learner is; how it learns is in boosted.py, telescoped.py and fresh_sets.py beside it.
 
 Guarantee   docs/guarantees/continuous.md
 """
@@ -11,7 +11,9 @@ from typing import Any, Literal
 from discreet.arrivals.continuous import Multilinear
 from discreet.budget.privacy import Privacy
 from discreet.learners.continuous_maximizer.boosted import Boosted
+from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
+from discreet.learners.continuous_maximizer.telescoped import Telescoped
 from discreet.learners.labels import Label, labels_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
 
@@ -37,12 +39,22 @@ class ContinuousMaximizer(Learner):
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more.
     function
-        What a row means: `Multilinear(family)` (a set is worth what the family says), `BudgetAllocation()`,
-        or `Gradient(callable, numbers)` of discreet.arrivals.
+        What a row means, of discreet.arrivals: `Multilinear(family)` (a set is worth what the family says; of
+        any other set function `Multilinear(SampledSets(callable, numbers))`); for amounts
+        `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or `Gradient(callable, numbers)`.
     labels
         The items' names.
     play
         "set": a feasible set each round. "point": how much of each item.
+    stream
+        "iid" chooses sets from fresh data, in doubling blocks: worth more if people are alike over time, and
+        pure; for `Multilinear` of a built-in family. "any" assumes nothing.
+    oracle
+        Where the total leads: "vertex", or "euclidean" (a point between vertices; quotas and one budget).
+        "auto": Euclidean for points of functions of amounts, otherwise a vertex.
+    copies
+        So many vertices are mixed to a point, each of which climbs on from those before it; worth trying
+        (5 to 10) for `ConcaveOfLinear` with a small ε.
     bound
         The longest a person's gradient may be; longer ones are scaled down. "auto" releases a typical length
         from the first hundredth of people (more if ε is small), who pay for that and for nothing else.
@@ -70,7 +82,7 @@ class ContinuousMaximizer(Learner):
     """
 
     settings_type = ContinuousMaximizerSettings
-    modes = (Boosted,)
+    modes = (FreshSets, Telescoped, Boosted)
 
     def __init__(
         self,
@@ -81,6 +93,9 @@ class ContinuousMaximizer(Learner):
         function: Any = Multilinear,
         labels: Sequence[Label] | None = None,
         play: Literal["set", "point"] = "set",
+        stream: Literal["any", "iid"] = "any",
+        oracle: Literal["auto", "vertex", "euclidean"] = "auto",
+        copies: int = 1,
         bound: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         seed: int | None = None,
@@ -95,6 +110,9 @@ class ContinuousMaximizer(Learner):
             function=function,
             labels=None if labels is None else tuple(labels),
             play=play,
+            stream=stream,
+            oracle=oracle,
+            copies=copies,
             bound=bound,
             block=block,
         )

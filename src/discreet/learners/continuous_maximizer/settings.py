@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from discreet import require
-from discreet.arrivals.continuous import BudgetAllocation, Gradient, Multilinear
+from discreet.arrivals.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
+from discreet.arrivals.continuous import Gradient, Multilinear
+from discreet.decide.euclidean import is_projected_onto
 from discreet.domains import SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
@@ -18,6 +20,8 @@ LOOKED_AT, MOST_LOOKED_AT = 0.01, 0.05
 """The share of people whose gradients' lengths set the bound, where nobody says: usually and at most."""
 ENOUGH = 40.0
 """So many people over ε are enough for that."""
+MOST_COPIES = 100
+"""More would not change the point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +29,12 @@ class ContinuousMaximizerSettings(Settings):
     """What `ContinuousMaximizer` is made with: its parameters, as public data."""
 
     domain: SetDomain
-    function: Multilinear | BudgetAllocation | Gradient = Multilinear()
+    function: Multilinear | BudgetAllocation | ConcaveOfLinear | Quadratic | Gradient = Multilinear()
     labels: tuple[Label, ...] | None = None
     play: Literal["set", "point"] = "set"
+    stream: Literal["any", "iid"] = "any"
+    oracle: Literal["auto", "vertex", "euclidean"] = "auto"
+    copies: int = 1
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 
@@ -35,6 +42,8 @@ class ContinuousMaximizerSettings(Settings):
         super().__post_init__()
         require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain
+        require.whole("copies", self.copies, 1, MOST_COPIES)
+        self._check_leader()
         if self.bound != "auto":
             require.number("bound", self.bound, 1e-8, 1e8)
         if self.block != "auto":
@@ -43,6 +52,27 @@ class ContinuousMaximizerSettings(Settings):
             raise ConfigError(
                 f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
             )
+
+    def _check_leader(self) -> None:
+        if self.play == "set" and (self.copies > 1 or self.oracle == "euclidean"):
+            raise ConfigError(
+                "sets are single vertices: copies and oracle='euclidean' are for play='point', leave them"
+            )
+        if self.copies > 1 and self.oracle == "euclidean":
+            raise ConfigError("copies are mixed from vertices: leave oracle, or copies")
+        if self.oracle == "euclidean" and not is_projected_onto(self.domain):
+            raise ConfigError(
+                f"oracle='euclidean' projects onto quotas or a knapsack with one budget, not onto "
+                f"{type(self.domain).__name__}: use 'vertex'"
+            )
+
+    @property
+    def leads(self) -> Literal["vertex", "euclidean"]:
+        """Which leader: for amounts, where mixtures may be best, the Euclidean one if it is cheap."""
+        if self.oracle != "auto":
+            return self.oracle
+        mixed = self.play == "point" and self.copies == 1 and not isinstance(self.function, Multilinear)
+        return "euclidean" if mixed and is_projected_onto(self.domain) else "vertex"
 
     @property
     def rounds(self) -> int:
@@ -71,8 +101,10 @@ class ContinuousMaximizerSettings(Settings):
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Refuses callables with the remedy."""
-        for name, kind in (("domain", "OracleMatroid"), ("function", "Gradient")):
-            if isinstance(plain.get(name), dict) and plain[name].get("kind") == kind:
+        for name, kind in (("domain", "OracleMatroid"), ("function", "Gradient"), ("family", "SampledSets")):
+            within = plain.get("function") if name == "family" else plain
+            described = within.get(name) if isinstance(within, dict) else None
+            if isinstance(described, dict) and described.get("kind") == kind:
                 raise ConfigError(
                     f"a {name} that is a callable is not kept in files: make the learner with it "
                     "and journal=path"
