@@ -51,7 +51,7 @@ from discreet.release.gathering import (
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
-from discreet.release.sampled import SampledPath
+from discreet.release.sampled import SampledPath, SecretCoins
 from discreet.release.selection import Selection
 from discreet.turn.described import fingerprint
 from discreet.turn.plan import Plan, Step
@@ -128,12 +128,13 @@ class RecordingDoor(Door):
             return masks[-1]
 
         chosen = super().select_path(sampled, path, noted)
-        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept, masks), list(chosen)))
+        kept = self._coins.kept(0, path.people)
+        self._tape.passages.append(Passage(self.index, sampled, (people, kept, masks), list(chosen)))
         return chosen
 
-    def coins(self, keep: int, people: int) -> Mask:
-        self._kept = super().coins(keep, people)
-        return self._kept
+    def coins(self, keep: int) -> SecretCoins:
+        self._coins = super().coins(keep)
+        return self._coins
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
         if self._tape.wild:
