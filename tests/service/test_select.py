@@ -39,7 +39,7 @@ def homes(tmp_path: Path) -> Path:
 
 
 def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
-    arguments = (homes / "sites.toml", homes / "homes.parquet", homes / "out", QUIET)
+    arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     first = select_from(*arguments)
     assert first["items"] == [1]
     assert json.loads((homes / "out" / "chosen.json").read_text()) == first
@@ -65,6 +65,6 @@ def test_bad_settings_are_refused_in_one_line_before_anything_is_spent(
 ) -> None:
     (homes / "sites.toml").write_text(text)
     with pytest.raises(ConfigError, match=says) as refusal:
-        select_from(homes / "sites.toml", homes / "homes.parquet", homes / "out", QUIET)
+        select_from(homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     assert "\n" not in str(refusal.value)
     assert not (homes / "out" / "state").exists()

@@ -12,6 +12,7 @@ from discreet.checks import Case, weakened
 from discreet.checks.transcript import ROUNDING, measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.cases import cases
+from discreet.lab.choices import choices
 
 __all__ = ["audit_case", "run_audit"]
 
@@ -36,9 +37,10 @@ def run_audit(
     names: list[str], *, pairs: int, epsilon: float, delta: float, seed: int, out: Path, console: Console
 ) -> dict[str, Any]:
     """Audit the cases that `names` begin to name (all without any), and write audit.json."""
-    chosen = [case for case in cases(epsilon, delta) if not names or _is_named(case, names)]
+    everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
+    chosen = [case for case in everything if not names or _is_named(case, names)]
     if not chosen:
-        known = "; ".join(case.name for case in cases())
+        known = "; ".join(case.name for case in everything)
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
     rows = []
     with Progress(console=console, transient=True) as progress:

@@ -35,7 +35,7 @@ class Part(Protocol):
 Task = Callable[[Any], Integers]
 """What is asked of a part; it can be pickled."""
 Runner = Callable[[Task, Sequence[Any]], list[Integers]]
-"""Asks every part, and gives the answers in the order of the parts: one a part, however often it was asked."""
+"""Asks every part, and gives the answers in their order: one a part, even if it was asked twice."""
 
 
 def in_place(task: Task, parts: Sequence[Any]) -> list[Integers]:
