@@ -9,7 +9,7 @@ Files and partitions are read once to count people and to see that all can be re
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,8 @@ def crowd_of(people: Any, entrance: Entrance, run: Runner, *, is_local: bool, ha
             f"{len(rows)} people with {entrance.width} numbers do not fit into memory: "
             "give them in partitions"
         )
-    part = SourcePart(Source(rows), entrance, 0, len(rows), None)
+    unnamed = replace(entrance, columns=None)  # they are rows by now
+    part = SourcePart(Source(rows), unnamed, 0, len(rows), None)
     return _some(Crowd(len(rows), [part], in_place, run, is_held=True))
 
 

@@ -191,6 +191,8 @@ class SetSelector:
             raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
         drawn = False
         try:
+            if self.settings.family is None and self._engine is not None:
+                raise ConfigError("callables stay in this process: leave engine out")
             with crew(self._engine) as run:
                 crowd = self._crowd(people, columns, run)
                 problem = self.problem_for(replace(self.settings, people=crowd.count))
@@ -213,8 +215,6 @@ class SetSelector:
     def _crowd(self, people: Any, columns: Sequence[str] | None, run: Runner) -> Crowd:
         settings = self.settings
         if settings.family is None:
-            if self._engine is not None:
-                raise ConfigError("callables stay in this process: leave engine out")
             return voices_of(people)
         named = None if columns is None else tuple(columns)
         entrance = Entrance(settings.family, settings.domain.items, settings.labels, named)
