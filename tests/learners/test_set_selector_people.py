@@ -1,4 +1,4 @@
-"""Every kind of people that a choice takes: if these fail, the same people choose otherwise or count twice."""
+"""Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or count twice."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor

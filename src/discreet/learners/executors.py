@@ -110,8 +110,7 @@ def _client(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise ConfigError("a cluster needs Dask: pip install 'discreet[scale]'") from None
-    made: Any = Client
     try:
-        return made(address, timeout=PATIENCE, set_as_default=False)
+        return Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConfigError(f"no cluster answers at {address} ({type(error).__name__})") from None

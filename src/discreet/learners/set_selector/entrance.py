@@ -39,8 +39,10 @@ def admitted(batch: Batch, family: SetFunctions, items: int) -> tuple[Floats, Ma
 def marked(batch: Batch, family: SetFunctions, items: int) -> Floats:
     """The same rows with one more number in front: 1 if somebody is there. Nobody is all zeros."""
     rows, present = admitted(batch, family, items)
-    whole = np.concatenate([present[:, None].astype(np.float64), np.nan_to_num(rows)], axis=1)
-    return np.asarray(whole * present[:, None])
+    whole = np.zeros((len(rows), rows.shape[1] + 1))
+    whole[:, 0] = present
+    np.copyto(whole[:, 1:], rows, where=present[:, None])
+    return whole
 
 
 @dataclass(frozen=True)
