@@ -10,7 +10,7 @@ import numpy as np
 import polars
 import pytest
 
-from discreet import BudgetError, ConfigError, Partitions, Privacy, SetSelector
+from discreet import BudgetError, ConfigError, Partitions, Privacy, SetSelector, StateError
 from discreet.arrivals import (
     ClickModel,
     ConcaveOverModular,
@@ -130,6 +130,7 @@ def test_callables_choose_as_the_rows_that_they_stand_for(method: str) -> None:
 
     people = [voice(row) for row in rows]
     spoken = choice(people, function=SetFunction, method=method)
+    assert choice(map(SetFunction, people), function=SetFunction, method=method) == spoken
     assert spoken == choice(rows, function=FacilityLocation, method=method)
     people[3] = people[5] = "nobody"  # type: ignore[call-overload]
     rows = rows.copy()
@@ -175,7 +176,7 @@ def test_a_task_that_runs_twice_counts_once(expected: dict[str, Any]) -> None:
 
 
 def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Gains telescope only if everybody brings the same row at every step."""
     monkeypatch.setattr(crowd, "HELD_BYTES", 0)
@@ -184,11 +185,17 @@ def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
     def changing(number: int) -> np.ndarray:
         return LIKES if next(readings) < 2 else LIKES[::-1]
 
-    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    def selector() -> SetSelector:
+        journal = tmp_path / "state"
+        return SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled", journal=journal)
+
+    first = selector()
     with pytest.raises(ConfigError, match="partition 0: it changed"):
-        selector.fit(Partitions(1, changing))
+        first.fit(Partitions(1, changing))
     with pytest.raises(BudgetError):  # something was drawn, so it is spent
-        selector.fit(LIKES)
+        first.fit(LIKES)
+    with pytest.raises(StateError, match="failed after its noise was drawn"):
+        selector().fit(LIKES)
 
 
 def test_an_iterator_that_fails_is_refused_without_its_text_and_nothing_is_spent() -> None:

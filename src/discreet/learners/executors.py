@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from discreet.arrays import Integers
@@ -97,10 +98,12 @@ def crew(engine: Any) -> Iterator[Runner]:
 
 
 def _here_if_single(many: Crew) -> Runner:
+    """One part needs no thread of its own."""
+
     def run(task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         if len(parts) > 1:
             return many(task, parts)
-        return [_answer(number, part, lambda: _attempted(task, part)) for number, part in enumerate(parts)]  # noqa: B023
+        return [_answer(0, part, partial(_attempted, task, part)) for part in parts]
 
     return run
 

@@ -19,6 +19,7 @@ import numpy as np
 from discreet import require
 from discreet.arrivals.chains import Voice
 from discreet.arrivals.feedback import as_rows
+from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.learners.set_selector.entrance import (
     CHUNK,
@@ -207,5 +208,6 @@ def voices_of(people: Any) -> Crowd:
     everyone = list(people)
     voices = np.empty(len(everyone), dtype=object)
     for place, person in enumerate(everyone):
-        voices[place] = Voice(person if callable(person) else None)
+        function: Any = person.value if isinstance(person, SetFunction) else person
+        voices[place] = Voice(function if callable(function) else None)
     return _some(Crowd(len(everyone), [_Voices(voices)], in_place, in_place, is_held=False))

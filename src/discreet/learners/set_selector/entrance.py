@@ -62,8 +62,10 @@ class Entrance:
     def rows(self, records: Any) -> Any:
         """Records as something with a length and slices, one entry a person."""
         if isinstance(records, str | Path):
-            from discreet.learners.table import read_numbers
-
+            try:
+                from discreet.learners.table import read_numbers
+            except ImportError:
+                raise ConfigError("files of people need Polars: pip install 'discreet[service]'") from None
             return read_numbers(Path(records), self._chosen)
         header = getattr(records, "columns", None)
         if header is not None and hasattr(records, "to_numpy"):
