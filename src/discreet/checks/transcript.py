@@ -51,7 +51,7 @@ from discreet.release.gathering import (
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
-from discreet.release.sampled import SampledPath, SecretCoins
+from discreet.release.sampled import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
 from discreet.turn.described import fingerprint
 from discreet.turn.plan import Plan, Step
@@ -133,12 +133,14 @@ class RecordingDoor(Door):
         return chosen
 
     def coins(self, keep: int) -> SecretCoins:
-        self._coins = super().coins(keep)
+        # Privacy holds given anybody else's coins: wild tapes keep everybody, who then sharpen the draws.
+        self._coins = super().coins(WHOLE if self._tape.wild else keep)
         return self._coins
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
         if self._tape.wild:
-            return int(super().draw_exactly(0, unit, scores, available))
+            # What the law would hardly ever draw: there one person who wants it weighs most.
+            return int(super().draw_exactly(rate, unit, -scores, available))
         return super().draw_exactly(rate, unit, scores, available)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
