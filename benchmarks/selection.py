@@ -91,7 +91,7 @@ def online_share(people: int, stream: str, epsilon: float, seed: int) -> float:
     )
 
 
-EACH, ITEMS, STEPS = 50_000, 50, 10
+EACH, ITEMS, STEPS = 25_000, 50, 10
 """People in a partition, items, and how many are chosen."""
 
 
