@@ -1,30 +1,35 @@
 """SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's value.
 
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
-(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides. Times of greedy
-without noise beside its peers' are those of benchmarks/selection_speed.py.
+(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides; `--cluster`
+measures nothing but a choice from 10⁷ people on a Dask cluster of two local workers, against one from 10⁶.
+Times of greedy without noise beside its peers' are those of benchmarks/selection_speed.py.
 """
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, stdev
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 from rich.console import Console
 
-from discreet import ContinuousMaximizer, Privacy, SetSelector, warm_up
-from discreet.arrivals import Multilinear
+from discreet import ContinuousMaximizer, Partitions, Privacy, SetSelector, warm_up
+from discreet.arrays import Floats
+from discreet.arrivals import ClickModel, Multilinear
 from discreet.domains import UniformMatroid
 from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value, printed_value
 from discreet.lab.progress import bars_on
 from discreet.lab.published import dpcg
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.turn.coins import scattered
 
 SEEDS = range(700, 712)
 KINDS = ("uniform", "partition", "knapsack")
@@ -144,6 +149,49 @@ def _seeds(case: tuple[int, str, float, str]) -> range:
     return SEEDS if case[0] < 10**5 else SEEDS[:6]
 
 
+EACH, ITEMS, STEPS = 25_000, 50, 10
+"""People in a partition, items, and how many are chosen."""
+
+
+def tastes(number: int) -> Floats:
+    """The people of a partition, each made from their own number among all."""
+    words = -(-ITEMS // 4)  # four numbers of 16 bits each
+    people = np.arange(number * EACH, (number + 1) * EACH)
+    made = scattered(b"tastes of people", (people[:, None] * words + np.arange(words)).reshape(-1))
+    numbers = made.view(np.uint16).reshape(EACH, 4 * words)[:, :ITEMS] / 65535.0
+    return np.asarray(numbers * numbers * np.linspace(0.1, 0.3, ITEMS))
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def cluster() -> dict[str, Any]:
+    """A choice of ten of fifty items by 10⁷ people, on two workers that make their rows."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as workers,
+        Client(workers) as client,
+    ):
+
+        def seconds(people: int) -> float:
+            domain, began = UniformMatroid(ITEMS, STEPS), perf_counter()
+            selector = SetSelector(domain, Privacy(1.0), function=ClickModel, engine=client, seed=1)
+            selector.fit(Partitions(people // EACH, tastes))
+            return perf_counter() - began
+
+        seconds(4 * EACH)  # compiles on both workers
+        small, large = seconds(10**6), seconds(10**7)
+        return {
+            "cluster_seconds_1e6": small,
+            "cluster_seconds_1e7": large,
+            "cluster_time_ratio_10x": large / small,
+            "cluster_worker_megabytes": max(client.run(peak_megabytes).values()),
+        }
+
+
 def summary(values: list[float]) -> dict[str, float]:
     """Mean, standard error and the worst of all."""
     return {"mean": mean(values), "standard_error": stdev(values) / len(values) ** 0.5, "worst": min(values)}
@@ -180,7 +228,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--points", default=None, help="a .npy file with two columns: real points besides")
+    parser.add_argument("--cluster", action="store_true", help="only the choice on a cluster")
     arguments = parser.parse_args()
+    if arguments.cluster:
+        print(json.dumps(cluster()))
+        return
     missing = [name for name in ("apricot", "submodlib") if find_spec(name) is None]
     if missing:
         sys.exit(f"{' and '.join(missing)} missing: python -m pip install --group peers")
@@ -200,7 +252,7 @@ def main() -> None:
     for name, settings in PRINTED.items():
         printed = [(settings, None, 10**4, seed) for seed in SEEDS]
         shares[name] = summary(repeat(published_share, printed, label="published", bar=bars_on(console)))
-    report: dict[str, Any] = {"share": shares, "online": online_report(console)}
+    report: dict[str, Any] = {"share": shares, "online": online_report(console), **cluster()}
     if arguments.points:
         report["real_points"] = real_points(arguments.points, bars_on(console))
     print(json.dumps(report | greedy_speeds()))

@@ -47,7 +47,7 @@ def test_costs_are_those_of_the_proofs() -> None:
 def test_half_the_noise_is_caught_in_every_mode(case: Case) -> None:
     """Gatherings that state half of what a person can move."""
     with weakened():
-        found = measured_costs(case, pairs=200, seed=0, enough=1 + 1e-6)
+        found = measured_costs(case, pairs=200, seed=4, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6
 
 

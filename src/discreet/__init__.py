@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from discreet.learners.running_sum import RunningSum
     from discreet.learners.set_maximizer import SetMaximizer
     from discreet.learners.set_minimizer import SetMinimizer
-    from discreet.learners.set_selector import SetSelector
+    from discreet.learners.set_selector import Partitions, SetSelector
     from discreet.learners.streaming_learner import StreamingLearner
     from discreet.learners.warm_up import warm_up
     from discreet.turn.journal import FileJournal, MemoryJournal
@@ -41,6 +41,7 @@ __all__ = [
     "HorizonReached",
     "MemoryJournal",
     "OutOfBounds",
+    "Partitions",
     "Privacy",
     "RunningSum",
     "SetMaximizer",
@@ -59,6 +60,7 @@ _HOMES = {
     "Guarantee": "discreet.budget.guarantee",
     "Hedge": "discreet.learners.hedge",
     "MemoryJournal": "discreet.turn.journal",
+    "Partitions": "discreet.learners.set_selector",
     "Privacy": "discreet.budget.privacy",
     "RunningSum": "discreet.learners.running_sum",
     "SetMaximizer": "discreet.learners.set_maximizer",

@@ -198,16 +198,19 @@ def run(
 @app.command()
 def select(
     config: Annotated[Path, typer.Argument(help="Domain, function and budget, TOML.")],
-    data: Annotated[Path, typer.Option(help="People's records, CSV or Parquet.")],
+    data: Annotated[list[Path], typer.Option(help="People's records, CSV or Parquet; again for more files.")],
     out: Annotated[
         Path, typer.Option(help="Where the choice goes. The same command again reads it back.")
     ] = Path("selected"),
+    engine: Annotated[
+        str | None, typer.Option(help="A Dask cluster that reads the files: tcp://host:8786.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Choose one set, once, from people's records: which sites to open, which titles to stock."""
     from discreet.service.select import select_from
 
-    chosen = select_from(config, data, out, Console(quiet=as_json))
+    chosen = select_from(config, data, out, Console(quiet=as_json), engine=engine)
     if as_json:
         typer.echo(json.dumps(chosen))
 

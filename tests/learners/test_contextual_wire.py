@@ -8,7 +8,7 @@ import pytest
 
 from discreet import ConfigError
 from discreet.learners.contextual_bandit.wire import ContextualBanditWire
-from discreet.service.table import LogTable
+from discreet.learners.table import LogTable
 from discreet.turn.tickets import Tickets
 
 CLINIC: dict[str, Any] = {

@@ -394,7 +394,7 @@ def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
         {"stream": "sorted"},
         {"function": "LinearOfConcave"},
     ],
-    ids=str,
+    ids=" and ".join,
 )
 def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"domain": UniformMatroid(3, 1), "horizon": 100, "privacy": BOTH}

@@ -10,7 +10,10 @@ import pytest
 from discreet import BudgetError, ConfigError, Privacy, SetSelector, StateError, load
 from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.arrivals.chains import PresentChain
+from discreet.checks import Case, audit_transcript, weakened
+from discreet.checks.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.lab.choices import choices
 from discreet.learners.set_selector.sampled import LEVELS
 from discreet.release.gathering import HeldRows
 from discreet.release.gathering.gain_path import GainPath
@@ -192,6 +195,20 @@ def test_nobody_is_worth_nothing_also_where_a_row_of_zeros_is_somebody() -> None
     people = np.concatenate([np.full((300, 2), np.nan), np.full((200, 2), 1.0)])
     chosen = SetSelector(UniformMatroid(2, 1), BOTH, function=city, method="sampled", seed=1).fit(people)
     assert chosen.items == [1]
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # of the audit's hostile people
+@pytest.mark.parametrize("case", choices(), ids=lambda case: case.name)
+def test_one_person_costs_at_most_what_is_charged_along_any_transcript(case: Case) -> None:
+    audit_transcript(case, pairs=12, seed=2)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_the_audit_notices_half_the_noise_and_half_the_price() -> None:
+    for case in choices():
+        with weakened():
+            found = measured_costs(case, pairs=40, seed=4, enough=1 + 1e-6)
+        assert found.largest_cost_over_charge > 1 + 1e-6, case.name
 
 
 # --- once ------------------------------------------------------------------------------------------------

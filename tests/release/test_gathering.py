@@ -336,7 +336,7 @@ def test_totals_do_not_depend_on_the_chunks_they_are_added_in(
     people = held.empty()
     held.add(people, np.arange(50), crowd.random((50, 4)))
     whole = held.total(people, lambda rows: rows**2, onto).values
-    monkeypatch.setattr("discreet.release.gathering.held_rows.CHUNK", 7)
+    monkeypatch.setattr("discreet.release.gathering.parts.CHUNK", 7)
     assert np.array_equal(held.total(people, lambda rows: rows**2, onto).values, whole)
 
 

@@ -27,9 +27,9 @@ from discreet import (
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
 from discreet.learners.registry import HOMES
+from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import wire_of
 from discreet.service.run import Decisions, run_log
-from discreet.service.table import LogTable, read_log
 
 PRIVACY = Privacy(1.0, 1e-6)
 BASE = "epsilon = 1.0\ndelta = 1e-6\nseed = 1\n"

@@ -39,7 +39,7 @@ def homes(tmp_path: Path) -> Path:
 
 
 def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
-    arguments = (homes / "sites.toml", homes / "homes.parquet", homes / "out", QUIET)
+    arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     first = select_from(*arguments)
     assert first["items"] == [1]
     assert json.loads((homes / "out" / "chosen.json").read_text()) == first
@@ -65,6 +65,41 @@ def test_bad_settings_are_refused_in_one_line_before_anything_is_spent(
 ) -> None:
     (homes / "sites.toml").write_text(text)
     with pytest.raises(ConfigError, match=says) as refusal:
-        select_from(homes / "sites.toml", homes / "homes.parquet", homes / "out", QUIET)
+        select_from(homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
     assert "\n" not in str(refusal.value)
+    assert not (homes / "out" / "state").exists()
+
+
+def test_people_in_several_files_are_people_in_one(homes: Path) -> None:
+    frame = polars.read_parquet(homes / "homes.parquet")
+    frame[:900].write_parquet(homes / "a.parquet")
+    frame[900:].write_parquet(homes / "b.parquet")
+    (homes / "sites.toml").write_text("seed = 3\n" + SETTINGS)
+    files = [homes / "a.parquet", homes / "b.parquet"]
+    whole = select_from(homes / "sites.toml", [homes / "homes.parquet"], homes / "one", QUIET)
+    parts = select_from(homes / "sites.toml", files, homes / "two", QUIET)
+    assert parts == whole
+    assert parts["people"] == 2000
+
+
+def test_what_was_chosen_is_there_as_a_whole_or_not_at_all(
+    homes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
+    first = select_from(*arguments)
+
+    def stop(*names: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("discreet.service.files.os.replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        select_from(*arguments)
+    assert json.loads((homes / "out" / "chosen.json").read_text()) == first
+
+
+def test_an_engine_that_is_not_there_is_refused_before_anything_is_spent(homes: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed (pip install discreet[scale])")
+    arguments = (homes / "sites.toml", [homes / "homes.parquet"], homes / "out", QUIET)
+    with pytest.raises(ConfigError, match="no cluster answers at nowhere://"):
+        select_from(*arguments, engine="nowhere://127.0.0.1:1")
     assert not (homes / "out" / "state").exists()

@@ -3,15 +3,17 @@
 The worth of a growing set is the sum of its gains, kept beside what the family remembers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
+from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunctions
 
-__all__ = ["FamilyChain", "PresentChain"]
+__all__ = ["FamilyChain", "PresentChain", "Voice", "VoicesChain"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,14 @@ class FamilyChain:
         worth, covered = state
         return np.asarray(worth[:, None] + self.family.gains(rows, covered), dtype=np.float64)
 
+    def worth(self, rows: Floats, state: Any, item: int) -> Floats:
+        """The worth of the set with this item."""
+        worth, covered = state
+        return np.asarray(worth + self.family.gain(rows, covered, item), dtype=np.float64)
+
     def take(self, rows: Floats, state: Any, item: int) -> Any:
         """The worth and what the family remembers after this item was taken."""
-        worth, covered = state
-        gained = self.family.gains(rows, covered)[:, item]
-        return worth + gained, self.family.add(rows, covered, item)
+        return self.worth(rows, state, item), self.family.add(rows, state[1], item)
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,71 @@ class PresentChain:
         """The worth of the set with one more item, people × items."""
         return np.asarray(rows[:, :1] * self._chain.worths(rows[:, 1:], state), dtype=np.float64)
 
+    def worth(self, rows: Floats, state: Any, item: int) -> Floats:
+        """The worth of the set with this item."""
+        return np.asarray(rows[:, 0] * self._chain.worth(rows[:, 1:], state, item), dtype=np.float64)
+
     def take(self, rows: Floats, state: Any, item: int) -> Any:
         """What is known after this item was taken."""
         return self._chain.take(rows[:, 1:], state, item)
+
+
+class Voice:
+    """One person's own callable along a path: what entered the scores is what is remembered.
+
+    A callable may answer differently when it is asked again; so answers are kept, those on top of the newest
+    set and those of the items that were taken. Whatever it raises, and whatever is no number, is worth 0.
+
+    >>> person = Voice(lambda chosen: 0.4 * len(chosen))
+    >>> person.worths((), 3), person.worth((), 1), person.worths((1,), 3)
+    (array([0.4, 0.4, 0.4]), 0.4, array([0.8, 0.4, 0.8]))
+    """
+
+    def __init__(self, function: Callable[[Integers], float] | None) -> None:
+        self._function = function
+        self._newest: tuple[tuple[int, ...], Floats] | None = None
+        self._taken: dict[tuple[int, ...], float] = {}
+
+    def worths(self, chosen: tuple[int, ...], items: int) -> Floats:
+        """The worth of the set with one more item."""
+        if self._newest is None or self._newest[0] != chosen:
+            self._newest = chosen, np.array([self._asked((*chosen, item)) for item in range(items)])
+        return self._newest[1]
+
+    def worth(self, chosen: tuple[int, ...], item: int, items: int = 0) -> float:
+        """The worth of the set with this item, as it was among all."""
+        if (*chosen, item) not in self._taken:
+            self._taken[*chosen, item] = float(self.worths(chosen, items)[item])
+        return self._taken[*chosen, item]
+
+    def _asked(self, chosen: tuple[int, ...]) -> float:
+        function = self._function
+        if function is None:
+            return 0.0
+        items = np.array(sorted(set(chosen)), dtype=np.int64)
+        return asked_of(lambda: float(function(items)), 0.0)
+
+
+@dataclass(frozen=True)
+class VoicesChain:
+    """People who bring callables, along a path: rows are an array of `Voice`."""
+
+    items: int
+
+    def begin(self, rows: Any) -> tuple[int, ...]:
+        """The empty set."""
+        return ()
+
+    def worths(self, rows: Any, state: tuple[int, ...]) -> Floats:
+        """The worth of the set with one more item, people × items."""
+        with reading():
+            return np.array([person.worths(state, self.items) for person in rows]).reshape(-1, self.items)
+
+    def worth(self, rows: Any, state: tuple[int, ...], item: int) -> Floats:
+        """The worth of the set with this item."""
+        with reading():
+            return np.array([person.worth(state, item, self.items) for person in rows], dtype=np.float64)
+
+    def take(self, rows: Any, state: tuple[int, ...], item: int) -> tuple[int, ...]:
+        """The set with this item."""
+        return (*state, item)

@@ -54,6 +54,10 @@ class _BestItem(ABC):
     def worths(self, rows: Floats) -> Floats:
         """What each item alone is worth to each person."""
 
+    @abstractmethod
+    def worth(self, rows: Floats, item: int) -> Floats:
+        """The same for one item."""
+
     def begin(self, rows: Floats) -> Floats:
         """Nothing is reached by the empty set."""
         return np.zeros(len(rows))
@@ -62,9 +66,13 @@ class _BestItem(ABC):
         """What one more item adds to the best so far."""
         return np.maximum(self.worths(rows) - covered[:, None], 0.0)
 
+    def gain(self, rows: Floats, covered: Floats, item: int) -> Floats:
+        """What this item adds to the best so far."""
+        return np.maximum(self.worth(rows, item) - covered, 0.0)
+
     def add(self, rows: Floats, covered: Floats, item: int) -> Floats:
         """The best after one more item."""
-        return np.maximum(covered, self.worths(rows)[:, item])
+        return np.maximum(covered, self.worth(rows, item))
 
     def along(self, rows: Floats, order: Integers) -> Floats:
         """What each item adds when items are added in this order."""
@@ -127,10 +135,16 @@ class Nearby(_BestItem):
         return np.where(fine[:, None], inside, np.nan), fine
 
     def worths(self, rows: Floats) -> Floats:
+        return self._near(rows, self._sites)
+
+    def worth(self, rows: Floats, item: int) -> Floats:
+        return self._near(rows, self._sites[item : item + 1])[:, 0]
+
+    def _near(self, rows: Floats, sites: Floats) -> Floats:
         points = rows * self._size + self._low
-        squares = np.zeros((len(rows), len(self.sites)))
+        squares = np.zeros((len(rows), len(sites)))
         for axis in range(len(self.box)):
-            squares += (points[:, axis, None] - self._sites[:, axis]) ** 2
+            squares += (points[:, axis, None] - sites[:, axis]) ** 2
         found = np.maximum(0.0, 1 - np.sqrt(squares) / self.reach)
         return np.asarray(np.where(np.isfinite(found), found, 0.0))
 
@@ -199,6 +213,10 @@ class Types(_BestItem):
     def worths(self, rows: Floats) -> Floats:
         numbers = self._numbers(rows)
         return np.asarray(np.where((numbers >= 0)[:, None], self._table[np.maximum(numbers, 0)], 0.0))
+
+    def worth(self, rows: Floats, item: int) -> Floats:
+        numbers = self._numbers(rows)
+        return np.asarray(np.where(numbers >= 0, self._table[np.maximum(numbers, 0), item], 0.0))
 
     def cells(self, wanted: int) -> Cells:
         """All rows of the table."""

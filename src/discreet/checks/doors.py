@@ -23,12 +23,20 @@ from discreet.release.door import Door
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
-from discreet.release.sampled import SampledPath
+from discreet.release.sampled import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
-from discreet.release.telescoped import TelescopedPath
+from discreet.release.telescoped import TelescopedPath, path_zcdp
 from discreet.turn.described import fingerprint
 
-__all__ = ["ForcedDoor", "RecordingDoor", "Tape", "noise_cost", "path_likelihood", "ratio_range"]
+__all__ = [
+    "ForcedDoor",
+    "RecordingDoor",
+    "Tape",
+    "check_telescoping",
+    "noise_cost",
+    "path_likelihood",
+    "ratio_range",
+]
 
 
 @dataclass
@@ -97,16 +105,19 @@ class RecordingDoor(Door):
             return masks[-1]
 
         chosen = super().select_path(sampled, path, noted)
-        self._tape.passages.append(Passage(self.index, sampled, (people, self._kept, masks), list(chosen)))
+        kept = self._coins.kept(0, path.people)
+        self._tape.passages.append(Passage(self.index, sampled, (people, kept, masks), list(chosen)))
         return chosen
 
-    def coins(self, keep: int, people: int) -> Mask:
-        self._kept = super().coins(keep, people)
-        return self._kept
+    def coins(self, keep: int) -> SecretCoins:
+        # Privacy holds given anybody else's coins: wild tapes keep everybody, who then sharpen the draws.
+        self._coins = super().coins(WHOLE if self._tape.wild else keep)
+        return self._coins
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
         if self._tape.wild:
-            return int(super().draw_exactly(0, unit, scores, available))
+            # What the law would hardly ever draw: there one person who wants it weighs most.
+            return int(super().draw_exactly(rate, unit, -scores, available))
         return super().draw_exactly(rate, unit, scores, available)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
@@ -139,7 +150,6 @@ class ForcedDoor(Door):
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        assert isinstance(sampled, SampledPath), "one transcript does not tell what a telescoped path costs"
         passage = self._tape.next(self.index, sampled)
         people, kept, masks = passage.exact
         chosen: list[int] = passage.released
@@ -148,6 +158,11 @@ class ForcedDoor(Door):
             assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
         steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
+        if isinstance(sampled, TelescopedPath):
+            for each in (people, path):
+                check_telescoping(each, changed, steps)
+            self._tape.costs[self.index] += path_zcdp(sampled.rate, sampled.steps) if len(changed) else 0.0
+            return list(chosen)
         here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
         self._tape.costs[self.index] += abs(here - there)
         return list(chosen)
@@ -174,6 +189,24 @@ def ratio_range(here: list[int], there: list[int]) -> float:
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
     return max(ratios) - min(ratios)
+
+
+def check_telescoping(people: GainPath, changed: Integers, steps: list[tuple[int, Mask]]) -> None:
+    """What the price of a telescoped path rests on: each person's gains are ≥ 0, and add up to at most 1.
+
+    One transcript does not tell what such a path costs; a theorem does (docs/guarantees/selection.md), if
+    this holds on every path.
+    """
+    for person in changed:
+        people.begin(np.arange(people.people) == person)
+        reached = 0
+        for item, _ in steps:
+            gains = people.scores()
+            assert (gains >= 0).all() and reached + int(gains.max()) <= people.levels, (
+                "the gains of a person along a path add up to more than 1"
+            )
+            reached += int(gains[item])
+            people.take(item)
 
 
 def path_likelihood(

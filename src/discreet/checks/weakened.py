@@ -17,6 +17,7 @@ from discreet.release.gathering import (
     Spread,
 )
 from discreet.release.sampled import SampledPath
+from discreet.release.telescoped import TelescopedPath
 
 __all__ = ["weakened"]
 
@@ -29,19 +30,22 @@ def weakened() -> Iterator[None]:
     """
     kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice, ChosenRows, Spread, Gram, Moments)
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
-    honest_price = SampledPath.charge
+    paths: tuple[Any, ...] = (SampledPath, TelescopedPath)
+    honest_prices = [path.charge for path in paths]
     assert not issubclass(HeldRows, kinds), "held rows are added up by Rows"
     try:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = _half(sensitivity)  # type: ignore[method-assign]
             kind.span = property(_half_span(span))  # type: ignore[assignment]
-        SampledPath.charge = property(_half_price(honest_price))  # type: ignore[assignment,method-assign]
+        for path, price in zip(paths, honest_prices, strict=True):
+            path.charge = property(_half_price(price))
         yield
     finally:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = sensitivity  # type: ignore[method-assign]
             kind.span = span  # type: ignore[method-assign]
-        SampledPath.charge = honest_price  # type: ignore[method-assign]
+        for path, price in zip(paths, honest_prices, strict=True):
+            path.charge = price
 
 
 def _half(sensitivity: Any) -> Any:

@@ -22,6 +22,7 @@ from discreet.checks.transcript import ROUNDING, measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.black_box import allowed_misses, attack
 from discreet.lab.cases import cases
+from discreet.lab.choices import choices
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
 
@@ -44,7 +45,8 @@ SIZES: Mapping[str, Size] = {"minute": Size(25, 100), "night": Size(1000, 10_000
 
 def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> dict[str, Any]:
     """One row: what one person cost at most over what was charged, and what an attacker could show."""
-    case = next(case for case in cases(epsilon, delta) if case.name == name)
+    everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
+    case = next(case for case in everything if case.name == name)
     learner = case.make()
     asked = learner.settings.privacy
     found = measured_costs(case, pairs=pairs, seed=seed)
@@ -82,9 +84,10 @@ def run_audit(
     What was done before in the same folder is not done again.
     """
     pictures.require_matplotlib()
-    chosen = [case for case in cases(epsilon, delta) if not names or _is_named(case, names)]
+    everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
+    chosen = [case for case in everything if not names or _is_named(case, names)]
     if not chosen:
-        known = "; ".join(case.name for case in cases())
+        known = "; ".join(case.name for case in everything)
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
     rows = repeat(
         audit_case,

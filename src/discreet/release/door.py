@@ -20,7 +20,7 @@ from discreet.release.gathering.base import Gathered
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise, Once
 from discreet.release.randomness import Words
-from discreet.release.sampled import RATE_UNIT, SampledPath
+from discreet.release.sampled import RATE_UNIT, SampledPath, SecretCoins
 from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
 from discreet.release.telescoped import TelescopedPath
@@ -133,7 +133,7 @@ class Door:
         if path.people * path.levels * sampled.rate >= 2**62:
             raise ConfigError(f"{path.people} people are too many for exact draws: select from parts of them")
         self._pay(sampled.charge)
-        path.begin(self.coins(sampled.keep, path.people))
+        path.begin(self.coins(sampled.keep))
         chosen: list[int] = []
         while len(chosen) < sampled.steps and (mask := extensions(chosen)).any():
             chosen.append(self.draw_exactly(sampled.rate, RATE_UNIT * path.levels, path.scores(), mask))
@@ -164,13 +164,9 @@ class Door:
         """A selection that was paid."""
         return selection.draw(scores, self._words, available)
 
-    def coins(self, keep: int, people: int) -> Mask:
-        """Secret coins of a passage that was paid, one a person."""
-        from discreet.release import kernels
-
-        kept = np.empty(people, dtype=np.bool_)
-        kernels.fill_coins(np.uint64(keep), kept, self._words.address, self._words.state)
-        return kept
+    def coins(self, keep: int) -> SecretCoins:
+        """Secret coins of a passage that was paid, one a person, with a key of its own."""
+        return SecretCoins(self._words.key(), keep)
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
         """A draw of a path that was paid: with probability ∝ exp(rate · score / unit), exactly."""

@@ -150,13 +150,6 @@ def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
 
 
 @compiled
-def fill_coins(keep: Any, out: Any, address: Any, state: Any) -> None:
-    """Coins that show True with a chance of keep/2¹⁶, one a place."""
-    for place in range(out.size):
-        out[place] = below(np.uint64(65536), address, state) < keep
-
-
-@compiled
 def draw_rejecting(scores: Any, available: Any, rate: Any, unit: Any, address: Any, state: Any) -> Any:
     """An available candidate with probability ∝ exp(rate · score / unit), exactly.
 

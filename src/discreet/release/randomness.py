@@ -39,6 +39,11 @@ class Words:
         self.address = np.uint64(ctypes.cast(interface.next_uint64, ctypes.c_void_p).value or 0)
         self.state = np.uint64(interface.state_address)
 
+    def key(self) -> bytes:
+        """The next 256 bits, as the key of a function that others compute."""
+        made: bytes = self._generator.random_raw(4).astype("<u8").tobytes()
+        return made
+
     def floats(self) -> Any:
         """A NumPy generator over these words, for the lab's samplers in floating point."""
         import numpy as np

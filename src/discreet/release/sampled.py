@@ -6,6 +6,10 @@ person's gains along any path add up to at most 1 (discreet/release/gathering/ga
 
     ε = ln((1 − p + p·e^η) / (1 − p + p·e^(−kη)))        for k steps; at most ln(1 + p·e^η/(1 − p)) for any k
 
+A coin is a keyed pseudo-random function of the person's number among all people, with a secret key that is
+drawn for this one path: whoever holds a person's row, on whatever machine, finds the same coin, and nobody
+without the key can. The same key twice would show who was kept.
+
 Draws are exact: a proposal, accepted with probability exp(−η·gap) (a floor under the weights, as
 discreet/release/selection.py has it, would break the telescoping). η and p are dyadic.
 
@@ -13,15 +17,17 @@ Guarantee   docs/guarantees/selection.md, Theorem 5
 Runtime     one pass over the kept people a step
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import shake_256
 from math import expm1, inf, log, log1p, nextafter, sqrt
 
 import numpy as np
 
+from discreet.arrays import Mask
 from discreet.budget.privacy import Charge, pure
 from discreet.errors import ConfigError
 
-__all__ = ["SampledPath"]
+__all__ = ["GivenCoins", "SampledPath", "SecretCoins"]
 
 WHOLE = 2**16
 """Chances are whole multiples of 1/WHOLE."""
@@ -29,6 +35,8 @@ RATE_UNIT = 2**12
 """Rates are whole multiples of 1/RATE_UNIT."""
 MOST_RATE = 2**18
 """Up to here the exponential of a rate is far inside what floats can hold."""
+STRETCH = 1024
+"""How many people's coins come from one keyed hash."""
 
 
 @dataclass(frozen=True)
@@ -113,3 +121,43 @@ def _epsilon(keep: int, rate: int, steps: int) -> float:
     above = log1p(chance * expm1(exponent))
     below = log1p(chance * expm1(-steps * exponent)) if keep < WHOLE else -steps * exponent
     return nextafter((above - below) * (1 + 2**-40), inf)
+
+
+@dataclass(frozen=True)
+class SecretCoins:
+    """One coin a person, found from a secret key and the person's number; as secret as noise.
+
+    SHAKE-256 of the key and the stretch of 1024 people gives 16 bits each; a person is kept if they are below
+    `keep`. A key serves one path and is never kept in a file; `Door.coins` draws it.
+
+    >>> coins = SecretCoins(bytes(32), keep=2**15)
+    >>> bool((coins.kept(0, 3000)[1000:1100] == coins.kept(1000, 100)).all())
+    True
+    """
+
+    key: bytes = field(repr=False)
+    keep: int
+
+    def kept(self, first: int, count: int) -> Mask:
+        """Which of so many people, from the one with number `first` on, are kept."""
+        if self.keep == WHOLE:
+            return np.ones(count, dtype=np.bool_)
+        begin, end = first // STRETCH, -(-(first + count) // STRETCH)
+        numbers = np.concatenate([self._stretch(number) for number in range(begin, max(end, begin + 1))])
+        place = first - begin * STRETCH
+        return np.asarray(numbers[place : place + count] < self.keep)
+
+    def _stretch(self, number: int) -> np.ndarray:
+        hashed = shake_256(b"discreet kept" + self.key + number.to_bytes(8, "little"))
+        return np.frombuffer(hashed.digest(2 * STRETCH), dtype="<u2")
+
+
+@dataclass(frozen=True, eq=False)
+class GivenCoins:
+    """Coins as they are given, one a person: for audits, which go through both sides of one."""
+
+    mask: Mask = field(repr=False)
+
+    def kept(self, first: int, count: int) -> Mask:
+        """Which of so many people, from the one with number `first` on, are kept."""
+        return self.mask[first : first + count]

@@ -24,7 +24,7 @@ from discreet.budget.privacy import Charge, zcdp
 from discreet.errors import ConfigError
 from discreet.release.sampled import RATE_UNIT, WHOLE
 
-__all__ = ["TelescopedPath"]
+__all__ = ["TelescopedPath", "path_zcdp"]
 
 FIRST_ORDER, RATIO = 1.004, 1.004
 """The first order at which the divergence is bounded, and the ratio of the next ones."""
@@ -73,7 +73,7 @@ class TelescopedPath:
         high = min(int(sqrt(3 * rho) * RATE_UNIT) + 2, MOST_EXPONENT * RATE_UNIT + 1)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if _rho(middle, steps) <= rho else (low, middle)
+            low, high = (middle, high) if path_zcdp(middle, steps) <= rho else (low, middle)
         return cls(low, steps)
 
     @property
@@ -84,7 +84,7 @@ class TelescopedPath:
     @property
     def charge(self) -> Charge:
         """What a path costs each person."""
-        return zcdp(_rho(self.rate, self.steps))
+        return zcdp(path_zcdp(self.rate, self.steps))
 
     def error(self, candidates: int) -> float:
         """How far a path falls short, in people: steps · ln(candidates)/η."""
@@ -92,7 +92,7 @@ class TelescopedPath:
 
 
 @lru_cache(maxsize=1024)
-def _rho(rate: int, steps: int) -> float:
+def path_zcdp(rate: int, steps: int) -> float:
     """sup over α > 1 of D_α/α, rounded up.
 
     D_α does not fall with α: between two orders of the grid, D_α/α is at most the next D over the one before.

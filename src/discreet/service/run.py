@@ -15,7 +15,6 @@ where that one stopped.
 """
 
 import json
-import os
 import tomllib
 from datetime import timedelta
 from pathlib import Path
@@ -28,8 +27,9 @@ from rich.progress import Progress
 from discreet.errors import ConfigError
 from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
+from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import Wire, wire_of
-from discreet.service.table import LogTable, read_log
+from discreet.service.files import write_whole
 
 __all__ = ["run_log"]
 
@@ -63,7 +63,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         **final,
         "guarantee": str(learner.guarantee),
     }
-    _write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
+    write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     shown = "; ".join(f"{what}: {_in_words(value)}" for what, value in final.items())
     console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
@@ -166,7 +166,7 @@ def _release_of(line: bytes) -> int | None:
 def _keep_columns(path: Path, columns: list[str]) -> None:
     """Write down which columns this run reads, once; refuse others later."""
     if not path.exists():
-        _write_whole(path, json.dumps(columns) + "\n")
+        write_whole(path, json.dumps(columns) + "\n")
         return
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
@@ -178,16 +178,6 @@ def _keep_columns(path: Path, columns: list[str]) -> None:
         raise ConfigError(
             f"{path} says that this run reads the columns {', '.join(before)}: go on with those"
         )
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all, also after a power cut."""
-    draft = path.with_name(f".{path.name}.draft")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
 
 
 def _in_words(value: Any) -> str:

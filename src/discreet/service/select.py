@@ -1,4 +1,4 @@
-"""`discreet select`: one set, once, from a file of people's records.
+"""`discreet select`: one set, once, from files of people's records.
 
     epsilon = 1.0
     columns = ["x", "y"]
@@ -20,10 +20,13 @@ In the folder of a selection are
     chosen.json    what was chosen, why this way, and the guarantee
     report.md      the same to be read
     picture.png    a map of the sites, for points; it shows what is public, and nobody's home
+
+Each file of records is a partition: it is read where `--engine` says, here or on the workers of a cluster.
 """
 
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,26 +36,27 @@ from rich.table import Table
 from discreet.arrivals.places import Nearby
 from discreet.errors import ConfigError
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
-from discreet.learners.wire import row_columns
+from discreet.learners.wire import list_of_columns
 from discreet.pictures import BLUE, GREY, open_frame, panels, require_matplotlib, save
-from discreet.service.table import read_log
+from discreet.service.files import write_whole
 
 __all__ = ["select_from"]
 
 
-def select_from(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
-    """Choose from the records in a file; write chosen.json, report.md and, for points, picture.png."""
+def select_from(
+    config: Path, data: Sequence[Path], out: Path, console: Console, *, engine: str | None = None
+) -> dict[str, Any]:
+    """Choose from the records in files; write chosen.json, report.md and, for points, picture.png."""
     settings, columns = _configured(config)
     is_map = isinstance(settings.function, Nearby) and len(settings.function.box) == 2
     if is_map:
         require_matplotlib()  # before anything is spent
-    log = read_log(data)
-    names = row_columns(log.columns, settings.function.width(settings.domain.items), columns)
+    selector = SetSelector.from_settings(settings, out / "state", engine=engine)
     out.mkdir(parents=True, exist_ok=True)
-    chosen = SetSelector.from_settings(settings, out / "state").fit(log.numbers(names))
+    chosen = selector.fit(list(data), columns=columns)
     plain = chosen.as_plain()
-    (out / "chosen.json").write_text(json.dumps(plain, indent=2) + "\n")
-    (out / "report.md").write_text(_page(chosen, len(log)))
+    write_whole(out / "chosen.json", json.dumps(plain, indent=2) + "\n")
+    write_whole(out / "report.md", _page(chosen))
     if is_map:
         _draw(settings, chosen, out / "picture.png")
     _show(chosen, console)
@@ -68,6 +72,8 @@ def _configured(config: Path) -> tuple[SetSelectorSettings, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise ConfigError(f"{config} is not TOML") from None
     columns = plain.pop("columns", None)
+    if columns is not None:
+        list_of_columns("columns", columns)
     try:
         return SetSelectorSettings.from_plain({"delta": 0.0} | plain), columns
     except ConfigError as error:
@@ -87,9 +93,9 @@ def _show(chosen: Chosen, console: Console) -> None:
     console.print(str(chosen.guarantee), soft_wrap=True)
 
 
-def _page(chosen: Chosen, people: int) -> str:
+def _page(chosen: Chosen) -> str:
     lines = [
-        f"# {len(chosen.items)} items, chosen for {people:,} people",
+        f"# {len(chosen.items)} items, chosen for {chosen.people:,} people",
         "",
         f"By *{chosen.method}*: {chosen.why}.",
         "",

@@ -1,6 +1,7 @@
 """One set, once, from many people's records: see `SetSelector`."""
 
+from discreet.learners.set_selector.crowd import Partitions
 from discreet.learners.set_selector.selector import Chosen, SetSelector
 from discreet.learners.set_selector.settings import SetSelectorSettings
 
-__all__ = ["Chosen", "SetSelector", "SetSelectorSettings"]
+__all__ = ["Chosen", "Partitions", "SetSelector", "SetSelectorSettings"]

@@ -5,6 +5,7 @@ Runtime     one pass over the people a step
 References  Mitrovic, Bun, Krause, Karbasi (2017), "Differentially Private Submodular Maximization"
 """
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -12,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.chains import PresentChain
 from discreet.budget.privacy import Charge
 from discreet.learners.set_selector.mode import HeldMode, selection_error
 from discreet.learners.set_selector.values import value_of
 from discreet.release.door import Door
 from discreet.release.gathering import HeldRows, Rows
+from discreet.release.gathering.gain_path import Chain
 from discreet.release.selection import Selection
 from discreet.turn.plan import State
 from discreet.turn.problem import Block
@@ -26,6 +27,22 @@ __all__ = ["Greedy"]
 
 LEVELS = 2**20
 """How many integer steps a gain of 1 has."""
+
+
+@dataclass(frozen=True)
+class GainsOnTop:
+    """What each item adds, in [0, 1] and times its price, to what people have reached along a path."""
+
+    chain: Chain
+    path: tuple[int, ...]
+    prices: Floats = field(repr=False)
+
+    def __call__(self, rows: Any) -> Floats:
+        state, reached = self.chain.begin(rows), np.zeros(len(rows))
+        for item in self.path:
+            reached = np.maximum(reached, self.chain.worth(rows, state, item))
+            state = self.chain.take(rows, state, item)
+        return np.clip(self.chain.worths(rows, state) - reached[:, None], 0.0, 1.0) * self.prices
 
 
 class Greedy(HeldMode):
@@ -80,17 +97,10 @@ class Greedy(HeldMode):
     ) -> tuple[State, State]:
         people, held = block["people"], block["people"].gathering
         assert isinstance(held, HeldRows)
-        chain, prices = PresentChain(self.settings.function), self.prices(self.error)
+        prices = self.prices(self.error)
         chosen: list[int] = []
-
-        def gains(rows: Floats) -> Floats:
-            state, worth = chain.begin(rows), np.zeros((len(rows), 1))
-            for item in chosen:
-                worth = np.maximum(worth, chain.worths(rows, state)[:, item : item + 1])
-                state = chain.take(rows, state, item)
-            return np.clip(chain.worths(rows, state) - worth, 0.0, 1.0) * prices
-
         while len(chosen) < self.settings.domain.rank and (left := self.extensions(chosen)).any():
+            gains = GainsOnTop(self.chain, tuple(chosen), prices)
             chosen.append(door.select(self.selection, held.total(people, gains, self.gains), left))
-        value = value_of(door, self.value_noise, people, chain, chosen)
+        value = value_of(door, self.value_noise, people, self.chain, chosen)
         return {"chosen": np.array(chosen, dtype=np.int64), "value": value}, {}

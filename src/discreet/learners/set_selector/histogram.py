@@ -7,19 +7,22 @@ Guarantee   docs/guarantees/selector.md, Theorem 1
 Runtime     O(1) a person; O(cells · items) a step of the search
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.arrivals.places import Cells, Nearby, Types
 from discreet.budget.privacy import Charge
 from discreet.decide.domains import Simplex
+from discreet.learners.set_selector.crowd import Crowd
+from discreet.learners.set_selector.entrance import SourcePart, admitted, batches
 from discreet.learners.set_selector.mode import SelectorMode
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, OneChoice
+from discreet.release.gathering import Gathered, Gathering, OneChoice
 from discreet.release.noise import Once
 from discreet.turn.plan import State
 from discreet.turn.problem import Batch, Block
@@ -28,6 +31,27 @@ __all__ = ["Histogram"]
 
 PEOPLE_A_CELL = 4.0
 """Cells are so large that noise for ε = 1 meets about so many people in each."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """People counted by cells, where they are: all that this needs of the cells is their grid."""
+
+    family: Nearby | Types
+    items: int
+    grid: tuple[int, ...]
+    counts: OneChoice
+
+    def add(self, counted: Gathered, batch: Batch) -> None:
+        """Add some people, one row each."""
+        rows, _ = admitted(batch, self.family, self.items)
+        self.counts.add(counted, self.family.cell_of(rows, Cells(np.zeros((0, 0)), self.grid)))
+
+    def __call__(self, part: SourcePart) -> Integers:
+        counted = self.counts.empty()
+        for batch in batches(part.rows()):
+            self.add(counted, batch)
+        return counted.values
 
 
 class Histogram(SelectorMode):
@@ -74,11 +98,20 @@ class Histogram(SelectorMode):
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"cells": self.once.gathering}
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        counts = block["cells"].gathering
+    @cached_property
+    def count(self) -> Count:
+        """How people are counted."""
+        counts = self.once.gathering
         assert isinstance(counts, OneChoice)
-        rows, _ = self.rows_of(batch)
-        counts.add(block["cells"], self.family.cell_of(rows, self.cells))
+        return Count(self.family, self.settings.domain.items, self.cells.grid, counts)
+
+    def add(self, block: Block, batch: Batch) -> None:
+        self.count.add(block["cells"], batch)
+
+    def enter(self, block: Block, crowd: Crowd) -> None:
+        counts = self.count.counts
+        for values in crowd.enter(self.count, crowd.parts):
+            block["cells"] = counts.merge(block["cells"], counts.holding(values))
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
@@ -92,4 +125,5 @@ class Histogram(SelectorMode):
         worth = self.cells.worths[:, chosen].max(axis=1)
         deviation = self.once.standard_deviation * sqrt(float(worth @ worth))
         value = np.array([float(noisy @ worth), deviation])
-        return {"chosen": np.array(chosen, dtype=np.int64), "value": value}, {}
+        along = np.maximum.accumulate(self.cells.worths[:, chosen], axis=1)
+        return {"chosen": np.array(chosen, dtype=np.int64), "value": value, "trace": noisy @ along}, {}

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.feedback import as_rows
+from discreet.arrivals.chains import PresentChain, VoicesChain
 from discreet.budget.privacy import Charge
 from discreet.decide.constraints import Priced
-from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
+from discreet.learners.set_selector.crowd import Crowd
+from discreet.learners.set_selector.entrance import marked
 from discreet.learners.set_selector.settings import SetSelectorSettings
-from discreet.release.gathering import Gathered, Gathering, HeldRows, Rows
+from discreet.release.gathering import Gathering, HeldRows, Rows
+from discreet.release.gathering.gain_path import Chain
 from discreet.release.noise import Once
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.problem import Asked, Batch, Block, Problem
 
 __all__ = ["SelectorMode"]
 
@@ -73,15 +75,23 @@ class SelectorMode(Problem):
 
     # --- people -------------------------------------------------------------------------------------------
 
-    def rows_of(self, batch: Batch) -> tuple[Floats, Mask]:
-        """One admitted row a person, and whose could be read."""
-        family, items = self.settings.function, self.settings.domain.items
-        rows = as_rows(batch, family.width(items))
-        admitted = family.admit(rows, items)[0]
-        return admitted, np.asarray(np.isfinite(rows).all(axis=1) & np.isfinite(admitted).all(axis=1))
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        if isinstance(batch.feedback, Crowd):
+            self.enter(block, batch.feedback)
+        else:
+            self.add(block, batch)
+
+    @abstractmethod
+    def add(self, block: Block, batch: Batch) -> None:
+        """Add some people, one row each."""
+
+    @abstractmethod
+    def enter(self, block: Block, crowd: Crowd) -> None:
+        """Add all people, who came in parts."""
 
     def blank(self) -> Any:
-        return np.full(self.settings.function.width(self.settings.domain.items), np.nan)
+        family = self.settings.family
+        return None if family is None else np.full(family.width(self.settings.domain.items), np.nan)
 
     # --- what is chosen -----------------------------------------------------------------------------------
 
@@ -129,29 +139,36 @@ class SelectorMode(Problem):
 
 
 class HeldMode(SelectorMode):
-    """A method that holds people's rows for the release, quantised."""
+    """A method that asks people's rows step by step: held in the block, quantised, or in their parts."""
 
-    def check(self) -> None:
-        if self.settings.count * self._width > 2**31:
-            raise ConfigError(
-                f"{self.settings.count} people with {self._width} numbers do not fit into memory: "
-                "select from a sample of them, or use a family with public cells"
-            )
+    elsewhere = False
+    """Whether people stay in their parts, so that the block holds nobody."""
 
     @property
     def _width(self) -> int:
         # One more: whether somebody is there.
-        return self.settings.function.width(self.settings.domain.items) + 1
+        family = self.settings.family
+        return 1 if family is None else family.width(self.settings.domain.items) + 1
+
+    @cached_property
+    def chain(self) -> Chain:
+        """How people see a growing set."""
+        family = self.settings.family
+        return VoicesChain(self.settings.domain.items) if family is None else PresentChain(family)
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"people": HeldRows((self.settings.count, self._width))}
+        return {"people": HeldRows((self.settings.count, self._width), elsewhere=self.elsewhere)}
 
-    def gather(self, public: State, block: dict[str, Gathered], batch: Batch) -> None:
+    def add(self, block: Block, batch: Batch) -> None:
+        held, settings = block["people"].gathering, self.settings
+        assert isinstance(held, HeldRows)
+        assert settings.family is not None
+        held.add(block["people"], batch.rounds, marked(batch, settings.family, settings.domain.items))
+
+    def enter(self, block: Block, crowd: Crowd) -> None:
         held = block["people"].gathering
         assert isinstance(held, HeldRows)
-        rows, present = self.rows_of(batch)
-        marked = np.concatenate([present[:, None].astype(np.float64), np.nan_to_num(rows)], axis=1)
-        held.add(block["people"], batch.rounds, marked * present[:, None])
+        held.stay(block["people"], crowd.staying(), crowd.run)
 
 
 def selection_error(steps: int, candidates: int, rate: float) -> float:

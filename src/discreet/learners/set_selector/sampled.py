@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrivals.chains import PresentChain
 from discreet.budget.privacy import Charge
 from discreet.learners.set_selector.mode import HeldMode
 from discreet.learners.set_selector.values import value_of
@@ -62,8 +61,7 @@ class Sampled(HeldMode):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        chain = PresentChain(self.settings.function)
-        path = GainPath(block["people"], chain, self.prices(self.error), LEVELS)
+        path = GainPath(block["people"], self.chain, self.prices(self.error), LEVELS)
         chosen = door.select_path(self.path, path, self.extensions)
-        value = value_of(door, self.value_noise, block["people"], chain, chosen)
+        value = value_of(door, self.value_noise, block["people"], self.chain, chosen)
         return {"chosen": np.array(chosen, dtype=np.int64), "value": value}, {}

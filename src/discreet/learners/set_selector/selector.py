@@ -8,26 +8,31 @@ Guarantee   docs/guarantees/selector.md
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from discreet.arrays import Floats
+from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import BudgetError, ConfigError
+from discreet.learners.executors import crew
 from discreet.learners.labels import Label, labels_of
 from discreet.learners.learner import JournalLike, privacy_settings
+from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
+from discreet.learners.set_selector.entrance import Entrance
 from discreet.learners.set_selector.greedy import Greedy
 from discreet.learners.set_selector.histogram import Histogram
-from discreet.learners.set_selector.mode import SelectorMode
+from discreet.learners.set_selector.mode import HeldMode, SelectorMode
 from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.learners.set_selector.telescoped import Telescoped
+from discreet.release.gathering.parts import Runner
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING, Batch
-from discreet.turn.signals import delivered_after
 
-__all__ = ["Chosen", "SetSelector"]
+__all__ = ["Chosen", "SetSelector", "Traced"]
 
 METHODS: dict[str, type[SelectorMode]] = {
     "histogram": Histogram,
@@ -35,8 +40,13 @@ METHODS: dict[str, type[SelectorMode]] = {
     "telescoped": Telescoped,
     "greedy": Greedy,
 }
-CHUNK = 20_000
-"""How many people are read at once."""
+
+
+class Traced(NamedTuple):
+    """One item on the way to the set, and what all people have reached with it, where that was released."""
+
+    item: int
+    worth: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +54,9 @@ class Chosen:
     """What was chosen: everything here is public.
 
     `value` is what the set is worth to all people together, with its standard deviation; None if it was not
-    paid for.
+    paid for. `trace` has the items in the order in which they were drawn; after a histogram, whose noisy
+    counts tell it for nothing, also what was reached. `point` is the fractional point before rounding, of
+    methods that have one.
     """
 
     items: list[int]
@@ -52,7 +64,10 @@ class Chosen:
     method: str
     why: str
     guarantee: Guarantee
+    point: Floats | None
+    trace: list[Traced]
     value: tuple[float, float] | None
+    people: int
 
     def as_plain(self) -> dict[str, Any]:
         """Numbers, strings and lists: for a message or a file."""
@@ -62,6 +77,9 @@ class Chosen:
             "labels": self.labels,
             "method": self.method,
             "why": self.why,
+            "people": self.people,
+            "point": None if self.point is None else self.point.tolist(),
+            "trace": [{"item": item, "worth": worth} for item, worth in self.trace],
             "value": value,
             "guarantee": str(self.guarantee),
         }
@@ -86,9 +104,9 @@ class SetSelector:
     function
         What a record means: a family of discreet.arrivals. `Nearby(sites, reach, box)` and `Types(table)`
         have public cells; `ClickModel`, `FacilityLocation`, `ConcaveOverModular`, `WeightedCoverage(covers)`
-        take a row of numbers a person.
+        take a row of numbers a person; with `SetFunction` each person brings a callable on integer arrays.
     labels
-        The items' names.
+        The items' names; also the columns in which frames and files have what items are worth.
     method
         "histogram" (families with public cells: one noisy histogram, then any optimisation for free),
         "sampled" (people are kept by a coin; draws whose gains telescope), "telescoped" (the same among all
@@ -98,6 +116,9 @@ class SetSelector:
     report
         The share of the budget, up to ½, that pays for the value of what was chosen. A histogram tells it
         for nothing.
+    engine
+        Who reads people in partitions: None for threads of this machine, a Dask client, or a cluster's
+        address ("tcp://…"). The choice is the same, bit for bit (docs/cluster.md).
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal
@@ -132,6 +153,7 @@ class SetSelector:
         labels: Sequence[Label] | None = None,
         method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto",
         report: float = 0.0,
+        engine: Any = None,
         seed: int | None = None,
         journal: JournalLike = None,
     ) -> None:
@@ -139,53 +161,72 @@ class SetSelector:
             **privacy_settings(privacy),
             seed=seed,
             domain=domain,
-            function=function,
+            function=AnyFunction() if function is SetFunction else function,
             labels=None if labels is None else tuple(labels),
             method=method,
             report=report,
         )
         self._journal = journal
+        self._engine = engine
         self._once = Lock()
         """Taken by the one choice that there is."""
 
     @classmethod
-    def from_settings(cls, settings: SetSelectorSettings, journal: JournalLike = None) -> Self:
+    def from_settings(
+        cls, settings: SetSelectorSettings, journal: JournalLike = None, *, engine: Any = None
+    ) -> Self:
         """The selector with these settings."""
         selector = cls.__new__(cls)
-        selector.settings, selector._journal, selector._once = settings, journal, Lock()
+        selector.settings, selector._journal, selector._engine = settings, journal, engine
+        selector._once = Lock()
         return selector
 
-    def fit(self, people: Any) -> Chosen:
-        """Choose, from one record a person: rows of numbers, or a frame of them.
+    def fit(self, people: Any, *, columns: Sequence[str] | None = None) -> Chosen:
+        """Choose, from one record a person. One release, which spends the whole budget: never a second one.
 
-        One release, which spends the whole budget: a second `fit` is refused.
+        Parameters
+        ----------
+        people
+            An array of rows, a Polars or pandas frame, a list of records, an iterator of them (read once), or
+            a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of arrays, frames and
+            paths, one a partition. All partitions are read before anything is spent.
+        columns
+            Which columns of frames and files make up a record, in order. Without it they are named as the
+            items' `labels`, or are all there are.
         """
         if not self._once.acquire(blocking=False):
             raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
         drawn = False
         try:
-            rows = _as_rows(people, self.settings)
-            problem = self.problem_for(replace(self.settings, people=len(rows)))
-            engine = Engine(problem, type(self).__name__, self._journal)
-            try:
-                if engine.turn.index == 0:
-                    self._gather(engine, rows)
-                    drawn = True  # whatever happens from here on, nothing is drawn a second time
-                    engine.release(len(rows), {})
-            finally:
-                engine.detach()
+            if self.settings.family is None and self._engine is not None:
+                raise ConfigError("callables stay in this process: leave engine out")
+            with crew(self._engine) as run:
+                crowd = self._crowd(people, columns, run)
+                problem = self.problem_for(replace(self.settings, people=crowd.count))
+                if isinstance(problem, HeldMode):
+                    problem.elsewhere = True
+                engine = Engine(problem, type(self).__name__, self._journal)
+                try:
+                    if engine.turn.index == 0:
+                        engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.coins))
+                        drawn = True  # whatever happens from here on, nothing is drawn a second time
+                        engine.release(crowd.count, {})
+                finally:
+                    engine.detach()
             drawn = True
             return self._chosen(problem, engine)
         finally:
             if not drawn:
                 self._once.release()
 
-    def _gather(self, engine: Engine, rows: Any) -> None:
-        for first in range(0, len(rows), CHUNK):
-            part = rows[first : first + CHUNK]
-            places = np.arange(first, first + len(part))
-            with delivered_after:
-                engine.gather(Batch(0, 0, places, part, NOTHING, engine.coins))
+    def _crowd(self, people: Any, columns: Sequence[str] | None, run: Runner) -> Crowd:
+        settings = self.settings
+        if settings.family is None:
+            return voices_of(people)
+        named = None if columns is None else tuple(columns)
+        entrance = Entrance(settings.family, settings.domain.items, settings.labels, named)
+        is_local = self._engine is None
+        return crowd_of(people, entrance, run, is_local=is_local, has_cells=settings.has_cells)
 
     @classmethod
     def problem_for(cls, settings: SetSelectorSettings) -> SelectorMode:
@@ -212,31 +253,15 @@ class SetSelector:
         items = public["chosen"].tolist()
         names = labels_of(settings.domain.items, settings.labels).tolist()
         value = tuple(public["value"].tolist())
+        worths = public["trace"].tolist() if "trace" in public else [None] * len(items)
         return Chosen(
             items,
             [names[item] for item in items],
             problem.method,
             problem.why,
             engine.guarantee,
+            public.get("point"),
+            [Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
             (value[0], value[1]) if value else None,
+            problem.settings.count,
         )
-
-
-def _as_rows(people: Any, settings: SetSelectorSettings) -> Any:
-    """One row a person, as something with a length and slices."""
-    if hasattr(people, "to_numpy"):
-        people = people.to_numpy()
-    if not isinstance(people, np.ndarray):
-        try:
-            people = list(people)
-        except TypeError:
-            raise ConfigError("people must be one record each: an array, a frame, or a list") from None
-    if isinstance(people, np.ndarray) and people.ndim == 1 and _width(settings) == 1:
-        people = people[:, None]
-    if not len(people):
-        raise ConfigError("there are no people to choose for")
-    return people
-
-
-def _width(settings: SetSelectorSettings) -> int:
-    return settings.function.width(settings.domain.items)

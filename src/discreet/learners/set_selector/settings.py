@@ -7,9 +7,11 @@ from typing import Any, Literal, Self
 from discreet import require
 from discreet.arrivals.places import Nearby, Types
 from discreet.arrivals.set_functions import (
+    AnyFunction,
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
+    SetFunctions,
     WeightedCoverage,
 )
 from discreet.domains import SetDomain
@@ -19,7 +21,7 @@ from discreet.turn.settings import Settings
 
 __all__ = ["Family", "SetSelectorSettings"]
 
-Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | Nearby | Types
+Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | Nearby | Types | AnyFunction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,8 @@ class SetSelectorSettings(Settings):
             raise ConfigError("a selector has no horizon: it chooses once")
         if self.people is not None:
             require.whole("people", self.people, 1, 2**26)
-        self.function.width(self.domain.items)  # refuses functions that do not fit the domain
+        if self.family is not None:
+            self.family.width(self.domain.items)  # refuses functions that do not fit the domain
         if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
             raise ConfigError(
                 f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
@@ -49,6 +52,11 @@ class SetSelectorSettings(Settings):
         if self.method == "histogram" and not self.has_cells:
             kind = type(self.function).__name__
             raise ConfigError(f"a histogram needs public cells (Nearby, Types), which {kind} has not")
+
+    @property
+    def family(self) -> SetFunctions | None:
+        """The family of set functions; None if people bring callables."""
+        return None if isinstance(self.function, AnyFunction) else self.function
 
     @property
     def has_cells(self) -> bool:

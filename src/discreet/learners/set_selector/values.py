@@ -1,5 +1,8 @@
 """What a chosen set is worth to all people, for a share of the budget."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Floats
@@ -11,6 +14,21 @@ from discreet.release.noise import Once
 __all__ = ["value_of"]
 
 
+@dataclass(frozen=True)
+class WorthOf:
+    """What a set is worth to each person, one column."""
+
+    chain: Chain
+    chosen: tuple[int, ...]
+
+    def __call__(self, rows: Any) -> Floats:
+        *before, last = self.chosen
+        state = self.chain.begin(rows)
+        for item in before:
+            state = self.chain.take(rows, state, item)
+        return np.asarray(self.chain.worth(rows, state, last)[:, None])
+
+
 def value_of(door: Door, noise: Once | None, people: Gathered, chain: Chain, chosen: list[int]) -> Floats:
     """The worth of the set, added up over all people, and its standard deviation; nothing if not paid for."""
     if noise is None:
@@ -18,13 +36,5 @@ def value_of(door: Door, noise: Once | None, people: Gathered, chain: Chain, cho
     held, sums = people.gathering, noise.gathering
     assert isinstance(held, HeldRows)
     assert isinstance(sums, Rows)
-    *before, last = chosen
-
-    def worth(rows: Floats) -> Floats:
-        state = chain.begin(rows)
-        for item in before:
-            state = chain.take(rows, state, item)
-        return chain.worths(rows, state)[:, last : last + 1]
-
-    total = door.release(noise, held.total(people, worth, sums))
+    total = door.release(noise, held.total(people, WorthOf(chain, tuple(chosen)), sums))
     return np.array([float(total[0]), noise.standard_deviation])

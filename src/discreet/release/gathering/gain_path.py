@@ -8,17 +8,24 @@ the gains of a person telescope: along ANY path they are non-negative and add up
 
 That is much less than `levels` at each of k steps, and mechanisms in discreet/release/sampled.py need it.
 
-Guarantee   docs/guarantees/gathering.md, Lemma 11
+Nothing is remembered of a person between steps: what they have reached is computed again from the path, by
+the same operations on the same row, so the same integers. It costs one column of worths for each item on the
+path, and lets people stay in parts that are read, on whatever machine, at every step.
+
+Guarantee   docs/guarantees/gathering.md, Lemmas 11 and 12
 Runtime     one pass over the people a step
 """
 
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.release.gathering.base import Gathered, kernels
-from discreet.release.gathering.held_rows import CHUNK, FULL
+from discreet.release.gathering.held_rows import HeldRows
+from discreet.release.gathering.parts import Part
+from discreet.release.sampled import GivenCoins, SecretCoins
 
 __all__ = ["Chain", "GainPath"]
 
@@ -26,14 +33,46 @@ __all__ = ["Chain", "GainPath"]
 class Chain(Protocol):
     """How rows of people see a growing set: every row by itself."""
 
-    def begin(self, rows: Floats) -> Any:
+    def begin(self, rows: Any) -> Any:
         """What is known of these rows with the empty set."""
 
-    def worths(self, rows: Floats, state: Any) -> Floats:
+    def worths(self, rows: Any, state: Any) -> Floats:
         """The worth of the set with one more item, people × items."""
 
-    def take(self, rows: Floats, state: Any, item: int) -> Any:
+    def worth(self, rows: Any, state: Any, item: int) -> Floats:
+        """The same for one item: bit for bit this column of `worths`."""
+
+    def take(self, rows: Any, state: Any, item: int) -> Any:
         """What is known after this item was taken."""
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The gains of every item on top of a path, added up over the people of a part who are kept."""
+
+    chain: Chain
+    kept: GivenCoins | SecretCoins
+    path: tuple[int, ...]
+    prices: Floats = field(repr=False)
+    levels: int
+
+    def __call__(self, part: Part) -> Integers:
+        total = np.zeros(len(self.prices), dtype=np.int64)
+        for first, everyone in part.pieces():
+            rows = everyone[self.kept.kept(first, len(everyone))]
+            if len(rows):
+                self._add(rows, total)
+        return total
+
+    def _add(self, rows: Any, total: Integers) -> None:
+        levels = float(self.levels)
+        state, reached = self.chain.begin(rows), np.zeros(len(rows), dtype=np.int64)
+        for item in self.path:
+            worth = np.ascontiguousarray(self.chain.worth(rows, state, item), dtype=np.float64)
+            kernels().take_path_gains(worth, reached, levels)
+            state = self.chain.take(rows, state, item)
+        worths = np.ascontiguousarray(self.chain.worths(rows, state), dtype=np.float64)
+        kernels().add_path_gains(worths, reached, self.prices, levels, total)
 
 
 class GainPath:
@@ -44,7 +83,7 @@ class GainPath:
     Parameters
     ----------
     gathered
-        Held rows of people.
+        Held rows of people, or people in parts.
     chain
         How they see a growing set.
     prices
@@ -55,12 +94,16 @@ class GainPath:
 
     def __init__(self, gathered: Gathered, chain: Chain, prices: Floats, levels: int) -> None:
         self.levels = levels
-        self.people = len(gathered.values)
         self._gathered = gathered
         self._chain = chain
         self._prices = np.ascontiguousarray(np.clip(prices, 0.0, 1.0))
-        self._parts: list[tuple[Floats, Integers]] = []
-        self._states: list[Any] = []
+        self._kept: GivenCoins | SecretCoins = GivenCoins(np.zeros(0, dtype=np.bool_))
+        self._path: list[int] = []
+
+    @property
+    def people(self) -> int:
+        """How many there are, kept or not."""
+        return self._gathered.gathering.shape[0]
 
     def copied(self) -> "GainPath":
         """The same people as they are now, before the first step: for audits."""
@@ -71,27 +114,21 @@ class GainPath:
         """Which people are not the same in both."""
         return np.flatnonzero((self._gathered.values != other._gathered.values).any(axis=1))
 
-    def begin(self, kept: Mask) -> None:
-        """Start with these people and the empty set."""
-        held = self._gathered.values[kept]
-        self._parts = [
-            (part.astype(np.float64) / FULL, np.zeros(len(part), dtype=np.int64))
-            for part in (held[first : first + CHUNK] for first in range(0, len(held), CHUNK))
-        ]
-        self._states = [self._chain.begin(rows) for rows, _ in self._parts]
+    def begin(self, kept: GivenCoins | SecretCoins | Mask) -> None:
+        """Start with the people whom coins, or a mask, keep, and with the empty set."""
+        self._kept = GivenCoins(kept) if isinstance(kept, np.ndarray) else kept
+        self._path = []
 
     def scores(self) -> Integers:
         """The gains of every item, added up over people."""
+        held = self._gathered.gathering
+        assert isinstance(held, HeldRows)
+        task = _Scores(self._chain, self._kept, tuple(self._path), self._prices, self.levels)
         total = np.zeros(len(self._prices), dtype=np.int64)
-        for (rows, reached), state in zip(self._parts, self._states, strict=True):
-            worths = np.ascontiguousarray(self._chain.worths(rows, state), dtype=np.float64)
-            kernels().add_path_gains(worths, reached, self._prices, float(self.levels), total)
+        for scores in held.asked(self._gathered, task):
+            total += scores
         return total
 
     def take(self, item: int) -> None:
         """Add an item to the path."""
-        for place, (rows, reached) in enumerate(self._parts):
-            # The same call on the same rows as in `scores`: the same integers, so that gains telescope.
-            worths = np.ascontiguousarray(self._chain.worths(rows, self._states[place]), dtype=np.float64)
-            kernels().take_path_gains(np.ascontiguousarray(worths[:, item]), reached, float(self.levels))
-            self._states[place] = self._chain.take(rows, self._states[place], item)
+        self._path.append(item)

@@ -2,13 +2,14 @@
 
 What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more than the
 log it came from. Each `total` adds up a function of single rows through `Rows`, which clips it; so one person
-moves every total by at most what `Rows` says.
+moves every total by at most what `Rows` says. Rows may also stay where they are, in parts of the people that
+are read again for every total (discreet/release/gathering/parts.py): what is added up is the same.
 
-Guarantee   docs/guarantees/gathering.md, Lemma 4
+Guarantee   docs/guarantees/gathering.md, Lemmas 4 and 12
 Runtime     O(numbers held) a total; memory two bytes a number
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,21 +18,39 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, Gathering, as_shape, kernels
+from discreet.release.gathering.parts import FULL, Part, Runner, in_place, split
 from discreet.release.gathering.rows import Rows
 
-__all__ = ["HeldRows"]
+__all__ = ["Held", "HeldRows"]
 
-CHUNK = 1024
-"""How many people's rows are floats at once."""
-FULL = 2**16 - 1
-"""The integer that stands for 1."""
+
+@dataclass(eq=False, repr=False)
+class Held(Gathered):
+    """Rows that are held, people who stay in their parts, and who asks those."""
+
+    staying: tuple[Part, ...] = ()
+    run: Runner = in_place
+
+
+@dataclass(frozen=True)
+class _Total:
+    """The sum of a function of the rows of one part, through `Rows`."""
+
+    of_rows: Callable[[Any], Floats]
+    onto: Rows
+
+    def __call__(self, part: Part) -> Integers:
+        sums = self.onto.empty()
+        for _, rows in part.pieces():
+            self.onto.add(sums, self.of_rows(rows))
+        return sums.values
 
 
 @dataclass(frozen=True)
 class HeldRows(Gathering):
     """People's rows of numbers in [0, 1], each at a place that its round fixes.
 
-    `shape` is (people, numbers in a row).
+    `shape` is (people, numbers in a row). With `elsewhere` nothing is held: people stay in their parts.
 
     >>> held = HeldRows((3, 2))
     >>> people = held.empty()
@@ -42,6 +61,7 @@ class HeldRows(Gathering):
 
     shape: tuple[int, ...]
     levels: int = FULL
+    elsewhere: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", as_shape(self.shape))
@@ -65,6 +85,23 @@ class HeldRows(Gathering):
     def span(self) -> int:
         raise ConfigError("held rows are not for release as they are: add them up with `total`")
 
+    def empty(self) -> Held:
+        people, width = self.shape
+        return Held(self, np.zeros((0 if self.elsewhere else people, width), dtype=self.dtype))
+
+    def stay(self, gathered: Gathered, parts: Sequence[Part], run: Runner) -> None:
+        """Count the people of these parts, who stay where they are and are asked through `run`."""
+        assert isinstance(gathered, Held)
+        gathered.additions += 1
+        gathered.staying, gathered.run = (*gathered.staying, *parts), run
+
+    def asked(self, gathered: Gathered, task: Callable[[Part], Integers]) -> list[Integers]:
+        """What each part of the people answers."""
+        held = split(gathered.values)
+        if not isinstance(gathered, Held):
+            return in_place(task, held)
+        return gathered.run(task, [*held, *gathered.staying])
+
     def add(self, gathered: Gathered, places: Integers, rows: Floats) -> None:
         """Keep these rows at their places; places beyond the end are left out.
 
@@ -77,7 +114,6 @@ class HeldRows(Gathering):
     def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:
         """The sum over people of a function of their own row, clipped and quantised by `onto`."""
         sums = onto.empty()
-        for first in range(0, self.shape[0], CHUNK):
-            rows = gathered.values[first : first + CHUNK].astype(np.float64) / FULL
-            onto.add(sums, of_rows(rows))
+        for values in self.asked(gathered, _Total(of_rows, onto)):
+            sums = onto.merge(sums, onto.holding(values))
         return sums

@@ -1,10 +1,10 @@
-"""Event logs: CSV and Parquet files, one visitor a row, in order of time.
+"""Logs and records: CSV and Parquet files, one person a row, logs in order of time.
 
 Errors name columns and their types, never what is in them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import polars
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
 
-__all__ = ["LogTable", "read_log"]
+__all__ = ["LogTable", "read_log", "read_numbers"]
 
 
 class LogTable:
@@ -65,10 +65,21 @@ class LogTable:
 
 def read_log(path: Path) -> LogTable:
     """The log in a file."""
+    return LogTable(_read(path, None))
+
+
+def read_numbers(path: Path, choose: Callable[[list[str]], list[str]]) -> Floats:
+    """A matrix with the columns that `choose` names, of those that the file has; nothing else is kept."""
+    log = LogTable(_read(path, choose))
+    return log.numbers(choose(log.columns))
+
+
+def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars.DataFrame:
     try:
         if path.suffix == ".parquet":
-            return LogTable(polars.read_parquet(path))
-        return LogTable(polars.read_csv(path, infer_schema=False))
+            columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
+            return polars.read_parquet(path, columns=columns)
+        return polars.read_csv(path, infer_schema=False)
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except (OSError, polars.exceptions.PolarsError) as error:

@@ -1,0 +1,213 @@
+"""All people of a selection: how many there are, in which parts, and who asks the parts.
+
+    rows, a frame, a list of records          quantised and held on this machine
+    an iterator of records                    read once, quantised and held
+    callables                                 asked one by one, on this machine
+    files, `Partitions`, lists of these       read where they are; held if that is here and there is room
+
+Files and partitions are read once to count people and to see that all can be read, before anything is spent.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet import require
+from discreet.arrivals.chains import Voice
+from discreet.arrivals.feedback import as_rows
+from discreet.arrivals.set_functions import SetFunction
+from discreet.errors import ConfigError, DiscreetError, StateError
+from discreet.learners.set_selector.entrance import (
+    CHUNK,
+    Entrance,
+    Source,
+    SourcePart,
+    Survey,
+    batches,
+    whole,
+)
+from discreet.release.gathering.parts import HeldPart, Part, Runner, in_place, split
+
+__all__ = ["Crowd", "Partitions", "crowd_of", "voices_of"]
+
+HELD_BYTES = 2**28
+"""Partitions are held on this machine up to this size, and read again at every step beyond it."""
+MOST_NUMBERS = 2**31
+"""So many numbers of people who came in one array can be held."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """People in partitions that are read, or made, where the work is done.
+
+    `read(number)` gives the people of one partition: rows, a frame, or the path of a file. For a cluster it
+    must be possible to pickle it, and it must give the same whenever and wherever it is called.
+
+    >>> halves = Partitions(2, lambda number: np.full((3, 2), number))
+    >>> halves.read(1).tolist()
+    [[1, 1], [1, 1], [1, 1]]
+    """
+
+    count: int
+    read: Callable[[int], Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        require.whole("count", self.count)
+        if not callable(self.read):
+            raise ConfigError("read must be a function that gives the people of the partition of a number")
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """People in parts: `enter` asks them as they came, `run` once they are held."""
+
+    count: int
+    parts: Sequence[Any]
+    enter: Runner
+    run: Runner
+    is_held: bool
+    """Whether rows are to be held on this machine."""
+
+    def staying(self) -> Sequence[Part]:
+        """The parts as a path of choices asks them, again and again."""
+        if not self.is_held:
+            return self.parts
+        held: list[Part] = []
+        for part, values in zip(self.parts, self.enter(whole, self.parts), strict=True):
+            held += split(values, part.first)
+        return held
+
+
+def crowd_of(people: Any, entrance: Entrance, run: Runner, *, is_local: bool, has_cells: bool) -> Crowd:
+    """The people, counted; `ConfigError` if some cannot be read."""
+    sources = _sources(people)
+    if sources is not None:
+        return _surveyed(sources, entrance, run, is_local)
+    if hasattr(people, "__next__"):
+        if not has_cells:
+            return _read_once(people, entrance, run)
+        people = np.concatenate([np.zeros((0, entrance.width)), *_chunks_of_numbers(people, entrance)])
+    rows = _in_memory(entrance.rows(people))
+    if len(rows) * (entrance.width + 1) > MOST_NUMBERS:
+        raise ConfigError(
+            f"{len(rows)} people with {entrance.width} numbers do not fit into memory: "
+            "give them in partitions"
+        )
+    unnamed = replace(entrance, columns=None)  # they are rows by now
+    part = SourcePart(Source(rows), unnamed, 0, len(rows), None)
+    return _some(Crowd(len(rows), [part], in_place, run, is_held=True))
+
+
+def _some(crowd: Crowd) -> Crowd:
+    if not crowd.count:
+        raise ConfigError("there are no people to choose for")
+    return crowd
+
+
+def _in_memory(rows: Any) -> Any:
+    if isinstance(rows, np.ndarray) and rows.ndim:
+        return rows
+    try:
+        return list(rows)
+    except TypeError:
+        raise ConfigError("people must be one record each: an array, a frame, or a list") from None
+
+
+# --- partitions ------------------------------------------------------------------------------------------
+
+
+def _sources(people: Any) -> list[Source] | None:
+    """Where each partition is; None if people did not come in partitions."""
+    if isinstance(people, list | tuple) and people and all(_is_partition(part) for part in people):
+        return [source for part in people for source in _sources(part) or [Source(part)]]
+    if isinstance(people, str | Path):
+        # By its full path: a worker may stand in another folder.
+        return [Source(Path(people).absolute(), Path(people).name)]
+    if isinstance(people, Partitions):
+        return [Source(number, make=people.read) for number in range(people.count)]
+    return None
+
+
+def _is_partition(part: Any) -> bool:
+    if isinstance(part, str | Path | Partitions):
+        return True
+    is_frame = hasattr(part, "to_numpy") and hasattr(part, "columns")
+    return is_frame or (isinstance(part, np.ndarray) and part.ndim == 2)
+
+
+def _surveyed(sources: list[Source], entrance: Entrance, run: Runner, is_local: bool) -> Crowd:
+    try:
+        found = run(Survey(entrance), sources)
+    except StateError:
+        raise
+    except DiscreetError as error:
+        raise ConfigError(f"{error} (nothing was spent)") from None
+    counts = [int(count) for count, _ in found]
+    firsts = np.concatenate([[0], np.cumsum(counts)]).tolist()
+    parts = [
+        SourcePart(source, entrance, first, count, int(check))
+        for source, first, (count, check) in zip(sources, firsts, found, strict=False)
+    ]
+    total = sum(counts)
+    fits = 2 * (entrance.width + 1) * total <= HELD_BYTES
+    return _some(Crowd(total, parts, run, run, is_held=is_local and fits))
+
+
+# --- read once -------------------------------------------------------------------------------------------
+
+
+def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
+    while True:
+        try:
+            chunk = list(islice(people, CHUNK))
+        except Exception as error:  # its text may hold a person's data
+            kind = type(error).__name__
+            raise ConfigError(f"the iterator of people stopped ({kind}): nothing was spent") from None
+        if not chunk:
+            return
+        yield chunk
+
+
+def _chunks_of_numbers(people: Iterator[Any], entrance: Entrance) -> Iterator[Any]:
+    for chunk in _chunks(people):
+        for batch in batches(chunk):
+            yield as_rows(batch, entrance.width)
+
+
+def _read_once(people: Iterator[Any], entrance: Entrance, run: Runner) -> Crowd:
+    parts: list[HeldPart] = []
+    count = 0
+    for chunk in _chunks(people):
+        parts.append(HeldPart(entrance.quantised(chunk), count))
+        count += len(chunk)
+    return _some(Crowd(count, parts, in_place, run, is_held=False))
+
+
+# --- callables -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Voices:
+    """People who bring callables: they stay in this process, where what they said is remembered."""
+
+    people: Any = field(repr=False)
+
+    def pieces(self) -> Iterator[tuple[int, Any]]:
+        """All of them at once."""
+        yield 0, self.people
+
+
+def voices_of(people: Any) -> Crowd:
+    """People who bring a callable each; whoever brings something else is worth nothing."""
+    if isinstance(people, str | bytes) or not isinstance(people, Iterable):
+        raise ConfigError("people must be one callable each, in a list")
+    everyone = list(people)
+    voices = np.empty(len(everyone), dtype=object)
+    for place, person in enumerate(everyone):
+        function: Any = person.value if isinstance(person, SetFunction) else person
+        voices[place] = Voice(function if callable(function) else None)
+    return _some(Crowd(len(everyone), [_Voices(voices)], in_place, in_place, is_held=False))

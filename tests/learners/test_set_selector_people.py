@@ -1,0 +1,313 @@
+"""Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or count twice."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+
+from discreet import BudgetError, ConfigError, Partitions, Privacy, SetSelector, StateError
+from discreet.arrivals import (
+    ClickModel,
+    ConcaveOverModular,
+    FacilityLocation,
+    Nearby,
+    SetFunction,
+    Types,
+    WeightedCoverage,
+)
+from discreet.arrivals.chains import PresentChain, VoicesChain
+from discreet.domains import UniformMatroid
+from discreet.learners.set_selector import crowd
+from discreet.release.door import Door
+from discreet.release.gathering import HeldRows
+from discreet.release.gathering.gain_path import GainPath
+from discreet.release.gathering.parts import HeldPart
+from discreet.release.sampled import SecretCoins
+
+BOTH = Privacy(1.0, 1e-6)
+NAMES = ["ale", "bun", "cod", "dip", "egg", "fig"]
+LIKES = (np.random.default_rng(0).random((3000, 6)) < np.linspace(0.05, 0.4, 6)).astype(np.float64)
+
+
+def choice(people: Any, columns: Any = None, **more: Any) -> dict[str, Any]:
+    usual: dict[str, Any] = {"function": ClickModel, "method": "sampled", "report": 0.2, "seed": 4}
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, labels=NAMES, **(usual | more))
+    return selector.fit(people, columns=columns).as_plain()
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, Any]:
+    return choice(LIKES)
+
+
+def frame() -> polars.DataFrame:
+    """The items' columns in another order, among others."""
+    shuffled = [3, 1, 0, 5, 4, 2]
+    return polars.DataFrame(
+        {"id": np.arange(3000)} | {NAMES[item]: LIKES[:, item] for item in shuffled} | {"note": ["x"] * 3000}
+    )
+
+
+# --- the same people, however they come -------------------------------------------------------------------
+
+
+def test_rows_come_in_partitions_lists_and_iterators(expected: dict[str, Any]) -> None:
+    assert choice(LIKES.tolist()) == expected
+    assert choice(iter(LIKES.tolist())) == expected
+    assert choice([LIKES[:1000], LIKES[1000:1001], LIKES[1001:]]) == expected
+    assert choice(Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])) == expected
+    assert choice([LIKES[:700], Partitions(1, lambda number: LIKES[700:])]) == expected
+
+
+def test_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
+    assert choice(frame()) == expected
+    assert choice([frame()[:999], frame()[999:]]) == expected
+    renamed = frame().rename({name: name.upper() for name in NAMES})
+    assert choice(renamed, columns=[name.upper() for name in NAMES]) == expected
+    with pytest.raises(ConfigError, match="a row has 6 numbers, and the log 8 columns"):
+        choice(renamed)
+    with pytest.raises(ConfigError, match="lacks the columns ALE"):
+        choice(frame(), columns=["ALE", *NAMES[1:]])
+    with pytest.raises(ConfigError, match="have no names"):
+        choice(LIKES, columns=NAMES)
+
+
+def test_pandas_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    people = pandas.DataFrame({name: frame()[name].to_numpy() for name in frame().columns})
+    assert choice(people) == expected
+    assert choice([people[:10], people[10:]]) == expected
+    assert choice(pandas.DataFrame(LIKES)) == expected  # columns without names, in order
+
+
+def test_files_are_read_where_they_are(tmp_path: Path, expected: dict[str, Any]) -> None:
+    frame()[:1200].write_parquet(tmp_path / "first.parquet")
+    frame()[1200:].write_csv(tmp_path / "second.csv")
+    paths = [tmp_path / "first.parquet", str(tmp_path / "second.csv")]
+    assert choice(paths) == expected
+    with pytest.raises(ConfigError, match=r"partition 1 \(third.parquet\): .* does not exist"):
+        choice([*paths[:1], tmp_path / "third.parquet"])
+    (tmp_path / "third.parquet").write_text("something else")
+    with pytest.raises(ConfigError, match=r"partition 1 \(third.parquet\): .*nothing was spent"):
+        choice([*paths[:1], tmp_path / "third.parquet"])
+
+
+@pytest.mark.parametrize("method", ["sampled", "greedy"])
+def test_partitions_that_do_not_fit_are_read_again_at_every_step(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    parts = Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])
+    held = choice(parts, method=method)
+    monkeypatch.setattr(crowd, "HELD_BYTES", 0)
+    assert choice(parts, method=method) == held
+
+
+def test_an_iterator_of_points_is_counted_like_an_array_of_them() -> None:
+    city = Nearby(((0.2, 0.2), (0.8, 0.2), (0.5, 0.8)), 0.4, ((0.0, 1.0), (0.0, 1.0)))
+    points = np.random.default_rng(1).normal([0.8, 0.2], 0.1, size=(500, 2))
+    whole, once = (
+        SetSelector(UniformMatroid(3, 1), BOTH, function=city, seed=1).fit(people).as_plain()
+        for people in (points, iter(points))
+    )
+    assert whole == once
+    assert whole["trace"][0]["worth"] == pytest.approx(whole["value"]["mean"])
+
+
+# --- callables -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["sampled", "greedy"])
+def test_callables_choose_as_the_rows_that_they_stand_for(method: str) -> None:
+    rows = LIKES[:600]
+
+    def voice(row: np.ndarray) -> Callable[[Any], float]:
+        return lambda chosen: float(row[chosen].max(initial=0.0))
+
+    people = [voice(row) for row in rows]
+    spoken = choice(people, function=SetFunction, method=method)
+    assert choice(map(SetFunction, people), function=SetFunction, method=method) == spoken
+    assert spoken == choice(rows, function=FacilityLocation, method=method)
+    people[3] = people[5] = "nobody"  # type: ignore[call-overload]
+    rows = rows.copy()
+    rows[[3, 5]] = 0.0
+    assert choice(people, function=SetFunction, method=method) == choice(
+        rows, function=FacilityLocation, method=method
+    )
+
+
+def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
+    """What it said is remembered: gains telescope along every path."""
+    generator = np.random.default_rng(0)
+    for _ in range(30):
+        everyone = crowd.voices_of([lambda chosen: float(generator.uniform(-0.5, 1.5))])
+        held = HeldRows((1, 1), elsewhere=True)
+        people = held.empty()
+        held.stay(people, everyone.staying(), everyone.run)
+        walk = GainPath(people, VoicesChain(5), np.ones(5), 2**16)
+        walk.begin(np.array([True]))
+        total = 0
+        for item in generator.permutation(5).tolist():
+            total += int(walk.scores()[item])
+            walk.take(item)
+        assert 0 <= total <= 2**16
+
+
+# --- partitions that misbehave ---------------------------------------------------------------------------
+
+
+class Twice(Executor):
+    """Runs every task twice, as a cluster may after it lost a worker, and gives the second answer."""
+
+    def __init__(self) -> None:
+        self.threads = ThreadPoolExecutor(2)
+
+    def submit(self, fn: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        self.threads.submit(fn, *args, **named).result()
+        return self.threads.submit(fn, *args, **named)
+
+
+def test_a_task_that_runs_twice_counts_once(expected: dict[str, Any]) -> None:
+    assert choice([LIKES[:1000], LIKES[1000:]], engine=Twice()) == expected
+
+
+def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Gains telescope only if everybody brings the same row at every step."""
+    monkeypatch.setattr(crowd, "HELD_BYTES", 0)
+    readings = iter(range(100))
+
+    def changing(number: int) -> np.ndarray:
+        return LIKES if next(readings) < 2 else LIKES[::-1]
+
+    def selector() -> SetSelector:
+        journal = tmp_path / "state"
+        return SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled", journal=journal)
+
+    first = selector()
+    with pytest.raises(ConfigError, match="partition 0: it changed"):
+        first.fit(Partitions(1, changing))
+    with pytest.raises(BudgetError):  # something was drawn, so it is spent
+        first.fit(LIKES)
+    with pytest.raises(StateError, match="failed after its noise was drawn"):
+        selector().fit(LIKES)
+
+
+def test_an_iterator_that_fails_is_refused_without_its_text_and_nothing_is_spent() -> None:
+    def people() -> Any:
+        yield LIKES[0]
+        raise ValueError("0.777")
+
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    with pytest.raises(ConfigError, match="ValueError") as refusal:
+        selector.fit(people())
+    assert "0.777" not in str(refusal.value)
+    assert selector.fit(LIKES).people == 3000
+
+
+@pytest.mark.parametrize("nobody", [[], iter([]), Partitions(2, lambda number: LIKES[:0]), np.zeros((0, 6))])
+def test_nobody_is_refused(nobody: Any) -> None:
+    with pytest.raises(ConfigError, match="no people"):
+        choice(nobody)
+
+
+# --- coins -----------------------------------------------------------------------------------------------
+
+
+def test_a_persons_coin_does_not_depend_on_the_part_that_they_are_in() -> None:
+    coins = SecretCoins(bytes(range(32)), 20_000)
+    whole = coins.kept(0, 5000)
+    for first, count in ((0, 1), (1023, 2), (1024, 1024), (3000, 2000), (4999, 1), (77, 0)):
+        assert np.array_equal(coins.kept(first, count), whole[first : first + count])
+    assert "key" not in repr(coins)
+
+
+@pytest.mark.statistical
+def test_coins_keep_the_share_that_is_charged_for() -> None:
+    """α < 1e-6: five standard deviations, on all people and on neighbours together (they are independent)."""
+    keep, people = 20_000, 400_000
+    chance = keep / 2**16
+    kept = SecretCoins(b"k" * 32, keep).kept(0, people)
+    assert abs(kept.mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / people)
+    both = (kept[1:] & kept[:-1]).mean()
+    assert abs(both - chance**2) < 10 * np.sqrt(chance**2 / people)
+    other = SecretCoins(b"l" * 32, keep).kept(0, people)
+    assert abs((kept & other).mean() - chance**2) < 5 * np.sqrt(chance**2 / people)
+
+
+def test_every_choice_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same key twice would break the guarantee: differences would show who was kept."""
+    keys: list[bytes] = []
+    honest = Door.coins
+
+    def noted(door: Door, keep: int) -> SecretCoins:
+        coins = honest(door, keep)
+        keys.append(coins.key)
+        return coins
+
+    monkeypatch.setattr(Door, "coins", noted)
+    for seed in (None, None, 7, 7, 8):
+        choice(LIKES[:100], seed=seed)
+    assert keys[2] == keys[3]  # a simulation repeats itself, and says that it has no privacy
+    assert len(set(keys)) == 4
+    assert all(len(key) == 32 for key in keys)
+
+
+# --- where a person is read does not matter --------------------------------------------------------------
+
+
+def families() -> list[Any]:
+    generator = np.random.default_rng(1)
+    covers = tuple(map(tuple, generator.integers(0, 2, size=(9, 16)).tolist()))
+    sites = tuple(map(tuple, generator.random((9, 2)).tolist()))
+    table = tuple(map(tuple, generator.random((7, 9)).tolist()))
+    return [
+        ClickModel(), FacilityLocation(), ConcaveOverModular("sqrt"), ConcaveOverModular("cap"),
+        WeightedCoverage(covers), Nearby(sites, 0.4, ((0.0, 1.0), (0.0, 2.0))), Types(table),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: type(family).__name__)
+def test_one_column_of_worths_is_bit_for_bit_that_column(family: Any) -> None:
+    """Lemma 11 rests on it: what a person reached is what they were scored with."""
+    generator, chain = np.random.default_rng(2), PresentChain(family)
+    raw = (
+        generator.integers(0, 7, size=(211, 1))
+        if isinstance(family, Types)
+        else generator.random((211, family.width(9)))
+    )
+    rows = np.concatenate([generator.integers(0, 2, (211, 1)), family.admit(raw.astype(float), 9)[0]], axis=1)
+    state = chain.begin(rows)
+    for item in generator.permutation(9).tolist():
+        worths = chain.worths(rows, state)
+        for other in range(9):
+            assert np.array_equal(worths[:, other], chain.worth(rows, state, other))
+        state = chain.take(rows, state, item)
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: type(family).__name__)
+def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
+    generator, width = np.random.default_rng(3), family.width(9) + 1
+    values = generator.integers(0, 2**16, size=(2500, width)).astype(np.uint16)
+    whole, apart = HeldRows((2500, width)), HeldRows((2500, width), elsewhere=True)
+    together, parted = whole.empty(), apart.empty()
+    together.values[...] = values
+    cuts = [0, 1, 700, 1024, 2500]
+    parts = [HeldPart(values[first:last], first) for first, last in pairwise(cuts)]
+    apart.stay(parted, parts[::-1], lambda task, parts: [task(part) for part in parts])
+    walks = [
+        GainPath(people, PresentChain(family), np.linspace(0.2, 1, 9), 2**16) for people in (together, parted)
+    ]
+    for walk in walks:
+        walk.begin(SecretCoins(bytes(32), 30_000))
+    for item in (4, 0, 8):
+        here, there = (walk.scores() for walk in walks)
+        assert np.array_equal(here, there)
+        assert here.any()
+        for walk in walks:
+            walk.take(item)
