@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 
 from discreet.errors import ConfigError
-from discreet.lab.noise import TreeNoise
+from discreet.lab.noise import TreeNoise, generalised_gaussian
 from discreet.lab.published import tbap
 from discreet.lab.published.tbap import TreeSums
+from discreet.release.randomness import seeded_words
 
 from .law import ALPHA
 
@@ -57,6 +58,16 @@ def test_the_streaming_form_releases_what_the_box_does(horizon: int, reading: st
     waiting = list(noises)
     tree = TreeSums(2, horizon, lambda: waiting.pop(0), reading=reading)  # type: ignore[arg-type]
     assert np.allclose([tree.add(vector) for vector in vectors], expected)
+
+
+def test_nodes_may_have_generalised_gaussian_noise() -> None:
+    vectors = np.random.default_rng(1).normal(size=(7, 3))
+    words = seeded_words(4, 0)
+    draws = [generalised_gaussian(3, 2.0, 1.5, words) / 5 for _ in range(14)]
+    nodes = tbap.generalised_gaussian_nodes(3, 2.0, 1.5, seed=4, factor=5.0)
+    assert np.allclose(
+        tbap.play(vectors, 1.0, 1.0, node_noise=nodes), printed_box(vectors, draws, literal=False)
+    )
 
 
 def test_every_node_is_noised_once_when_it_is_complete() -> None:
