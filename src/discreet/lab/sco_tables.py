@@ -60,7 +60,7 @@ PRINTED = {
 COLUMNS = {
     "published": "Algorithm 1, correct noise",
     "published_unit": "– with unit constants",
-    "published_slip_unit": "– unit constants and the slip",
+    "published_slip_unit": "– unit constants and the slips",
     "rival": "NoisySFW / NoisySGD",
     "frank_wolfe": "discreet, frank-wolfe",
     "leader": "discreet, leader",
