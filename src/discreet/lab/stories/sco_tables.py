@@ -15,13 +15,13 @@ from discreet.lab.stories.page import Page, table_of
 
 __all__ = ["draw_sco_tables", "reproduce_sco_tables"]
 
-VERDICT = """The printed numbers of Algorithm 1 do not reproduce with the noise that its theorem asks for: it
-keeps next to nothing (SubOpt near 1), even with unit constants (L = β = D = 1), which are too small for its
-own guarantee. With the slips of the text, the squared noise norm drawn from Gamma(d/2, 2σ) and the index of the
-smooth norm one too small, the p = 1.5 table comes out approximately; that is far too little noise to be
-private. The p = ∞ table is reproduced by neither. What remains different we cannot tell: the paper states
-neither its constants nor the noise of its targets (here 0.05). discreet's columns are private as stated,
-exactly, at the same ε and δ."""
+VERDICT = """The printed numbers of Algorithm 1 do not reproduce with the noise that its theorem asks for:
+it keeps next to nothing (SubOpt near 1), even with unit constants (L = β = D = 1), which are too small
+for its own guarantee. With the slips of the text, the squared noise norm drawn from Gamma(d/2, 2σ) and
+the index of the smooth norm one too small, the p = 1.5 table comes out approximately; that is far too
+little noise to be private. The p = ∞ table is reproduced by neither. What remains different we cannot
+tell: the paper states neither its constants nor the noise of its targets (here 0.05). discreet's columns
+are private as stated, exactly, at the same ε and δ."""
 BARS = {
     "printed": "#cccccc",
     "published": pictures.RED,

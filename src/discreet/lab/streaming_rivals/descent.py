@@ -105,8 +105,8 @@ def local_md(
 
     Steps of mirror descent are 2/(λ(k + 1)), λ = 2/(η_i n_i) being how convex the phase is. Where the trust
     region sticks out of C, points are projected. Does not converge, as its users say: σ is large, and regions
-    shrink by thirty-two from phase to phase. The constants of η, b and σ are those that its rate and its users
-    suggest; they were not checked against the text.
+    shrink by thirty-two from phase to phase. The constants of η, b and σ are those that its rate and its
+    users suggest; they were not checked against the text.
     """
     ball = world.domain
     if ball.p > 2:
