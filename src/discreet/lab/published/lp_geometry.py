@@ -22,7 +22,7 @@ __all__ = [
     "Regularity",
     "clipped",
     "corrected_regularity",
-    "gradient_of",
+    "gradient_difference",
     "printed_regularity",
     "regression_constants",
     "sound_regularity",
@@ -127,12 +127,26 @@ def _dual(p: float) -> float:
     return inf if p == 1 else p / (p - 1)
 
 
-def gradient_of(loss: Loss | CallableLoss, point: Floats, features: Floats, target: float) -> Floats:
-    """∇f(θ; x) of one sample."""
+def gradient_difference(
+    loss: Loss | CallableLoss,
+    sample: tuple[Floats, float],
+    newer: tuple[float, Floats],
+    older: tuple[float, Floats],
+) -> Floats:
+    """a·∇f(θ; x) − b·∇f(θ′; x) of one sample, for the pairs (a, θ) and (b, θ′).
+
+    >>> from discreet.arrivals import SquaredLoss
+    >>> sample = np.array([1.0, 2.0]), 1.0
+    >>> gradient_difference(SquaredLoss(), sample, (3, np.zeros(2)), (1, np.ones(2)))
+    array([-10., -20.])
+    """
+    features, target = sample
+    (weight, here), (other_weight, before) = newer, older
     if isinstance(loss, CallableLoss):
-        return loss.of(point, features, target)
-    slope = loss.slopes(np.array([features @ point]), np.array([target]))[0]
-    return np.asarray(slope * features, dtype=np.float64)
+        return weight * loss.of(here, features, target) - other_weight * loss.of(before, features, target)
+    margins = np.array([features @ here, features @ before])
+    slopes = loss.slopes(margins, np.array([target, target]))
+    return np.asarray((weight * slopes[0] - other_weight * slopes[1]) * features, dtype=np.float64)
 
 
 def clipped(vector: Floats, bound: float, order: float) -> Floats:

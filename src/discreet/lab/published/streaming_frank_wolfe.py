@@ -43,7 +43,7 @@ from discreet.lab.published.lp_geometry import (
     Regularity,
     clipped,
     corrected_regularity,
-    gradient_of,
+    gradient_difference,
     printed_regularity,
     regression_constants,
     sound_regularity,
@@ -221,11 +221,9 @@ def play(
     here = before = np.zeros(ball.dimension)
     total = np.zeros(ball.dimension)
     for time in range(1, samples + 1):
-        row, target = features[time - 1], float(targets[time - 1])
+        sample = features[time - 1], float(targets[time - 1])
         newer, older, count = recursive_terms(weights, time)
-        term = newer * gradient_of(used_loss, here, row, target)
-        if older:
-            term = term - older * gradient_of(used_loss, before, row, target)
+        term = gradient_difference(used_loss, sample, (newer, here), (older, before))
         if noise == "sound":
             term = clipped(term, known.reach, ball.dual)
         total = total + term

@@ -31,7 +31,7 @@ from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
-from discreet.lab.published.lp_geometry import Constants, clipped, gradient_of, regression_constants
+from discreet.lab.published.lp_geometry import Constants, clipped, gradient_difference, regression_constants
 from discreet.lab.published.streaming_frank_wolfe import recursive_terms
 from discreet.lab.published.verdict import Verdict
 
@@ -187,11 +187,9 @@ def play(
     here = before = np.zeros(ball.dimension)
     total = np.zeros(ball.dimension)
     for time in range(1, samples + 1):
-        row, target = features[time - 1], float(targets[time - 1])
+        sample = features[time - 1], float(targets[time - 1])
         newer, older, count = recursive_terms("unbiased" if noise == "sound" else "recursion", time)
-        term = newer * gradient_of(used_loss, here, row, target)
-        if older:
-            term = term - older * gradient_of(used_loss, before, row, target)
+        term = gradient_difference(used_loss, sample, (newer, here), (older, before))
         if noise == "sound":
             term = clipped(term, known.reach, np.inf)
         total = total + term

@@ -11,8 +11,8 @@ So a node is noised exactly once, when its last leaf has come. A streaming form 
 level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them (`TreeSums`).
 
 Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise: a uniform
-            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; or a generalised Gaussian
-            (discreet/lab/published/streaming_frank_wolfe.py)
+            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; or a generalised Gaussian, whose σ is in
+            discreet/lab/published/streaming_frank_wolfe.py
 Printed     one vector is replaced by another, so a sum moves by 2μ, not by μ. And at t = T = 2^h no node on
             the path is a left child: read literally, nothing is noised and v_T is the exact total
 Corrected   coincides with printed: the box prints the density. (Proofs swap shape and scale of its Gamma.)
@@ -31,7 +31,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.lab.noise import l2_gamma
+from discreet.lab.noise import generalised_gaussian, l2_gamma
 from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import seeded_words
 
@@ -40,6 +40,7 @@ __all__ = [
     "TreeSums",
     "error_bound",
     "gamma_nodes",
+    "generalised_gaussian_nodes",
     "play",
     "printed_levels",
     "printed_scale",
@@ -152,6 +153,19 @@ def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]
     return lambda: l2_gamma(dimension, scale, words)
 
 
+def generalised_gaussian_nodes(
+    dimension: int, deviation: float, order: float, seed: int, *, factor: float = 1.0
+) -> Callable[[], Floats]:
+    """Noise of nodes with density ∝ exp(−‖γ‖₊²/2σ²), ‖·‖₊ = factor · ‖·‖_order (Han et al., Algorithm 4).
+
+    >>> tree = TreeSums(2, 4, generalised_gaussian_nodes(2, 1.0, 3.0, seed=1))
+    >>> tree.add(np.zeros(2)).shape
+    (2,)
+    """
+    words = seeded_words(seed, 0)
+    return lambda: generalised_gaussian(dimension, deviation, order, words) / factor
+
+
 def shortened(vector: Floats, bound: float) -> Floats:
     """A vector, shortened to the bound if it is longer in l_2."""
     length = float(np.linalg.norm(vector))
@@ -165,9 +179,10 @@ def play(
     *,
     noise: Noise = "printed",
     reading: Reading = "mended",
+    node_noise: Callable[[], Floats] | None = None,
     seed: int = 0,
 ) -> Floats:
-    """The noisy sum after every vector, one a row.
+    """The noisy sum after every vector, one a row. `node_noise` replaces the l₂-Gamma noise of nodes.
 
     >>> vectors = np.ones((8, 2)) / np.sqrt(2)
     >>> noisy = play(vectors, 1.0, 1.0)
@@ -186,7 +201,8 @@ def play(
         "sound": sound_scale(2 * bound, horizon, epsilon),
         "none": 0.0,
     }[noise]
-    tree = TreeSums(dimension, horizon, gamma_nodes(dimension, scale, seed), reading=reading)
+    drawn = gamma_nodes(dimension, scale, seed) if node_noise is None else node_noise
+    tree = TreeSums(dimension, horizon, drawn, reading=reading)
     if noise == "sound":
         rows = np.array([shortened(row, bound) for row in rows])
     return np.array([tree.add(row) for row in rows])

@@ -1,0 +1,110 @@
+"""If these fail, a paper is said to slip where it does not, or the numbers that show it are wrong."""
+
+from itertools import permutations
+from math import ceil, exp, log, pi, sqrt
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from discreet.lab.published import slips
+from discreet.lab.published.slips import SLIPS
+from discreet.lab.published.slips.slip import gaussian_delta
+
+NUMBERS = {
+    "the-tree-gives-twice-epsilon": ("log density ratio", 2.0),
+    "the-last-sum-leaves-without-noise": ("error of the last sum", 0.0),
+    "proofs-swap-shape-and-scale": ("deviation", sqrt(10) * 72),
+    "subgradients-move-further-than-their-bound": ("longest change", sqrt(24)),
+    "estimates-are-longer-than-their-bound": ("longest", 2 * 11 / (10**1.5 / 1000)),
+    "costs-exploration-needs-a-long-horizon": ("γ at n = 50, T = 10⁶", 50**1.5 / 100),
+    "theorem-7-prints-a-square": ("power of M", 1.0),
+    "theorem-9-prints-too-small-a-power": ("power of n", 1.5),
+    "lemma-6-drops-the-length-of-a-point": ("largest |⟨α, x⟩|", 16.0),
+    "slates-exploration-exceeds-one": ("least T", 125 * (1600 * log(100)) ** 2),
+    "theorem-8-prints-too-small-a-power": ("power of k", 2.5),
+    "the-tail-of-explorations-is-heavier": (
+        "exact",
+        sum(float(stats.binom.pmf(count, 40, 0.25)) for count in range(21, 41)),
+    ),
+    "the-direct-bound-has-a-negative-root": ("ln(kδ)", log(5e-6)),
+    "gaussian-noise-is-never-pure": ("δ at ε = 10, σ = 0.5", 9.94e-6),
+    "the-sampler-takes-a-root": ("σ meant", sqrt(8 * log(24_000)) * 12 * 8),
+    "the-smooth-norm-has-another-index": ("ratio", 100 ** (1 / 3)),
+    "the-gaussian-lemma-needs-a-small-epsilon": ("ε + ε²/(4 ln(1/δ))", 10 + 25 / log(1e6)),
+    "equation-1-is-biased": ("bias of Eq. (1)", 0.4 / 7),
+    "the-first-sample-weighs-twice": ("moved", 4 / 6),
+    "noisy-maxima-cost-twice": ("log ratio", 2 + log((1 + 99 / 2) / (1 + 101 / 2))),
+    "a-short-stream-has-no-noise": ("for n = 2", 1.5 / (4 * log(2) * log(1e6)) + sqrt(1.5 / (2 * log(2)))),
+    "the-warm-up-is-longer-than-the-stream": ("least t_0", 1.004e10),
+    "the-bandit-numbers-its-steps-wrongly": ("step", 931.0),
+    "curvature-reads-the-data-without-noise": ("if the second is", 1.0),
+    "online-trees-have-too-few-levels": ("nodes above a leaf", 10.0),
+    "the-greedy-guarantee-says-nothing": ("most that can be gained", 10_000.0),
+}
+
+
+def test_every_slip_has_a_number_here() -> None:
+    assert set(NUMBERS) == set(SLIPS)
+    assert len(SLIPS) >= 14
+
+
+@pytest.mark.parametrize("name", sorted(SLIPS))
+def test_slips_are_shown_by_the_numbers_that_they_should_have(name: str) -> None:
+    found = SLIPS[name]()
+    number, value = NUMBERS[name]
+    assert found.shown
+    assert found.name == name
+    assert found.paper in {"MIN", "MAX", "SCO", "DPCG"}
+    assert found.computed[number] == pytest.approx(value, rel=2e-3, abs=1e-12)
+
+
+def test_all_are_shown_at_once() -> None:
+    assert [slip.name for slip in slips.show_all()] == list(SLIPS)
+
+
+def test_noisy_maxima_by_integration() -> None:
+    """The chance that the lower of two scores wins, with Laplace noise, not in closed form."""
+
+    def chance(gap: float) -> float:
+        def lower_wins(noise: float) -> float:  # the other's noise is below noise − gap
+            return exp(-abs(noise)) / 2 * float(stats.laplace.cdf(noise - gap))
+
+        return float(integrate.quad(lower_wins, -30, 30 + gap, points=[0.0, gap], limit=200)[0])
+
+    ratio = log(chance(9.0) / chance(11.0))  # with s = ε = 1
+    assert ratio == pytest.approx(2 + log((1 + 9 / 2) / (1 + 11 / 2)), abs=1e-6)
+    assert ratio > 1.8
+
+
+def test_deltas_of_gaussian_noise_by_integration() -> None:
+    def excess(point: float, change: float, epsilon: float) -> float:
+        first = exp(-((point - change) ** 2) / 2)
+        return max(0.0, first - exp(epsilon - point**2 / 2)) / sqrt(2 * pi)
+
+    for epsilon, change in ((0.5, 1.0), (2.0, 1.5), (10.0, 1.9)):
+        start = epsilon / change + change / 2
+        exact = integrate.quad(excess, start, start + 30, args=(change, epsilon))[0]
+        assert gaussian_delta(epsilon, change) == pytest.approx(exact, rel=1e-6)
+
+
+def test_the_farthest_subgradients_belong_to_submodular_functions() -> None:
+    """The two of the verdict, completed by hand to functions of three items, are submodular."""
+    one = {(): -1, (0,): 1, (1,): -1, (2,): 1, (0, 1): -1, (0, 2): 1, (1, 2): -1, (0, 1, 2): -1}
+    other = {(): -1, (0,): -1, (1,): 1, (2,): -1, (0, 1): 1, (0, 2): -1, (1, 2): -1, (0, 1, 2): -1}
+    chains = []
+    for values in (one, other):
+        for first, second, third in permutations(range(3)):
+            for before in ((), (third,)):
+                single = values[tuple(sorted((*before, first)))] - values[before]
+                later = (
+                    values[tuple(sorted((*before, first, second)))] - values[tuple(sorted((*before, second)))]
+                )
+                assert later <= single
+        chains.append(np.diff([values[()], values[0,], values[0, 1], values[0, 1, 2]]))
+    assert np.linalg.norm(chains[0] - chains[1]) == pytest.approx(sqrt(24))
+
+
+def test_levels_of_short_streams() -> None:
+    """Seven vectors already need three nodes for a sum, where ⌈ln 7⌉ = 2."""
+    assert ceil(log(7)) == 2 < (7).bit_count()
