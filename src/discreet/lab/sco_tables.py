@@ -53,30 +53,6 @@ CASES: list[Case] = [
 ]
 PACES = (0.1, 0.3, 1.0, 3.0, 10.0)
 CLIPS = (0.1, 0.25, 0.5, 1.0)
-<<<<<<< HEAD
-=======
-PRINTED = {
-    "p1.5_T1000_d5": (0.017, 0.52),
-    "p1.5_T1000_d10": (0.20, 0.95),
-    "p1.5_T2000_d5": (0.0024, 0.44),
-    "p1.5_T2000_d10": (0.060, 0.89),
-    "pinf_T1000_d5": (0.036, 0.026),
-    "pinf_T1000_d10": (0.092, 0.053),
-    "pinf_T2000_d5": (0.015, 0.013),
-    "pinf_T2000_d10": (0.058, 0.038),
-}
-"""Of Algorithm 1, and of its rival: NoisySFW at p = 1.5, NoisySGD at p = ∞."""
-COLUMNS = {
-    "published": "Algorithm 1, correct noise",
-    "published_unit": "– with unit constants",
-    "published_slip_unit": "– unit constants and the slips",
-    "rival": "NoisySFW / NoisySGD",
-    "frank_wolfe": "discreet, frank-wolfe",
-    "leader": "discreet, leader",
-    "frank_wolfe_default": "frank-wolfe, untuned",
-    "leader_default": "leader, untuned",
-}
->>>>>>> published
 
 
 @dataclass(frozen=True)
