@@ -43,10 +43,10 @@ def through_doors(
 ) -> Floats:
     """The outputs of many independent turns, all release number `index`.
 
-    Each goes through a seeded door of its own that has the claimed charge.
+    Each goes through a door of its own that has the claimed charge; all draw from one stream of seeded words.
     """
-    doors = (Door(seeded_words(seed, trial), claim, index) for trial in range(trials))
-    return np.array([passage(door) for door in doors])
+    words = seeded_words(seed, 0)
+    return np.array([passage(Door(words, claim, index)) for _ in range(trials)])
 
 
 def audit(
