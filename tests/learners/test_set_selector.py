@@ -207,7 +207,7 @@ def test_one_person_costs_at_most_what_is_charged_along_any_transcript(case: Cas
 def test_the_audit_notices_half_the_noise_and_half_the_price() -> None:
     for case in choices():
         with weakened():
-            found = measured_costs(case, pairs=40, seed=4, enough=1 + 1e-6)
+            found = measured_costs(case, pairs=40, seed=1, enough=1 + 1e-6)
         assert found.largest_cost_over_charge > 1 + 1e-6, case.name
 
 

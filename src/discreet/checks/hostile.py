@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["STRANGE", "extreme_row", "hostile", "opposite"]
+__all__ = ["STRANGE", "complement", "extreme_row", "hostile", "opposite"]
 
 STRANGE: tuple[Any, ...] = (
     None,
@@ -53,6 +53,13 @@ def opposite(feedback: Any) -> Any:
     if isinstance(feedback, np.ndarray | float):
         return -feedback
     return None
+
+
+def complement(feedback: Any) -> Any:
+    """What wants all that this person does not want, and nothing else; None where there is no such thing."""
+    if isinstance(feedback, tuple) and len(feedback) == 2:
+        return complement(feedback[0]), feedback[1]
+    return np.where(feedback > 0, 0.0, 1.0) if isinstance(feedback, np.ndarray) else None
 
 
 def extreme_row(row: Floats, generator: np.random.Generator) -> Floats:

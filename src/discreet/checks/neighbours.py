@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet.checks.case import Case
-from discreet.checks.hostile import STRANGE, extreme_row, hostile, opposite
+from discreet.checks.hostile import STRANGE, complement, extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
 from discreet.turn.described import fingerprint
 from discreet.turn.plan import Plan, Step
@@ -38,8 +38,8 @@ class Neighbours:
     """Of the people, of the person who replaces, and of what is public."""
     fates: Any
     """When each round is answered."""
-    turned: bool
-    """Whether the replaced person brings the opposite."""
+    instead: str
+    """What comes in place of the replaced person: another one, the opposite, or the complement."""
     strange: Any
     """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
     contexts: tuple[Any, Any]
@@ -57,15 +57,21 @@ class Neighbours:
             changed = [_round_of_a_step(like, generator, rounds)]
         seeds = generator.integers(2**63, size=3)
         fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
+        if generator.random() < 0.3:  # nobody else: one person's weight is largest in an empty scale
+            fates[:] = "never"
         fates[changed] = "now"
-        turned = bool(generator.random() < 0.5)
-        strange = STRANGE[int(generator.integers(len(STRANGE)))] if generator.random() < 0.2 else STRANGE
+        instead = str(generator.choice(["other", "other", "opposite", "complement"]))
+        strange: Any = STRANGE
+        if generator.random() < 0.2:
+            strange = STRANGE[int(generator.integers(len(STRANGE)))]
         here = there = _hostile_contexts(case, generator)
         if here is not None and like.guarantee.notion == "joint DP" and generator.random() < 0.7:
             there = here.copy()
             there[changed] = _hostile_contexts(case, generator)[changed]
         people, other, public = (int(seed) for seed in seeds)
-        return cls(case, like, tuple(changed), (people, other, public), fates, turned, strange, (here, there))
+        return cls(
+            case, like, tuple(changed), (people, other, public), fates, instead, strange, (here, there)
+        )
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
@@ -138,8 +144,9 @@ class Neighbours:
             return self._someone(round, decision)
         if self.strange is not STRANGE:
             return self.strange
-        turn_round = opposite(self._someone(round, decision)) if self.turned else None
-        return self._someone(round, decision, self.seeds[1]) if turn_round is None else turn_round
+        turn = {"opposite": opposite, "complement": complement}.get(self.instead)
+        turned = None if turn is None else turn(self._someone(round, decision))
+        return self._someone(round, decision, self.seeds[1]) if turned is None else turned
 
 
 def _round_of_a_step(like: Learner, generator: np.random.Generator, rounds: int) -> int:

@@ -28,6 +28,9 @@ from discreet.lab.repeat import Kept, repeat
 
 __all__ = ["SIZES", "Size", "audit_case", "draw_trade_offs", "run_audit"]
 
+WEAK_PAIRS = 1000
+"""So many pairs may pass before a weakened copy counts as not caught: of paths, one in a hundred tells."""
+
 
 @dataclass(frozen=True)
 class Size:
@@ -51,7 +54,7 @@ def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, s
     asked = learner.settings.privacy
     found = measured_costs(case, pairs=pairs, seed=seed)
     with weakened():
-        weak = measured_costs(case, pairs=max(pairs, 200), seed=seed, enough=1 + 1e-6)
+        weak = measured_costs(case, pairs=max(pairs, WEAK_PAIRS), seed=seed, enough=1 + 1e-6)
     shown = attack(case, asked, runs=runs, pair=found.worst, seed=seed)
     return {
         "learner": type(learner).__name__,
