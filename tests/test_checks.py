@@ -1,6 +1,7 @@
 """The checks themselves: they must notice what they are for."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
     assert {row["learner"] for row in report["rows"]} == {"Hedge"}
     assert json.loads((tmp_path / "audit.json").read_text()) == report
     assert (tmp_path / "audit.png").stat().st_size > 0
-    assert run_audit(["hedge"], **asked, out=tmp_path, console=console) == report  # nothing is drawn anew
+    with ThreadPoolExecutor(1) as pool:  # nothing is drawn anew
+        assert run_audit(["hedge"], **asked, out=tmp_path, console=console, engine=pool) == report
     with pytest.raises(ConfigError, match="nothing is called"):
         run_audit(["fortune"], **asked, out=tmp_path, console=console)

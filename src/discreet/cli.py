@@ -236,6 +236,10 @@ def audit(
     out: Annotated[
         Path, typer.Option(help="Where to write what was found; the same command again goes on there.")
     ] = Path("audit"),
+    engine: Annotated[
+        str | None,
+        typer.Option(help="A Dask cluster's address, such as tcp://host:8786; else two processes."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Put guarantees to the test: neighbouring streams, and what everything published tells about them.
@@ -248,7 +252,14 @@ def audit(
     usual = SIZES[size]
     asked = Size(usual.pairs if pairs is None else pairs, usual.runs if runs is None else runs)
     found = run_audit(
-        list(names or []), size=asked, epsilon=epsilon, delta=delta, seed=seed, out=out, console=console
+        list(names or []),
+        size=asked,
+        epsilon=epsilon,
+        delta=delta,
+        seed=seed,
+        out=out,
+        console=console,
+        engine=engine,
     )
     if as_json:
         typer.echo(json.dumps(found))

@@ -6,7 +6,7 @@ attack on outputs (discreet/lab/black_box.py) bounds ε from below: the truth li
 
 import json
 from collections.abc import Mapping
-from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from discreet.lab.cases import cases
 from discreet.lab.choices import choices
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
+from discreet.learners.executors import executor_of
 
 __all__ = ["SIZES", "Size", "audit_case", "draw_trade_offs", "run_audit"]
 
@@ -79,12 +80,13 @@ def run_audit(
     seed: int,
     out: Path,
     console: Console,
-    executor: Executor | None = None,
+    engine: Any = None,
     workers: int = 2,
 ) -> dict[str, Any]:
     """Audit the cases that `names` begin to name (all without any); write audit.json and audit.png.
 
-    What was done before in the same folder is not done again.
+    What was done before in the same folder is not done again. `engine` is a Dask client or address, or an
+    executor; without one, there are so many processes.
     """
     pictures.require_matplotlib()
     everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
@@ -92,15 +94,16 @@ def run_audit(
     if not chosen:
         known = "; ".join(case.name for case in everything)
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
-    rows = repeat(
-        audit_case,
-        [(case.name, epsilon, delta, size.pairs, size.runs, seed) for case in chosen],
-        label="ways of learning",
-        bar=bars_on(console),
-        workers=workers,
-        kept=Kept(out / "done.jsonl"),
-        executor=executor,
-    )
+    with nullcontext() if engine is None else executor_of(engine) as executor:
+        rows = repeat(
+            audit_case,
+            [(case.name, epsilon, delta, size.pairs, size.runs, seed) for case in chosen],
+            label="ways of learning",
+            bar=bars_on(console),
+            workers=workers,
+            kept=Kept(out / "done.jsonl"),
+            executor=executor,
+        )
     report = {
         "epsilon": epsilon,
         "delta": delta,

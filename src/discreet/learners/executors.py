@@ -20,7 +20,7 @@ from discreet.arrays import Integers
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.gathering.parts import Runner
 
-__all__ = ["Crew", "crew"]
+__all__ = ["Crew", "crew", "executor_of"]
 
 PATIENCE = "10s"
 """How long a cluster may take to answer the first call."""
@@ -83,14 +83,22 @@ def crew(engine: Any) -> Iterator[Runner]:
     if engine is None:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             yield _here_if_single(Crew(threads))
-    elif isinstance(engine, str):
+        return
+    with executor_of(engine) as executor:
+        yield Crew(executor)
+
+
+@contextmanager
+def executor_of(engine: Any) -> Iterator[Executor]:
+    """The executor of a Dask client or of a cluster's address; an executor of one's own stays open."""
+    if isinstance(engine, str):
         with _client(engine) as client, client.get_executor(pure=False) as executor:
-            yield Crew(executor)
+            yield executor
     elif hasattr(engine, "get_executor"):
         with engine.get_executor(pure=False) as executor:
-            yield Crew(executor)
+            yield executor
     elif isinstance(engine, Executor):
-        yield Crew(engine)
+        yield engine
     else:
         raise ConfigError(
             f"engine must be None, a Dask client or an address such as tcp://host:8786, got {engine!r}"
