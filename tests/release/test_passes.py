@@ -116,7 +116,7 @@ def gradients(
     rows.add_through(
         "add_gradients", found, len(features), features, targets, here, before, weight, loss.code,
         float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound,
-        constant,
+        constant, 1.0,
     )  # fmt: skip
     return found.values
 

@@ -122,13 +122,14 @@ def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
 @compiled
 def add_gradients(
     features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any,
-    feature_bound: Any, low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
+    feature_bound: Any, low: Any, high: Any, constant: Any, worth: Any,
+    norm: Any, unit: Any, limit: Any, total: Any,
 ) -> None:  # fmt: skip
     """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
 
     A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
     high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
-    the slope at `here` and s′ at `before`. A gradient of length 1 is `unit` steps. What is about to be
+    the slope at `here` and s′ at `before`, times `worth`. A length of 1 is `unit` steps. What is about to be
     rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which
     leaves room for rounding each entry by at most ½ (docs/guarantees/gathering.md, Lemma 5). Samples that are
     not finite, or whose lengths overflow, add nothing.
@@ -149,7 +150,8 @@ def add_gradients(
             more = constant * before[size] if constant != 0.0 else 0.0
             earlier = product(sample, before) * shrink + more
             factor += weight * (factor - slope(code, parameter, earlier, target))
-        scale, more = unit * factor * shrink, unit * factor * constant
+        factor *= unit * worth
+        scale, more = factor * shrink, factor * constant
         length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):
             continue

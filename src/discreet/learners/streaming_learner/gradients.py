@@ -107,14 +107,34 @@ class GradientMode(Problem):
 
     # --- gradients ----------------------------------------------------------------------------------------
 
+    def rows_at_once(self, size: int) -> int:
+        """How many samples of so many numbers are held as dense rows at once."""
+        return max(1, min(MOST_ROWS, MOST_NUMBERS // size))
+
     def add_gradients(
-        self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
+        self,
+        rows: Rows,
+        total: Gathered,
+        samples: Samples,
+        here: Floats,
+        before: Floats,
+        weight: float,
+        *,
+        bound: float | None = None,
+        target: float | None = None,
+        worth: float = 1.0,
+        evened: bool = False,
     ) -> None:
-        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`."""
+        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`.
+
+        Bounds are those declared, or others that were released. Gradients are multiplied by `worth` before
+        they are clipped. Samples that were `evened` are Euclidean, and have their constant already.
+        """
         settings, loss = self.settings, self.settings.loss
-        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
-        targets_within = (-settings.target_bound, settings.target_bound)
-        pieces = samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size)))
+        order = 2.0 if evened else settings.domain.dual
+        dual = 0.0 if np.isinf(order) else float(order)
+        most = settings.target_bound if target is None else target
+        pieces = samples.dense(self.rows_at_once(rows.size))
         if isinstance(loss, CallableLoss):
             with reading(), np.errstate(all="ignore"):
                 for features, targets in pieces:
@@ -134,9 +154,11 @@ class GradientMode(Problem):
                 loss.code,
                 float(loss.parameter),
                 dual,
-                settings.feature_bound,
-                *targets_within,
-                settings.constant,
+                settings.feature_bound if bound is None else bound,
+                -most,
+                most,
+                0.0 if evened else settings.constant,
+                worth,
             )
 
     def _called(self, here: Floats, before: Floats, weight: float, x: Floats, y: float) -> Floats:

@@ -16,6 +16,7 @@ from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.streaming_learner.whitened import WhitenedLeader
 
 __all__ = ["StreamingLearner"]
 
@@ -93,7 +94,7 @@ class StreamingLearner(Learner):
     """
 
     settings_type = StreamingLearnerSettings
-    modes = (GradientLeader, FrankWolfe, FrankWolfeCorners)
+    modes = (GradientLeader, WhitenedLeader, FrankWolfe, FrankWolfeCorners)
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class StreamingLearner(Learner):
         feature_bound: float,
         target_bound: float,
         bound: float | Literal["auto"] = "auto",
-        method: Literal["auto", "frank-wolfe", "leader"] = "auto",
+        method: Literal["auto", "leader", "whitened", "frank-wolfe"] = "auto",
         curvature: float | Literal["auto"] = "auto",
         pace: float = 1.0,
         allocation: Literal["anytime", "final"] = "anytime",

@@ -17,6 +17,8 @@ MOST_NUMBERS = 10**7
 """The most coefficients."""
 LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
+MEASURED, WHITENED = 4000, 10_000
+"""From so many samples on it pays to measure lengths, and to even out directions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +30,7 @@ class StreamingLearnerSettings(Settings):
     feature_bound: float
     target_bound: float
     bound: float | Literal["auto"] = "auto"
-    method: Literal["auto", "leader", "frank-wolfe"] = "auto"
+    method: Literal["auto", "leader", "whitened", "frank-wolfe"] = "auto"
     curvature: float | Literal["auto"] = "auto"
     pace: float = 1.0
     allocation: Literal["anytime", "final"] = "anytime"
@@ -83,23 +85,47 @@ class StreamingLearnerSettings(Settings):
         return self.feature_bound if self.intercept else 0.0
 
     @property
-    def chosen_method(self) -> str:
-        """The method: as given, or the leader.
+    def classifies(self) -> bool:
+        """Whether targets are classes."""
+        return not isinstance(self.loss, CallableLoss) and self.loss.classifies
 
-        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex.
+    @property
+    def chosen_method(self) -> str:
+        """The method: as given, or by public numbers.
+
+        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex;
+        measuring rows first, where there are enough samples for it.
         """
         if self.method != "auto":
             return self.method
         draws_pay = self.domain.corners and self.privacy.pure and self.domain.dimension > 20
-        return "frank-wolfe" if draws_pay else "leader"
+        if draws_pay:
+            return "frank-wolfe"
+        return "whitened" if self.measures and self.rounds >= MEASURED else "leader"
+
+    @property
+    def measures(self) -> bool:
+        """Whether rows may be measured first."""
+        known = not isinstance(self.loss, CallableLoss) and self.bound == "auto" and self.curvature == "auto"
+        return known and not self.privacy.pure and not self.domain.corners
+
+    @property
+    def preparation(self) -> tuple[int, ...]:
+        """How many samples are measured: lengths, second moments if that pays, and lengths of gradients."""
+        rounds = self.rounds
+        lengths = max(600, int(0.03 * rounds))
+        clips = max(200, int(0.01 * rounds))
+        moments = int(max(0.05 * rounds, 12 * self.domain.dimension**1.5))
+        pays = rounds >= WHITENED and moments <= 0.15 * rounds
+        whole = (lengths, *((moments,) if pays else ()), clips)
+        return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
 
     @property
     def clip(self) -> float:
         """The longest that a sample's gradient may be."""
         if self.bound != "auto":
             return self.bound
-        classifies = not isinstance(self.loss, CallableLoss) and self.loss.classifies
-        largest = self.feature_bound * (1.0 if classifies else self.target_bound)
+        largest = self.feature_bound * (1.0 if self.classifies else self.target_bound)
         return largest * (0.25 if self.chosen_method == "leader" else 0.5)
 
     @property
