@@ -114,7 +114,7 @@ def gradients(
     features = np.atleast_2d(np.asarray(features, dtype=np.float64))
     targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
     rows.add_through(
-        "add_gradients", found, len(features), features, targets, here, before, weight, loss.code,
+        "add_gradients", found, len(features), features, targets, np.ones(len(features)), here, before, weight, loss.code,
         float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound,
         constant, 1.0,
     )  # fmt: skip

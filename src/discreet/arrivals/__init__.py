@@ -9,6 +9,7 @@ from discreet.arrivals.losses import (
     LogisticLoss,
     Loss,
     Samples,
+    SoftmaxLoss,
     SquaredLoss,
 )
 from discreet.arrivals.places import Nearby, Types
@@ -44,6 +45,7 @@ __all__ = [
     "Samples",
     "SetFunction",
     "SetFunctions",
+    "SoftmaxLoss",
     "SquaredLoss",
     "Types",
     "WeightedCoverage",

@@ -1,13 +1,12 @@
-"""How large sizes usually are, read off a noisy histogram: bins that halve from a public bound downwards.
+"""How large sizes usually are, read off a noisy histogram: bins that shrink from a public bound downwards.
 
-    bin i holds sizes in (top/2^(i+1), top/2^i]; the first also what is larger, the last what is smaller
+    bin i holds sizes in (top/r^(i+1), top/r^i]; the first also what is larger, the last what is smaller
 
 One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a function of the
 noisy counts.
 """
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from discreet.arrays import Floats, Integers
 
 __all__ = ["Sizes"]
 
-SURE = 1.5
+SURE = 3.5
 """By so many standard deviations of the noise must a count exceed what is expected beyond the quantile."""
 
 
@@ -33,23 +32,20 @@ class Sizes:
     """
 
     bins: int
+    ratio: float = 2.0
+    """Of the ends of a bin."""
 
     def cells(self, sizes: Floats, top: float) -> Integers:
         """The bin of each size; −1 for what is not finite."""
         finite = np.isfinite(sizes)
-        ratios = np.maximum(np.where(finite, sizes, 0.0) / top, 2.0 ** -(self.bins + 1))
-        halvings = np.clip(np.floor(-np.log2(ratios)), 0, self.bins - 1)
-        return np.where(finite, halvings, -1).astype(np.int64)
+        ratios = np.maximum(np.where(finite, sizes, 0.0) / top, self.ratio ** -(self.bins + 1.0))
+        steps = np.clip(np.floor(-np.log(ratios) / np.log(self.ratio)), 0, self.bins - 1)
+        return np.where(finite, steps, -1).astype(np.int64)
 
     def quantile(self, counts: Floats, *, top: float, level: float, people: float, noise: float) -> float:
         """A bound that all but about 1 − level of the sizes keep, from counts with so much noise each."""
         above = np.cumsum(counts)
         margins = SURE * noise * np.sqrt(np.arange(1, self.bins + 1))
-        found = np.flatnonzero(above > (1 - level) * people + margins)
-        halvings = int(found[0]) if len(found) else 0
-        return float(top * 2.0**-halvings)
-
-    @property
-    def spread(self) -> float:
-        """How many standard deviations of a count the count of all bins has."""
-        return sqrt(self.bins)
+        found = np.flatnonzero(above > np.maximum((1 - level) * people, margins))
+        steps = int(found[0]) if len(found) else 0
+        return float(top * self.ratio**-steps)

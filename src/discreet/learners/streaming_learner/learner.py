@@ -15,6 +15,7 @@ from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded,
 from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
+from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 
@@ -94,7 +95,7 @@ class StreamingLearner(Learner):
     """
 
     settings_type = StreamingLearnerSettings
-    modes = (GradientLeader, WhitenedLeader, FrankWolfe, FrankWolfeCorners)
+    modes = (GradientLeader, WhitenedLeader, ManyPasses, FrankWolfe, FrankWolfeCorners)
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class StreamingLearner(Learner):
         feature_bound: float,
         target_bound: float,
         bound: float | Literal["auto"] = "auto",
-        method: Literal["auto", "leader", "whitened", "frank-wolfe"] = "auto",
+        method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto",
         curvature: float | Literal["auto"] = "auto",
         pace: float = 1.0,
         allocation: Literal["anytime", "final"] = "anytime",
@@ -143,12 +144,12 @@ class StreamingLearner(Learner):
         return found.copy()
 
     @guarded
-    def observe_stream(self, features: Any, targets: Any) -> None:
+    def observe_stream(self, features: Any, targets: Any, shares: Any = None) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
-        The result is in `coefficients`.
+        `shares` says how much each counts, from 0 to 1. The result is in `coefficients`.
         """
-        samples = Samples(features, targets)
+        samples = Samples(features, targets, shares)
         self._refuse_beyond(len(samples))
         position = 0
         while position < len(samples):

@@ -5,7 +5,14 @@ from math import ceil, inf, sqrt
 from typing import Any, Literal, Self
 
 from discreet import require
-from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, SquaredLoss
+from discreet.arrivals.losses import (
+    CallableLoss,
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    SoftmaxLoss,
+    SquaredLoss,
+)
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.errors import ConfigError
 from discreet.turn.schedule import EqualBlocks
@@ -26,11 +33,13 @@ class StreamingLearnerSettings(Settings):
     """What `StreamingLearner` is made with: its parameters, as public data."""
 
     domain: LpBall | Box | Simplex
-    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | CallableLoss = SquaredLoss()
+    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss = (
+        SquaredLoss()
+    )
     feature_bound: float
     target_bound: float
     bound: float | Literal["auto"] = "auto"
-    method: Literal["auto", "leader", "whitened", "frank-wolfe"] = "auto"
+    method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto"
     curvature: float | Literal["auto"] = "auto"
     pace: float = 1.0
     allocation: Literal["anytime", "final"] = "anytime"
@@ -54,7 +63,11 @@ class StreamingLearnerSettings(Settings):
             require.number("high", self.domain.high, self.domain.low + SMALLEST, LARGEST)
         else:
             require.number("radius", self.radius, SMALLEST, LARGEST)
-        if self.intercept and self.domain.dimension < 2:
+        if self.domain.dimension % self.classes:
+            raise ConfigError(
+                f"dimension must be a multiple of the {self.classes} classes, got {self.domain.dimension}"
+            )
+        if self.intercept and self.width < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
         if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
             raise ConfigError(
@@ -75,9 +88,24 @@ class StreamingLearnerSettings(Settings):
         return self.horizon
 
     @property
+    def classes(self) -> int:
+        """How many rows of coefficients there are."""
+        return self.loss.classes if isinstance(self.loss, SoftmaxLoss) else 1
+
+    @property
+    def width(self) -> int:
+        """How many coefficients there are in a row, with the constant's."""
+        return self.domain.dimension // self.classes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the coefficients."""
+        return (self.width,) if self.classes == 1 else (self.classes, self.width)
+
+    @property
     def features(self) -> int:
         """How many numbers a sample has besides its target."""
-        return self.domain.dimension - self.intercept
+        return self.width - self.intercept
 
     @property
     def constant(self) -> float:
@@ -106,8 +134,9 @@ class StreamingLearnerSettings(Settings):
     @property
     def measures(self) -> bool:
         """Whether rows may be measured first."""
-        known = not isinstance(self.loss, CallableLoss) and self.bound == "auto" and self.curvature == "auto"
-        return known and not self.privacy.pure and not self.domain.corners
+        known = not isinstance(self.loss, CallableLoss | SoftmaxLoss)
+        free = self.bound == "auto" and self.curvature == "auto"
+        return known and free and not self.privacy.pure and not self.domain.corners
 
     @property
     def preparation(self) -> tuple[int, ...]:

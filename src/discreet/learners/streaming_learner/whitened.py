@@ -22,7 +22,7 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 
 from dataclasses import replace
 from functools import cached_property
-from math import ceil, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ __all__ = ["WhitenedLeader"]
 BOUNDS = Sizes(bins=20)
 """Of the bins of stage 0: a millionth of the declared bound."""
 CLIPS = Sizes(bins=24)
+ROOM = 2.0
+"""How much wider than measured bounds are: bins halve."""
+FLAT_CLIP, EVENED_CLIP = 0.35, 0.7
+"""The clip: of the measured bounds, and of the length that nine in ten gradients keep."""
 FAR = 1e100
 """A bound that no evened row reaches."""
 
@@ -188,14 +192,14 @@ class WhitenedLeader(NoisySum):
         measured = block["measured"]
         gathering = measured.gathering
         first = 0
-        for features, targets in samples.dense(self.rows_at_once(self.size)):
+        for piece in samples.dense(self.rows_at_once(self.size)):
             if isinstance(gathering, Gram):
-                gathering.add(measured, self._present(features, targets, public) / public["length"])
+                gathering.add(measured, self._present(piece, public) / public["length"])
             else:
                 assert isinstance(gathering, OneChoice)
-                rounds = batch.rounds[first : first + len(targets)]
-                gathering.add(measured, self._cells(public, rounds, features, targets))
-            first += len(targets)
+                rounds = batch.rounds[first : first + len(piece)]
+                gathering.add(measured, self._cells(public, rounds, piece.features, piece.targets))
+            first += len(piece)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
@@ -238,6 +242,14 @@ class WhitenedLeader(NoisySum):
         target = settings.target_bound if settings.classifies else found[2]
         return {"bound": found[0], "length": found[1], "target": target}
 
+    def _wide(self, public: State) -> dict[str, float]:
+        """Bounds with room: to cut what was measured a little short costs more than noise does."""
+        settings = self.settings
+        return {
+            "bound": min(ROOM * public["bound"], settings.feature_bound),
+            "target": min(ROOM * public["target"], settings.target_bound),
+        }
+
     # --- stage 1: directions that stand out ---------------------------------------------------------------
 
     def _evened(self, public: State, totals: Floats) -> State:
@@ -249,9 +261,9 @@ class WhitenedLeader(NoisySum):
         evening = Evening.read(matrix, noise=noise)
         return evening.state() if evening.spikes else {}
 
-    def _present(self, features: Floats, targets: Floats, public: State) -> Floats:
-        rows = self._evened_rows(public, features)
-        rows[~np.isfinite(targets)] = np.nan
+    def _present(self, samples: Samples, public: State) -> Floats:
+        rows = self._evened_rows(public, samples.features)
+        rows[~np.isfinite(samples.targets)] = np.nan  # whoever has no target says nothing
         return rows
 
     # --- stage 2: the clip --------------------------------------------------------------------------------
@@ -266,14 +278,15 @@ class WhitenedLeader(NoisySum):
     def _clipped(self, public: State, counts: Floats) -> State:
         if not len(public["directions"]):
             slope = 1.0 if self.settings.classifies else public["target"]
-            return {"clip": 0.25 * public["bound"] * slope}
+            return {"clip": FLAT_CLIP * public["bound"] * slope}
         noise, people = self.clips.standard_deviation, self.preparation[-1]
         clip = CLIPS.quantile(counts, top=self._most, level=0.9, people=people, noise=noise)
-        return {"clip": clip}
+        return {"clip": EVENED_CLIP * clip}
 
     def _slopes(self, public: State, targets: Floats) -> Floats:
         """How steep the loss is before anything is learned."""
-        clipped = np.clip(targets, -public["target"], public["target"])
+        most = self._wide(public)["target"]
+        clipped = np.clip(targets, -most, most)
         return np.asarray(np.abs(self.settings.loss.slopes(np.zeros(len(targets)), clipped)))
 
     # --- then: the leader ---------------------------------------------------------------------------------
@@ -281,17 +294,16 @@ class WhitenedLeader(NoisySum):
     def _add_gradients(self, public: State, block: Block, samples: Samples) -> None:
         evening = Evening.of_state(public)
         here, worth = public["point"], 1 / public["clip"]
-        bounds = {"target": public["target"], "worth": worth}
+        bounds = self._wide(public) | {"worth": worth}
         if not evening.spikes:
-            self.add_gradients(
-                self.gradient_rows, block["gradient"], samples, here, here, 0.0, bound=public["bound"], **bounds
-            )
+            self.add_gradients(self.gradient_rows, block["gradient"], samples, here, here, 0.0, **bounds)
             return
+        bounds["bound"] = FAR
         here = evening.times(here, 0.5)
-        for features, targets in samples.dense(self.rows_at_once(self.size)):
-            mapped = Samples(self._evened_rows(public, features), targets)
+        for piece in samples.dense(self.rows_at_once(self.size)):
+            mapped = Samples(self._evened_rows(public, piece.features), piece.targets, piece.shares)
             self.add_gradients(
-                self.gradient_rows, block["gradient"], mapped, here, here, 0.0, bound=FAR, evened=True, **bounds
+                self.gradient_rows, block["gradient"], mapped, here, here, 0.0, evened=True, **bounds
             )
 
     def _followed(self, public: State, kept: State, block: Block, door: Door) -> tuple[State, State]:
@@ -340,20 +352,6 @@ class WhitenedLeader(NoisySum):
 
     def _evened_rows(self, public: State, features: Floats) -> Floats:
         """Rows within the declared bound, with the constant, as the map sees them."""
-        from discreet.arrivals import measured
-
-        settings, evening = self.settings, Evening.of_state(public)
-        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
-        rows = np.empty((len(features), self.size))
+        evening = Evening.of_state(public)
         power = -0.5 if evening.spikes else 0.0
-        measured.even_rows(
-            features,
-            settings.constant,
-            dual,
-            settings.feature_bound,
-            evening.vectors,
-            evening.values**power,
-            float(evening.rest**power),
-            rows,
-        )
-        return rows
+        return self.evened(features, evening.vectors, evening.values**power, float(evening.rest**power))

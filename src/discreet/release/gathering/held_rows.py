@@ -1,8 +1,8 @@
 """Rows kept for one release, which adds them up again and again: gains on top of what was just chosen.
 
 What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more than the
-log it came from. Each `total` adds up a function of single rows through `Rows`, which clips it; so one person
-moves every total by at most what `Rows` says.
+log it came from. Each `total` adds up a function of single rows through `Rows`, `Gram`, `Moments` or `OneChoice`,
+which clip it; so one person moves every total by at most what these say.
 
 Guarantee   docs/guarantees/gathering.md, Lemma 4
 Runtime     O(numbers held) a total; memory two bytes a number
@@ -17,6 +17,9 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, Gathering, as_shape, kernels
+from discreet.release.gathering.gram import Gram
+from discreet.release.gathering.moments import Moments
+from discreet.release.gathering.one_choice import OneChoice
 from discreet.release.gathering.rows import Rows
 
 __all__ = ["HeldRows"]
@@ -25,6 +28,10 @@ CHUNK = 1024
 """How many people's rows are floats at once."""
 FULL = 2**16 - 1
 """The integer that stands for 1."""
+
+
+Onto = Rows | Gram | Moments | OneChoice
+"""What rows may be added up by: each clips what a person brings, and states what it moves."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,14 @@ class HeldRows(Gathering):
         gathered.additions += 1
         kernels().hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
-    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:
-        """The sum over people of a function of their own row, clipped and quantised by `onto`."""
+    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Any], onto: Onto) -> Gathered:
+        """The sum over people of a function of their own row, clipped and quantised by `onto`.
+
+        It gives what `onto.add` takes: rows or cells, or a tuple of contexts, rewards and slots.
+        """
         sums = onto.empty()
         for first in range(0, self.shape[0], CHUNK):
             rows = gathered.values[first : first + CHUNK].astype(np.float64) / FULL
-            onto.add(sums, of_rows(rows))
+            found = of_rows(rows)
+            onto.add(sums, *(found if isinstance(found, tuple) else (found,)))
         return sums
