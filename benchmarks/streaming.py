@@ -159,7 +159,7 @@ def accuracy(name: str, epsilon: float | None, seed: int) -> float:
         features = (2 * features - low - high) / (high - low)
         model = SGDClassifier(loss="log_loss", max_iter=1, tol=None, average=True, random_state=seed)
     else:
-        model = PrivateStreamingClassifier(epsilon, 1e-5, feature_range=(low, high))
+        model = PrivateStreamingClassifier(epsilon, 1e-5, classes=(0, 1), feature_range=(low, high))
     model.fit(features[train], classes[train])
     return float(model.score(features[test], classes[test]))
 

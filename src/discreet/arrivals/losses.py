@@ -236,7 +236,9 @@ class Samples:
             else:
                 self.features = np.asarray(features, dtype=np.float64)
             self.targets = np.asarray(targets, dtype=np.float64)
-            self.shares = np.ones(len(self.targets)) if shares is None else np.asarray(shares, dtype=np.float64)
+            self.shares = (
+                np.ones(len(self.targets)) if shares is None else np.asarray(shares, dtype=np.float64)
+            )
         except Exception:  # whatever a person's own type raises may tell about them
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):

@@ -1,6 +1,7 @@
 """What the methods of `StreamingLearner` share: samples that come in, and sums of their clipped gradients."""
 
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,14 @@ class GradientMode(Problem):
                 f"{rows.size} coefficients are too many for this budget: ask for fewer releases "
                 "(a larger block), or use frank-wolfe over an l₁ ball or a simplex"
             )
+
+    def scattered(self, variance: float, samples: float, clip: float, bent: float) -> float:
+        """About how far off a coefficient is, if the total of gradients has this variance.
+
+        `bent` is the curvature of all samples together. Their own scatter is taken from the clip: it is as
+        long as most gradients are.
+        """
+        return sqrt(variance + samples * clip**2 / self.settings.width) / max(bent, 1e-300)
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
         return np.asarray(repeated(public["coefficients"], len(rounds)))
@@ -165,12 +174,12 @@ class GradientMode(Problem):
             sample = (piece.features, piece.targets, piece.shares)
             if isinstance(loss, SoftmaxLoss):
                 table = here.reshape(loss.classes, -1)
-                through = ("add_class_gradients", total, len(piece), *sample, table)
-                rows.add_through(*through, dual, bound, constant, worth)
+                bounds = (dual, bound, constant, worth)
+                rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
                 continue
-            through = ("add_gradients", total, len(piece), *sample, here, before)
-            slope = (float(weight), loss.code, float(loss.parameter))
-            rows.add_through(*through, *slope, dual, bound, -most, most, constant, worth)
+            slope = (here, before, float(weight), loss.code, float(loss.parameter))
+            within = (dual, bound, -most, most, constant, worth)
+            rows.add_through("add_gradients", total, len(piece), *sample, *slope, *within)
 
     def _called(
         self, here: Floats, before: Floats, weight: float, x: Floats, y: float, share: float

@@ -23,6 +23,8 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from discreet.arrivals.losses import CallableLoss
 from discreet.decide.leader import Leader
 from discreet.learners.streaming_learner.gradients import NoisySum
@@ -57,7 +59,11 @@ class GradientLeader(NoisySum):
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
         begin = self.settings.domain.start()
-        return public | self.leader.start() | {"coefficients": begin, "mean": begin}, kept
+        return public | self.leader.start() | {
+            "coefficients": begin,
+            "mean": begin,
+            "errors": np.full(begin.shape, inf),
+        }, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"gradient": self.gradient.gathering}
@@ -72,10 +78,14 @@ class GradientLeader(NoisySum):
         count = door.index + 1
         total = self.gradient.next(public, kept, block, door)
         mean = public["mean"] + (public["point"] - public["mean"]) / count
-        bent = self.curvature * self.settings.schedule.end(door.index)
-        memory = self.leader.bent(public, total.values, mean, bent, **total.variances)
+        samples = self.settings.schedule.end(door.index)
+        bent = self.curvature * samples
+        memory = self.leader.bent(public, total.values.reshape(-1), mean, bent, **total.variances)
+        stiff = bent + self.leader.stiffness(memory)
+        error = self.scattered(total.variance, samples, self.settings.clip, stiff)
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
-        return total.public | memory | {"mean": mean, "coefficients": average}, total.kept
+        found = {"mean": mean, "coefficients": average, "errors": np.full(mean.shape, error)}
+        return total.public | memory | found, total.kept
 
 
 def curvature_of(settings: StreamingLearnerSettings, feature_bound: float) -> float:

@@ -7,6 +7,8 @@ Guarantee   docs/guarantees/streaming.md
 
 from typing import Any, Literal
 
+import numpy as np
+
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss, Samples
 from discreet.budget.privacy import Privacy
@@ -39,8 +41,9 @@ class StreamingLearner(Learner):
         Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
         discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)`
-        of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)`,
+        `SoftmaxLoss(classes)` (targets 0, 1, …; the domain holds one row of coefficients after another, one a
+        class) of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
     horizon
         How many samples.
     privacy
@@ -55,9 +58,12 @@ class StreamingLearner(Learner):
         The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe:
         half) of feature_bound · target_bound; for classifiers of feature_bound.
     method
-        "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁
-        balls and simplices drawn by the exponential mechanism), or "auto": leader, but for pure guarantees
-        over l₁ balls and simplices frank-wolfe.
+        "leader" (regularised leader on noisy sums of gradients), "whitened" (the same after lengths,
+        directions and the clip were measured on samples of their own), "passes" (samples are held for one
+        release at the end, with many passes over them), "frank-wolfe" (corners of the domain; for l₁ balls
+        and simplices drawn by the exponential mechanism), or "auto", by public numbers: whitened from 4,000
+        samples on, else leader; for pure guarantees over l₁ balls and simplices frank-wolfe. `facts` says
+        what was chosen.
     curvature
         Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
         sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,
@@ -141,6 +147,17 @@ class StreamingLearner(Learner):
     def coefficients(self) -> Floats:
         """The newest released coefficients; the last one is the intercept if there is one."""
         found: Floats = self._engine.public["coefficients"]
+        return found.copy()
+
+    @property
+    def standard_errors(self) -> Floats:
+        """About how far off each newest coefficient is, to first order; from released values only.
+
+        Counts the noise and, by the clip, the scatter of samples; infinite before the first release, NaN for
+        frank-wolfe, which has no such estimate.
+        """
+        public = self._engine.public
+        found: Floats = public["errors"] if "errors" in public else np.full(self.coefficients.shape, np.nan)
         return found.copy()
 
     @guarded

@@ -63,7 +63,7 @@ HIDDEN = 0.1
 PRIOR, MOST_RIDGE = 0.1, 0.2
 """Regressions: the square that evened coefficients have together, in squares of the target's bound; and the
 strongest ridge."""
-FEW = 0.006
+FEW = 0.04
 """Regressions: if noise would hide more than this share of second moments, one ridge is better."""
 MOST_HELD = 2**31
 """Numbers."""
@@ -157,16 +157,22 @@ class ManyPasses(GradientMode):
         if self.kind == "classes":
             evening = EVENING["classes"]
             grams = self._grams(1, evening) if self.hidden <= HIDDEN * sqrt(evening) else ()
-            steps = self._steps(np.ones(CLASS_PASSES), left - evening * len(grams))
+            count = self._count(CLASS_PASSES)
+            steps = self._steps(np.ones(count), left - evening * len(grams))
             return Passes(lengths, None, grams, (), steps)
         if self.hidden > FEW:
             once = Once.for_budget(budget * left, Moments.of(1, self.settings.width))
             return Passes(lengths, once, (), (), ())
         evening = EVENING["regression"]
         clips = (Once.for_budget(budget * MEASURING, OneChoice((CLIPS.bins,))),) * 2
-        weights = np.append(np.ones(REGRESSION_PASSES - 1), float(REGRESSION_PASSES))
+        count = self._count(REGRESSION_PASSES)
+        weights = np.append(np.ones(count - 1), float(count))
         steps = self._steps(weights, left - evening - 2 * MEASURING)
         return Passes(lengths, None, self._grams(2, evening), clips, steps)
+
+    def _count(self, most: int) -> int:
+        """How many passes: not more than half as many as samples."""
+        return max(4, min(most, self.settings.rounds // 2))
 
     def _grams(self, count: int, share: float) -> tuple[Once, ...]:
         budget = self.settings.privacy.budget * (share / count)
@@ -213,7 +219,7 @@ class ManyPasses(GradientMode):
         for piece in self.samples(batch).dense(self.rows_at_once(self.columns)):
             rows = self.within(piece.features) / self.longest
             numbers = np.column_stack([np.ones(len(piece)), piece.shares, self._folded(piece.targets), rows])
-            there = np.isfinite(numbers).all(axis=1)
+            there = np.asarray(np.isfinite(numbers).all(axis=1))
             numbers[:, 3:] = (numbers[:, 3:] + 1) / 2
             places = batch.rounds[first : first + len(piece)] - batch.begin
             held.add(block["held"], places, np.where(there[:, None], numbers, 0.0))
@@ -404,5 +410,5 @@ class Descent:
         inside = domain.project(there)
         if np.array_equal(inside, there):
             return point
-        return np.linalg.solve(self.map.T, (inside.reshape(begin.shape) - begin).T).T
-
+        back = np.linalg.solve(self.map.T, (inside.reshape(begin.shape) - begin).T)
+        return np.asarray(back.T, dtype=np.float64)

@@ -67,6 +67,10 @@ class StreamingLearnerSettings(Settings):
             raise ConfigError(
                 f"dimension must be a multiple of the {self.classes} classes, got {self.domain.dimension}"
             )
+        if self.classes > 1 and self.chosen_method in ("whitened", "frank-wolfe"):
+            raise ConfigError(
+                f"method {self.chosen_method} learns one margin: use leader or passes for classes"
+            )
         if self.intercept and self.width < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
         if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
@@ -127,6 +131,7 @@ class StreamingLearnerSettings(Settings):
         if self.method != "auto":
             return self.method
         draws_pay = self.domain.corners and self.privacy.pure and self.domain.dimension > 20
+        draws_pay = draws_pay and self.classes == 1
         if draws_pay:
             return "frank-wolfe"
         return "whitened" if self.measures and self.rounds >= MEASURED else "leader"
@@ -145,7 +150,7 @@ class StreamingLearnerSettings(Settings):
         lengths = max(600, int(0.03 * rounds))
         clips = max(200, int(0.01 * rounds))
         moments = int(max(0.05 * rounds, 12 * self.domain.dimension**1.5))
-        pays = rounds >= WHITENED and moments <= 0.15 * rounds
+        pays = self.method == "whitened" or (rounds >= WHITENED and moments <= 0.15 * rounds)
         whole = (lengths, *((moments,) if pays else ()), clips)
         return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
 

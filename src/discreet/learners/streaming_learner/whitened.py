@@ -28,10 +28,19 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.losses import Samples
+from discreet.arrivals.losses import (
+    CallableLoss,
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    Samples,
+    SoftmaxLoss,
+    SquaredLoss,
+)
 from discreet.budget.privacy import Charge
 from discreet.decide.evening import Evening
 from discreet.decide.leader import Leader
+from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.gradients import NoisySum
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.leader import curvature_of
@@ -64,10 +73,26 @@ class WhitenedLeader(NoisySum):
         return bool(settings.chosen_method == "whitened")
 
     def check(self) -> None:
+        settings = self.settings
+        if isinstance(settings.loss, CallableLoss | SoftmaxLoss):
+            raise ConfigError(
+                "rows are measured for losses with one margin of discreet.arrivals: use method='leader'"
+            )
+        if settings.privacy.pure or settings.domain.corners:
+            raise ConfigError(
+                "measuring rows needs delta > 0 and a domain that is no l₁ ball or simplex: use method='leader'"
+            )
         super().check()
         if self.gram is not None:
             assert isinstance(self.gram.gathering, Gram)
             self.gram.gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
+
+    @property
+    def loss(self) -> SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss:
+        """The loss of a margin."""
+        loss = self.settings.loss
+        assert not isinstance(loss, CallableLoss | SoftmaxLoss)
+        return loss
 
     # --- the plan -----------------------------------------------------------------------------------------
 
@@ -167,7 +192,8 @@ class WhitenedLeader(NoisySum):
         begin = settings.domain.start()
         flat = Evening(np.empty((0, self.size)), np.empty(0), 1.0)
         measured = {"bound": settings.feature_bound, "target": settings.target_bound, "clip": 1.0}
-        state = {"stage": 0, "coefficients": begin, "mean": begin, "length": self.longest}
+        unknown = np.full(begin.shape, np.inf)
+        state = {"stage": 0, "coefficients": begin, "mean": begin, "errors": unknown, "length": self.longest}
         return public | self.leader.start() | flat.state() | measured | state, kept
 
     @property
@@ -273,7 +299,7 @@ class WhitenedLeader(NoisySum):
         """The longest gradient that has a bin of its own."""
         settings = self.settings
         slope = 1.0 if settings.classifies else settings.target_bound
-        return 32 * settings.loss.curvature * slope * sqrt(self.size)
+        return 32 * self.loss.curvature * slope * sqrt(self.size)
 
     def _clipped(self, public: State, counts: Floats) -> State:
         if not len(public["directions"]):
@@ -287,7 +313,7 @@ class WhitenedLeader(NoisySum):
         """How steep the loss is before anything is learned."""
         most = self._wide(public)["target"]
         clipped = np.clip(targets, -most, most)
-        return np.asarray(np.abs(self.settings.loss.slopes(np.zeros(len(targets)), clipped)))
+        return np.asarray(np.abs(self.loss.slopes(np.zeros(len(targets)), clipped)))
 
     # --- then: the leader ---------------------------------------------------------------------------------
 
@@ -321,17 +347,22 @@ class WhitenedLeader(NoisySum):
         evening = Evening.of_state(public)
         if evening.spikes:
             memory = {"point": self._ridged(evening, total, mean, samples)}
+            bent = self.loss.curvature * samples
+            errors = np.sqrt(evening.diagonal(-1.0))
         else:
-            curvature = curvature_of(self.settings, public["bound"])
-            memory = self.leader.bent(public, total.values, mean, curvature * samples, **total.variances)
+            bent = curvature_of(self.settings, public["bound"]) * samples
+            memory = self.leader.bent(public, total.values, mean, bent, **total.variances)
+            bent += self.leader.stiffness(memory)
+            errors = np.ones(self.size)
+        errors = errors * self.scattered(total.variance, samples, clip, bent)
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
-        after = total.public | memory | {"mean": mean, "coefficients": average}
-        return public | after, kept | total.kept
+        found = {"mean": mean, "coefficients": average, "errors": errors}
+        return public | total.public | memory | found, kept | total.kept
 
     def _ridged(self, evening: Evening, total: Total, mean: Floats, samples: int) -> Floats:
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""
         domain = self.settings.domain
-        bent = self.settings.loss.curvature / 2 * samples
+        bent = self.loss.curvature / 2 * samples
         radius = domain.diameter(2.0) / 2
         begin = domain.start()
         ridge = total.variance / bent / (radius**2 / self.size)
