@@ -15,10 +15,11 @@ PUBLIC_CLASSES = (
 )
 LOOSE = 20.0
 """An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
+ZERO = "a weight of zero still uses up its round, and has noise"
 WEIGHTS = {
     "check_all_zero_sample_weights_error": "whether all weights are zero is something about the people",
-    "check_sample_weight_equivalence_on_dense_data": "a weight of zero still uses up its round, and has noise",
-    "check_sample_weight_equivalence_on_sparse_data": "a weight of zero still uses up its round, and has noise",
+    "check_sample_weight_equivalence_on_dense_data": ZERO,
+    "check_sample_weight_equivalence_on_sparse_data": ZERO,
 }
 UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {

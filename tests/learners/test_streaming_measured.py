@@ -1,4 +1,4 @@
-"""If these fail, samples that are measured first or held for many passes are given away, or measured in vain."""
+"""If these fail, samples that are measured first or held for many passes are given away, or in vain."""
 
 from math import inf, sqrt
 from typing import Any
@@ -260,5 +260,5 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
     ],
 )
 def test_what_a_method_cannot_do_is_refused_with_the_remedy(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match="use |multiple"):
+    with pytest.raises(ConfigError, match=r"use |multiple"):
         made(**wrong)

@@ -24,7 +24,9 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     classes
         The classes, two or more. A parameter without default, because which classes occur is something about
         the people.
-    epsilon, delta, feature_range, p, radius, weight_bound, horizon, method, bound, pace, curvature, block, seed
+    epsilon, delta, feature_range, p, radius, weight_bound, horizon
+        As for `PrivateStreamingRegressor`.
+    method, bound, pace, curvature, block, seed
         As for `PrivateStreamingRegressor`.
 
     Attributes
@@ -110,7 +112,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         return LogisticLoss() if len(self.classes) == 2 else SoftmaxLoss(len(self.classes))
 
     def decision_function(self, X: Any) -> Floats:
-        """Positive for the second class; with more than two, one column a class, the largest the likeliest."""
+        """Positive for the second class; with more than two, one column a class."""
         margins = self._margins(X)
         return margins[:, 0] if len(self.classes) == 2 else margins
 

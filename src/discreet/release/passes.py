@@ -129,10 +129,11 @@ def add_gradients(
 
     A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
     high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
-    the slope at `here` and s′ at `before`, times `worth` and the sample's share (0 to 1). A length of 1 is `unit` steps. What is about to be
-    rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which
-    leaves room for rounding each entry by at most ½ (docs/guarantees/gathering.md, Lemma 5). Samples that are
-    not finite, or whose lengths overflow, add nothing.
+    the slope at `here` and s′ at `before`, times `worth` and the sample's share (0 to 1). A length of 1 is
+    `unit` steps. What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if
+    it is longer than `limit`, which leaves room for rounding each entry by at most ½
+    (docs/guarantees/gathering.md, Lemma 5). Samples that are not finite, or whose lengths overflow, add
+    nothing.
     """
     size = features.shape[1]
     for row in range(features.shape[0]):
@@ -210,7 +211,8 @@ def add_class_gradients(
         # The norm of a product of two vectors is the product of their norms, in all three.
         across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst
         length = length_of(sample, root, scale, more, norm) * across
-        if not (np.isfinite(length) and np.isfinite(scale)):
+        # Of chances that are no numbers the largest may be one: their sum is not.
+        if not (np.isfinite(length) and np.isfinite(scale) and np.isfinite(sizes)):
             continue
         if length > limit:
             scale *= limit / length

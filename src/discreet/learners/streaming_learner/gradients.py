@@ -116,7 +116,7 @@ class GradientMode(Problem):
         return Samples(x.reshape(1, -1), y.reshape(1))
 
     def within(self, features: Floats) -> Floats:
-        """Rows within the declared bound, with the constant if there is one; NaN where they are not finite."""
+        """Rows within the declared bound, with the constant if there is one; NaN if they are not finite."""
         return self.evened(features, np.empty((0, self.settings.width)), np.empty(0), 1.0)
 
     def evened(self, features: Floats, directions: Floats, factors: Floats, rest: float) -> Floats:

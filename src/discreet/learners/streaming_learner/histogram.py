@@ -2,8 +2,8 @@
 
     bin i holds sizes in (top/r^(i+1), top/r^i]; the first also what is larger, the last what is smaller
 
-One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a function of the
-noisy counts.
+One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a function of
+the noisy counts.
 """
 
 from dataclasses import dataclass

@@ -41,9 +41,9 @@ class StreamingLearner(Learner):
         Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
         discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)`,
-        `SoftmaxLoss(classes)` (targets 0, 1, …; the domain holds one row of coefficients after another, one a
-        class) of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `SoftmaxLoss(classes)`
+        (targets 0, 1, …; the domain holds one row of coefficients after another, one a class),
+        `GeneralisedLinearLoss(link)` of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
     horizon
         How many samples.
     privacy

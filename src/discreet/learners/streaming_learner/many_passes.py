@@ -1,4 +1,4 @@
-"""Many passes over samples that are held for one release: noisy gradient descent on rows that were evened out.
+"""Many passes over samples that are held for one release: noisy gradient descent on rows evened out.
 
     lengths      a histogram of ‖x‖: rows are divided by what they usually are
     directions   second moments, once or twice: a map W to rows z = Wx whose directions are alike
@@ -8,10 +8,10 @@ All of it reads the same people, so shares of one budget add up; that is far bet
 for each, since noise grows with one over the root of a budget's share, and with one over a share of people.
 
 Regressions of few samples, whose directions noise would hide: one release of second moments and moments, and
-a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is Newton's. What the last step
-adds stays, so it has half of the budget; the clip is a quantile of lengths of gradients, read twice: residuals
-shrink. Classifiers: steps of clipped, hence nearly normalised, gradients whose sum is fixed, and an average
-with weights that grow.
+a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is Newton's. What the last
+step adds stays, so it has half of the budget; the clip is a quantile of lengths of gradients, read twice, as
+residuals shrink. Classifiers: steps of clipped, hence nearly normalised, gradients whose sum is fixed, and an
+average with weights that grow.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 4
 Runtime     O(d·classes) a sample and pass, O(d²) for second moments; memory two bytes a number
@@ -57,7 +57,7 @@ REGRESSION_PASSES, CLASS_PASSES = 20, 50
 CLIP = 0.2
 """Classifiers: the clip, in lengths of rows."""
 WAY = {"even": 2000.0, "plain": 500.0}
-"""Classifiers: how far all steps together go, in clips, if noise is small; no farther than there are samples."""
+"""Classifiers: how far all steps together go, in clips, if noise is small and samples are as many."""
 HIDDEN = 0.1
 """Classifiers: second moments pay if noise hides less than this share of their trace."""
 PRIOR, MOST_RIDGE = 0.1, 0.2

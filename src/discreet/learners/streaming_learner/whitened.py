@@ -1,4 +1,4 @@
-"""The leader on rows that were measured first: lengths, directions and the clip come from samples of their own.
+"""The leader on rows that were measured first: lengths, directions and clip come from other samples.
 
     stage 0    lengths of rows and sizes of targets, as one histogram: bounds that fit
     stage 1    second moments of rows: the directions that stand out, and a map that evens them out
@@ -76,11 +76,11 @@ class WhitenedLeader(NoisySum):
         settings = self.settings
         if isinstance(settings.loss, CallableLoss | SoftmaxLoss):
             raise ConfigError(
-                "rows are measured for losses with one margin of discreet.arrivals: use method='leader'"
+                "rows are measured for losses of one margin that are known: use method='leader'"
             )
         if settings.privacy.pure or settings.domain.corners:
             raise ConfigError(
-                "measuring rows needs delta > 0 and a domain that is no l₁ ball or simplex: use method='leader'"
+                "measuring rows needs delta > 0, and no l₁ ball or simplex as domain: use method='leader'"
             )
         super().check()
         if self.gram is not None:

@@ -1,8 +1,8 @@
 """Rows kept for one release, which adds them up again and again: gains on top of what was just chosen.
 
 What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more than the
-log it came from. Each `total` adds up a function of single rows through `Rows`, `Gram`, `Moments` or `OneChoice`,
-which clip it; so one person moves every total by at most what these say.
+log it came from. Each `total` adds up a function of single rows through `Rows`, `Gram`, `Moments` or
+`OneChoice`, which clip it; so one person moves every total by at most what these say.
 
 Guarantee   docs/guarantees/gathering.md, Lemma 4
 Runtime     O(numbers held) a total; memory two bytes a number
