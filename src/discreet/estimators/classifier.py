@@ -52,7 +52,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         classes: Any,
         feature_range: Any,
         p: float = 2.0,
-        radius: float = 5.0,
+        radius: float | str = "auto",
         weight_bound: float = 1.0,
         horizon: int | None = None,
         method: str = "auto",

@@ -18,6 +18,8 @@ from discreet.learners.streaming_learner import StreamingLearner
 
 __all__ = ["PrivateLinear"]
 
+RADIUS = {"stream": 3.0, "passes": 30.0}
+"""Where coefficients lie if nobody says."""
 MOST_HELD = 2**30
 """The most numbers that a batch may hold; larger ones are streamed."""
 
@@ -32,10 +34,14 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _begin(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
         """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
         loss, size, length = self._loss(), features + 1, self._length(features + 1)
-        if not isinstance(self.radius, int | float):
-            raise ConfigError(f"radius must be a number, got {self.radius!r}")
         rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
-        domain = LpBall(rows * size, float(self.p), float(self.radius) * length)
+        method = self.method if streams else self._method_of_fit(rows * size, horizon)
+        radius = (
+            RADIUS["passes" if method == "passes" else "stream"] if self.radius == "auto" else self.radius
+        )
+        if not isinstance(radius, int | float):
+            raise ConfigError(f"radius must be a number or auto, got {self.radius!r}")
+        domain = LpBall(rows * size, float(self.p), float(radius) * length)
         return StreamingLearner(
             domain,
             loss,
@@ -43,7 +49,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
             Privacy(self.epsilon, self.delta),
             feature_bound=1.0,
             target_bound=1.0,
-            method=self.method if streams else self._method_of_fit(rows * size, horizon),
+            method=method,
             bound=self.bound,
             pace=self.pace,
             curvature=self.curvature,

@@ -28,7 +28,8 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
     loss
         "squared" or "huber".
     p, radius
-        Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius.
+        Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius. "auto": 3
+        for streams, whose noise grows with it, and 30 for many passes, which do not mind.
     weight_bound
         The largest `sample_weight` that counts, a public number; larger ones count as it.
     horizon
@@ -70,7 +71,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         target_range: tuple[float, float],
         loss: Literal["squared", "huber"] = "squared",
         p: float = 2.0,
-        radius: float = 3.0,
+        radius: float | str = "auto",
         weight_bound: float = 1.0,
         horizon: int | None = None,
         method: str = "auto",

@@ -14,8 +14,9 @@ from discreet.arrays import Floats, Integers
 
 __all__ = ["Sizes"]
 
-SURE = 3.5
-"""By so many standard deviations of the noise must a count exceed what is expected beyond the quantile."""
+SURE = 5.0
+"""So many standard deviations of the noise must be exceeded: else noise alone would say now and then that
+sizes are as large as the bound."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.arrivals.losses import CallableLoss, SoftmaxLoss
 from discreet.budget.privacy import Charge
+from discreet.decide.evening import Evening
 from discreet.decide.ridge import fit_ridges
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.gradients import GradientMode
@@ -54,10 +55,10 @@ MEASURING = 0.02
 EVENING = {"regression": 0.3, "classes": 0.1}
 """The share for second moments."""
 REGRESSION_PASSES, CLASS_PASSES = 20, 50
-CLIP = 0.2
+CLIP = 0.1
 """Classifiers: the clip, in lengths of rows."""
-WAY = {"even": 2000.0, "plain": 500.0}
-"""Classifiers: how far all steps together go, in clips, if noise is small and samples are as many."""
+WAY = {"even": 2000.0, "plain": 800.0}
+"""Classifiers: how far all steps together go, in clips, if noise is small and samples are half as many."""
 HIDDEN = 0.1
 """Classifiers: second moments pay if noise hides less than this share of their trace."""
 PRIOR, MOST_RIDGE = 0.1, 0.2
@@ -318,7 +319,7 @@ class Descent:
             self.map = self.map / sqrt(self.width)
         begin = settings.domain.start().reshape(self.classes, self.width)
         noise = steps[0].standard_deviation * sqrt(begin.size) / self.people
-        furthest = WAY["even"] if self.passes.grams else min(WAY["plain"], self.people)
+        furthest = WAY["even"] if self.passes.grams else min(WAY["plain"], 2 * self.people)
         way = furthest / max(1.0, noise)
         point = average = np.zeros_like(begin)
         for index, once in enumerate(steps):
@@ -404,11 +405,19 @@ class Descent:
         return self._total(once, gradients).reshape(self.classes, self.width) * clip
 
     def _inside(self, point: Floats, begin: Floats) -> Floats:
-        """The point of evened coefficients whose coefficients lie in the domain."""
+        """The point of evened coefficients whose coefficients lie in the domain, near it where rows vary.
+
+        First in the Euclidean ball around the domain: where directions differ much, the nearest point in the
+        usual norm would be a bad one.
+        """
         domain = self.settings.domain
         there = (begin + point @ self.map).reshape(-1)
-        inside = domain.project(there)
-        if np.array_equal(inside, there):
+        if np.array_equal(domain.project(there), there):
             return point
-        back = np.linalg.solve(self.map.T, (inside.reshape(begin.shape) - begin).T)
-        return np.asarray(back.T, dtype=np.float64)
+        moved = point @ self.map
+        if self.classes == 1:
+            unmapped = np.linalg.inv(self.map)
+            values, vectors = np.linalg.eigh(unmapped @ unmapped.T)
+            moved = Evening(vectors.T, values, 1.0).nearest(moved, domain.diameter(2.0) / 2)
+        inside = domain.project((begin + moved).reshape(-1)).reshape(begin.shape)
+        return np.asarray(np.linalg.solve(self.map.T, (inside - begin).T).T, dtype=np.float64)

@@ -59,8 +59,8 @@ BOUNDS = Sizes(bins=20)
 CLIPS = Sizes(bins=24)
 ROOM = 2.0
 """How much wider than measured bounds are: bins halve."""
-FLAT_CLIP, EVENED_CLIP = 0.35, 0.7
-"""The clip: of the measured bounds, and of the length that nine in ten gradients keep."""
+FLAT_CLIP, EVENED_CLIP = 0.25, 0.7
+"""The clip: of the bounds, and of the length that nine in ten gradients keep."""
 FAR = 1e100
 """A bound that no evened row reaches."""
 
@@ -285,7 +285,7 @@ class WhitenedLeader(NoisySum):
         matrix = gathering.parted(totals)[0] * (public["length"] ** 2 / self.preparation[1])
         noise = self.gram.standard_deviation / sqrt(2) * public["length"] ** 2 / self.preparation[1]
         evening = Evening.read(matrix, noise=noise)
-        return evening.state() if evening.spikes else {}
+        return evening.state()
 
     def _present(self, samples: Samples, public: State) -> Floats:
         rows = self._evened_rows(public, samples.features)
@@ -303,7 +303,7 @@ class WhitenedLeader(NoisySum):
 
     def _clipped(self, public: State, counts: Floats) -> State:
         if not len(public["directions"]):
-            slope = 1.0 if self.settings.classifies else public["target"]
+            slope = 1.0 if self.settings.classifies else self._wide(public)["target"]
             return {"clip": FLAT_CLIP * public["bound"] * slope}
         noise, people = self.clips.standard_deviation, self.preparation[-1]
         clip = CLIPS.quantile(counts, top=self._most, level=0.9, people=people, noise=noise)
