@@ -30,6 +30,8 @@ def row_length(row: Any, constant: Any, order: Any) -> Any:
         return total
     if order == 0.0 or largest == 0.0:
         return largest
+    if order == 2.0 and largest < 1e150 and largest > 1e-150:  # squares are far inside what floats can hold
+        return np.sqrt(product(row, row) + constant * constant)
     powers = (abs(constant) / largest) ** order
     for place in range(row.size):
         powers += (abs(row[place]) / largest) ** order
@@ -64,13 +66,11 @@ def even_rows(
             continue
         shrink = 1.0 if length <= bound else bound / length
         for place in range(size):
-            evened[place] = rows[row, place] * shrink
+            evened[place] = rows[row, place] * (shrink * rest)
         if out.shape[1] > size:
-            evened[size] = constant
+            evened[size] = constant * rest
         for spike in range(directions.shape[0]):
             # Orthonormal directions: what one of them takes out, no other sees.
             along = product(directions[spike], evened) * (factors[spike] / rest - 1.0)
             for place in range(evened.size):
                 evened[place] += along * directions[spike, place]
-        for place in range(evened.size):
-            evened[place] *= rest

@@ -21,7 +21,7 @@ from discreet.arrays import Floats
 __all__ = ["Evening"]
 
 RESOLVED = 1.2
-"""An eigenvalue counts if it lies so many times as far above the middle one as noise alone reaches."""
+"""An eigenvalue counts if it lies so many times as far from the middle one as noise alone reaches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +44,12 @@ class Evening:
         """From a noisy matrix; `noise` is the standard deviation of what is off its diagonal."""
         size = len(matrix)
         values, vectors = np.linalg.eigh(matrix)
-        edge = RESOLVED * 2 * sqrt(size) * noise
-        seen = values > max(edge, 0.0) + max(0.0, float(np.median(values)))
+        edge = 2 * sqrt(size) * noise
+        middle = max(0.0, float(np.median(values)))
+        seen = (values > middle + RESOLVED * edge) | (np.maximum(values, edge) < middle - RESOLVED * edge)
         hidden = values[~seen]
         least = max(float(np.trace(matrix)) / size * 1e-3, noise / sqrt(size), 1e-300)
-        return cls(vectors.T[seen].copy(), values[seen], max(float(hidden.mean()), least))
+        return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(float(hidden.mean()), least))
 
     @property
     def spikes(self) -> int:

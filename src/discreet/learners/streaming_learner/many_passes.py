@@ -418,6 +418,7 @@ class Descent:
         if self.classes == 1:
             unmapped = np.linalg.inv(self.map)
             values, vectors = np.linalg.eigh(unmapped @ unmapped.T)
-            moved = Evening(vectors.T, values, 1.0).nearest(moved, domain.diameter(2.0) / 2)
+            near = Evening(vectors.T, values, 1.0).nearest(moved.reshape(-1), domain.diameter(2.0) / 2)
+            moved = near.reshape(begin.shape)
         inside = domain.project((begin + moved).reshape(-1)).reshape(begin.shape)
         return np.asarray(np.linalg.solve(self.map.T, (inside - begin).T).T, dtype=np.float64)

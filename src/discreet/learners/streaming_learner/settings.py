@@ -24,6 +24,8 @@ MOST_NUMBERS = 10**7
 """The most coefficients."""
 LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
+MOST_RELEASES = 200
+"""If nobody says how many."""
 MEASURED, WHITENED = 4000, 10_000
 """From so many samples on it pays to measure lengths, and to even out directions."""
 
@@ -147,9 +149,10 @@ class StreamingLearnerSettings(Settings):
     def preparation(self) -> tuple[int, ...]:
         """How many samples are measured: lengths, second moments if that pays, and lengths of gradients."""
         rounds = self.rounds
-        lengths = max(600, int(0.03 * rounds))
-        clips = max(200, int(0.01 * rounds))
-        moments = int(max(0.05 * rounds, 12 * self.domain.dimension**1.5))
+        lengths = int(min(max(600, 0.03 * rounds), 6000))
+        clips = int(min(max(200, 0.01 * rounds), 2000))
+        resolving = self.domain.dimension**1.5  # by so many samples the noise of eigenvalues goes down
+        moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
         pays = self.method == "whitened" or (rounds >= WHITENED and moments <= 0.15 * rounds)
         whole = (lengths, *((moments,) if pays else ()), clips)
         return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
@@ -164,8 +167,12 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def schedule(self) -> EqualBlocks:
-        """The last block ends with a release: the final coefficients are what people came for."""
-        block = ceil(1.5 * sqrt(self.rounds)) if self.block == "auto" else self.block
+        """The last block ends with a release: the final coefficients are what people came for.
+
+        More than MOST_RELEASES teach nothing more, and each takes some time.
+        """
+        usual = max(ceil(1.5 * sqrt(self.rounds)), ceil(self.rounds / MOST_RELEASES))
+        block = usual if self.block == "auto" else self.block
         return EqualBlocks(self.rounds, min(block, self.rounds))
 
     @classmethod
