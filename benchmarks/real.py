@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache, cached_property
 from math import sqrt
 from pathlib import Path
 from statistics import mean
@@ -75,7 +76,7 @@ class Table:
         learn, judge = np.split(order, [int(0.7 * len(order))])
         return learn, judge
 
-    @property
+    @cached_property
     def scaled(self) -> Floats:
         """Features in [−1, 1] with a constant, in rows of a length of at most 1."""
         low, high = np.broadcast_to(np.asarray(self.ranges, dtype=float), (self.features.shape[1], 2)).T
@@ -83,6 +84,7 @@ class Table:
         return np.column_stack([rows, np.ones(len(rows))]) / sqrt(rows.shape[1] + 1)
 
 
+@cache
 def table_of(name: str) -> Table:
     """One of the tables."""
     from sklearn.datasets import load_breast_cancer, load_digits, load_wine

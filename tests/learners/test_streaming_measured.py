@@ -10,6 +10,8 @@ from discreet import ConfigError, Privacy, StreamingLearner
 from discreet.arrivals import HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
 from discreet.arrivals.measured import even_rows, row_lengths
+from discreet.checks import Case, audit_transcript, weakened
+from discreet.checks.transcript import measured_costs
 from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
 from discreet.lab.regression import Regression
@@ -212,6 +214,33 @@ def test_few_samples_are_read_once_and_many_again_and_again() -> None:
     assert (many["method"], many["passes"], many["second_moments"]) == ("passes", 20, 2)
     assert made(loss=LogisticLoss(), horizon=200, method="passes").facts["second_moments"] == 0
     assert made(loss=LogisticLoss(), horizon=20_000, method="passes").facts["second_moments"] == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "passes"},
+        {"method": "passes", "loss": LogisticLoss(), "domain": LpBall(4), "intercept": True},
+        {"method": "leader", "block": 4, "loss": SoftmaxLoss(2), "domain": LpBall(6)},
+        {"method": "whitened", "block": 4, "domain": LpBall(4), "intercept": True},
+    ],
+)
+def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(settings: dict[str, Any]) -> None:
+    """The ways that are no cases of their own: once honest, once with gatherings that state half."""
+
+    def make(**more: Any) -> Any:
+        return made(**(settings | more))
+
+    low = 0.0 if "loss" in settings else -1.0
+
+    def person(generator: np.random.Generator) -> Any:
+        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(generator.choice([low, 1.0]))
+
+    case = Case("streaming", make, person)
+    assert 0.3 < audit_transcript(case, pairs=12, seed=1).largest_cost_over_charge <= 1.0
+    with weakened():
+        found = measured_costs(case, pairs=60, seed=0, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1 + 1e-6
 
 
 # --- worth having

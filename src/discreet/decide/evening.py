@@ -47,9 +47,9 @@ class Evening:
         edge = 2 * sqrt(size) * noise
         middle = max(0.0, float(np.median(values)))
         seen = (values > middle + RESOLVED * edge) | (np.maximum(values, edge) < middle - RESOLVED * edge)
-        hidden = values[~seen]
+        hidden = float(values[~seen].mean()) if not seen.all() else middle
         least = max(float(np.trace(matrix)) / size * 1e-3, noise / sqrt(size), 1e-300)
-        return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(float(hidden.mean()), least))
+        return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(hidden, least))
 
     @property
     def spikes(self) -> int:

@@ -115,8 +115,6 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("streaming, logistic, intercept", usual, block=4, **with_intercept),
         _streaming("streaming, whitened", usual, block=4, method="whitened"),
         _streaming("streaming, passes", loose, method="passes"),
-        _streaming("streaming, passes, one-shot", usual, method="passes"),
-        _streaming("streaming, classes", usual, block=4, **classes),
         _streaming("streaming, passes, classes", usual, method="passes", **classes),
     ]
 
