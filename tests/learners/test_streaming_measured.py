@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Privacy, StreamingLearner
-from discreet.arrivals import HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
+from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
 from discreet.arrivals.measured import even_rows, row_lengths
 from discreet.checks import Case, audit_transcript, weakened
@@ -283,6 +283,7 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
         {"method": "whitened", "domain": Simplex(3)},
         {"method": "passes", "privacy": Privacy(1.0)},
         {"method": "passes", "loss": lambda coefficients, x, y: x},
+        {"method": "passes", "loss": GeneralisedLinearLoss("log")},
         {"method": "frank-wolfe", "loss": SoftmaxLoss(3)},
         {"method": "leader", "loss": SoftmaxLoss(2)},
         {"method": "passes", "horizon": 2**31 - 1, "domain": LpBall(1000)},

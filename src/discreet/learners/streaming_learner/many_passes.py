@@ -105,8 +105,8 @@ class ManyPasses(GradientMode):
 
     def check(self) -> None:
         settings = self.settings
-        if isinstance(settings.loss, CallableLoss):
-            raise ConfigError("many passes need a loss of discreet.arrivals: use method='leader'")
+        if isinstance(settings.loss, CallableLoss) or settings.counts:
+            raise ConfigError("many passes need a loss whose curvature is known: use method='leader'")
         if settings.privacy.pure:
             raise ConfigError("many passes need delta > 0: use method='leader'")
         if settings.rounds * self.columns > MOST_HELD:

@@ -124,6 +124,11 @@ class StreamingLearnerSettings(Settings):
         return not isinstance(self.loss, CallableLoss) and self.loss.classifies
 
     @property
+    def counts(self) -> bool:
+        """Whether targets are counts, whose loss curves the more the larger they are."""
+        return isinstance(self.loss, GeneralisedLinearLoss) and self.loss.link == "log"
+
+    @property
     def chosen_method(self) -> str:
         """The method: as given, or by public numbers.
 
@@ -141,7 +146,7 @@ class StreamingLearnerSettings(Settings):
     @property
     def measures(self) -> bool:
         """Whether rows may be measured first."""
-        known = not isinstance(self.loss, CallableLoss | SoftmaxLoss)
+        known = not isinstance(self.loss, CallableLoss | SoftmaxLoss) and not self.counts
         free = self.bound == "auto" and self.curvature == "auto"
         return known and free and not self.privacy.pure and not self.domain.corners
 
