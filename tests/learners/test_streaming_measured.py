@@ -15,8 +15,8 @@ from discreet.checks.transcript import measured_costs
 from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
 from discreet.lab.regression import Regression
+from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
-from discreet.learners.streaming_learner.many_passes import Descent
 from discreet.release.door import Door
 from discreet.release.gathering import OneChoice
 from discreet.release.noise import DiscreteLaplace
@@ -165,7 +165,7 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     for once in mode.passes.parts:
         functions: list[Any] = []
         descent = Descent.__new__(Descent)
-        descent.mode, descent.held = mode, held
+        descent.unfolded, descent.held = mode.unfolded, held
         descent.settings, descent.passes, descent.people = mode.settings, mode.passes, 8
         descent.width, descent.classes = mode.settings.width, mode.settings.classes
         descent.map = np.diag([1.0, 2.0, 0.5])

@@ -124,6 +124,11 @@ class StreamingLearnerSettings(Settings):
         return not isinstance(self.loss, CallableLoss) and self.loss.classifies
 
     @property
+    def learns(self) -> str:
+        """What: classes, or a regression."""
+        return "classes" if self.classifies else "regression"
+
+    @property
     def counts(self) -> bool:
         """Whether targets are counts, whose loss curves the more the larger they are."""
         return isinstance(self.loss, GeneralisedLinearLoss) and self.loss.link == "log"
