@@ -19,12 +19,15 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --group peers --constraint constraints.txt
+	$(PYTHON) -m venv .venv/diffprivlib
+	.venv/diffprivlib/bin/python -m pip install --quiet "diffprivlib>=0.6.6" "scikit-learn<1.6" "numpy<2.3"
 	$(BIN)/python benchmarks/frame.py
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py
 	$(BIN)/python benchmarks/minimize.py
 	$(BIN)/python benchmarks/streaming.py
+	$(BIN)/python benchmarks/real.py .venv/diffprivlib/bin/python
 	$(BIN)/python benchmarks/contextual.py
 	$(BIN)/python benchmarks/selection.py
 

@@ -34,7 +34,7 @@ MODES = {
     "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
     "SetMinimizer bandit any": "SetMinimizer(20, 10**6, P, feedback='bandit')",
     "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-    "StreamingLearner leader": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner leader": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='leader')",
     "StreamingLearner frank-wolfe": (
         "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
     ),

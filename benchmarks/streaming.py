@@ -37,8 +37,10 @@ SPARSE_SEEDS = range(3)
 KINDS = ("plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short")
 GEOMETRIES = (1.5, 2.0, inf)
 OTHERS: dict[str, dict[str, Any]] = {
-    "leader": {},
-    "leader_convex": {"curvature": 0.0},
+    "auto": {},
+    "passes": {"method": "passes"},
+    "leader": {"method": "leader"},
+    "leader_convex": {"method": "leader", "curvature": 0.0},
     "frank_wolfe": {"method": "frank-wolfe"},
 }
 OTHER_SEEDS = range(100, 106)
@@ -98,6 +100,11 @@ def other_error(kind: str, p: float, settings: dict[str, Any], seed: int) -> flo
     return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, **settings)
 
 
+def long_error(seed: int) -> float:
+    """SubOpt of features that go together, 10⁵ samples, p = 2, untuned."""
+    return error_in(Regression.varied("correlated", 10**5, 20, 2.0, seed=seed), 1e-6)
+
+
 def sparse_errors(console: Console) -> dict[str, dict[str, float]]:
     """By method and pace, on average over seeds."""
     tasks = [
@@ -146,7 +153,7 @@ def data_sets() -> dict[str, tuple[Any, Any, tuple[float, float]]]:
     }
 
 
-def accuracy(name: str, epsilon: float | None, seed: int) -> float:
+def accuracy(name: str, epsilon: float | None, streams: bool, seed: int) -> float:
     """On the last 30 % of a shuffled data set; without ε: one pass of scikit-learn's SGDClassifier."""
     from sklearn.linear_model import SGDClassifier
 
@@ -159,15 +166,23 @@ def accuracy(name: str, epsilon: float | None, seed: int) -> float:
         features = (2 * features - low - high) / (high - low)
         model = SGDClassifier(loss="log_loss", max_iter=1, tol=None, average=True, random_state=seed)
     else:
-        model = PrivateStreamingClassifier(epsilon, 1e-5, feature_range=(low, high))
-    model.fit(features[train], classes[train])
+        ranges: dict[str, Any] = {"classes": (0, 1), "feature_range": (low, high)}
+        model = PrivateStreamingClassifier(epsilon, 1e-5, horizon=len(train), **ranges)
+    feed = model.partial_fit if streams and epsilon is not None else model.fit
+    feed(features[train], classes[train])
     return float(model.score(features[test], classes[test]))
 
 
 def accuracies(console: Console) -> dict[str, dict[str, dict[str, float]]]:
-    """By data set and ε: mean and standard deviation over shuffles."""
-    names = list(data_sets())
-    tasks = [(name, epsilon, seed) for name in names for epsilon in REAL.values() for seed in REAL_SEEDS]
+    """By data set, streamed or in one batch, and ε: mean and standard deviation over shuffles."""
+    kinds = [(name, streams) for name in data_sets() for streams in (False, True)]
+    names = [f"{name}_stream" if streams else name for name, streams in kinds]
+    tasks = [
+        (name, epsilon, streams, seed)
+        for name, streams in kinds
+        for epsilon in REAL.values()
+        for seed in REAL_SEEDS
+    ]
     scores = repeat(accuracy, tasks, label="real data", bar=bars_on(console))
     table = np.reshape(scores, (len(names), len(REAL), len(REAL_SEEDS))).tolist()
     return {
@@ -179,20 +194,22 @@ def accuracies(console: Console) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def speeds(dimension: int = 100, samples: int = 200_000, horizon: int = 10**6) -> dict[str, float]:
+def speeds(
+    dimension: int = 100, samples: int = 200_000, *, method: Any = "leader", horizon: int = 10**6
+) -> dict[str, float]:
     """Microseconds a sample, with BLAS on one thread.
 
-    discreet in its blocks for a million samples, NumPy mini-batches of the same size, and river one by one.
+    discreet in its blocks for `horizon` samples, NumPy mini-batches of the same size, and river one by one.
     """
     generator = np.random.default_rng(0)
-    features = generator.normal(size=(samples, dimension))
+    features = generator.normal(size=(samples, dimension)) + generator.normal(size=(samples, 1))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     targets = features @ generator.normal(size=dimension) / 10
     with threadpool_limits(1, user_api="blas"):
-        private_seconds(features[:2000], targets[:2000], horizon)  # compiles
+        private_seconds(features[:2000], targets[:2000], 2000, method)  # compiles
         ours, numpy = [], []
         for _ in range(REPETITIONS):
-            block, seconds = private_seconds(features, targets, horizon)
+            block, seconds = private_seconds(features, targets, horizon, method)
             ours.append(seconds)
             numpy.append(minibatch_seconds(features, targets, block))
         river = [river_seconds(features[:3000], targets[:3000]) for _ in range(REPETITIONS)]
@@ -203,13 +220,13 @@ def speeds(dimension: int = 100, samples: int = 200_000, horizon: int = 10**6) -
     }
 
 
-def private_seconds(features: Floats, targets: Floats, horizon: int) -> tuple[int, float]:
+def private_seconds(features: Floats, targets: Floats, horizon: int, method: Any) -> tuple[int, float]:
     """The block of a private learner, and how long it takes for these samples."""
     domain = LpBall(features.shape[1])
-    learner = StreamingLearner(
-        domain, SquaredLoss(), horizon, Privacy(1.0, 1e-6), feature_bound=1.0, target_bound=1.0
-    )
-    block = learner.rounds_until_release
+    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    settings: dict[str, Any] = bounds | {"method": method}
+    learner = StreamingLearner(domain, SquaredLoss(), horizon, Privacy(1.0, 1e-6), **settings)
+    block = learner.settings.schedule.block
     began = perf_counter()
     learner.observe_stream(features, targets)
     return block, perf_counter() - began
@@ -244,13 +261,18 @@ def main() -> None:
     warm_up()
     console = Console(stderr=True)
     microseconds = speeds()
+    evened = speeds(50, 500_000, method="whitened", horizon=500_000)
     report = {
         "subopt": errors_of_cases(console),
         "speedup_over_river": microseconds["river"] / microseconds["discreet"],
         "cost_over_numpy_minibatch": microseconds["discreet"] / microseconds["numpy"],
+        "whitened_cost_over_numpy_minibatch_d50": evened["discreet"] / evened["numpy"],
         "real_data": accuracies(console),
         "sparse_p1_d1000_T1e5": sparse_errors(console),
         "other_worlds": other_errors(console),
+        "correlated_p2_T1e5": mean(
+            repeat(long_error, [(seed,) for seed in OTHER_SEEDS], label="long", bar=bars_on(console))
+        ),
         "microseconds_a_sample": microseconds,
     }
     print(json.dumps(report))

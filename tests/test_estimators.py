@@ -8,16 +8,25 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, StateError
-from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor
+from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 
 PUBLIC_CLASSES = (
     "classes are a public parameter, never read off the labels; a label that is neither says nothing"
 )
 LOOSE = 20.0
 """An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
+ZERO = "a weight of zero still uses up its round, and has noise"
+WEIGHTS = {
+    "check_all_zero_sample_weights_error": "whether all weights are zero is something about the people",
+    "check_sample_weight_equivalence_on_dense_data": ZERO,
+    "check_sample_weight_equivalence_on_sparse_data": ZERO,
+}
+UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {
-    "PrivateStreamingRegressor": {},
-    "PrivateStreamingClassifier": {
+    "PublicScaler": {},
+    "PrivateStreamingRegressor": WEIGHTS,
+    "PrivateStreamingClassifier": WEIGHTS
+    | {
         "check_classifiers_classes": PUBLIC_CLASSES,
         "check_classifiers_regression_target": PUBLIC_CLASSES,
         "check_classifier_not_supporting_multiclass": PUBLIC_CLASSES,
@@ -29,8 +38,9 @@ EXPECTED = {
 @pytest.mark.parametrize(
     "estimator",
     [
-        PrivateStreamingRegressor(LOOSE, seed=0, horizon=10**5),
-        PrivateStreamingClassifier(LOOSE, seed=0, horizon=10**5),
+        PrivateStreamingRegressor(LOOSE, seed=0, horizon=10**5, **UNIT),
+        PrivateStreamingClassifier(LOOSE, seed=0, horizon=10**5, classes=(0, 1), feature_range=(-1, 1)),
+        PublicScaler((-1, 1)),
     ],
 )
 def test_scikit_learn_finds_nothing_wrong_but_what_privacy_asks_for(estimator: Any) -> None:
@@ -88,7 +98,7 @@ def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulatio
     assert all(model.guarantee_.startswith("Differential privacy") for model in crowd.estimators_)
     assert private.set_params(seed=7).fit(features, targets).guarantee_.startswith("SIMULATED")
     with pytest.raises(TypeError, match="random_state"):
-        PrivateStreamingRegressor(random_state=0)  # type: ignore[call-arg]
+        PrivateStreamingRegressor(random_state=0, **UNIT)  # type: ignore[call-arg]
 
 
 def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
@@ -129,7 +139,7 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
 
         shape, __len__ = named.shape, lambda self: len(named)
 
-    model = PrivateStreamingRegressor(seed=0).fit(features, targets)
+    model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     wrong = [
         Table(),
         named,
@@ -140,14 +150,14 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
     ]
     for rows in wrong:
         for call in (
-            lambda rows=rows: PrivateStreamingRegressor().fit(rows, targets),
+            lambda rows=rows: PrivateStreamingRegressor(**UNIT).fit(rows, targets),
             lambda rows=rows: model.predict(rows),
         ):
             with pytest.raises((TypeError, ValueError)) as caught:
                 call()
             assert "77.75" not in str(caught.value)
             assert caught.value.__cause__ is None is caught.value.__context__
-    model = PrivateStreamingRegressor(horizon=200).partial_fit(features, targets)
+    model = PrivateStreamingRegressor(horizon=200, **UNIT).partial_fit(features, targets)
     with pytest.raises(ConfigError, match="changed"):
         model.set_params(epsilon=0.01).partial_fit(features, targets)
     assert "every other fit" in model.guarantee_
@@ -169,11 +179,11 @@ def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str)
     features, targets = crowd_of(100)
     named, named_targets = features.astype(object), targets.astype(object)
     named[3, 1] = named_targets[3] = value
-    model = PrivateStreamingRegressor(seed=0).fit(features, targets)
+    model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     attempts: list[Callable[[], Any]] = [
-        lambda: PrivateStreamingRegressor().fit(named, targets),
-        lambda: PrivateStreamingRegressor().fit(features, named_targets),
-        lambda: PrivateStreamingClassifier().fit(named, targets > 0),
+        lambda: PrivateStreamingRegressor(**UNIT).fit(named, targets),
+        lambda: PrivateStreamingRegressor(**UNIT).fit(features, named_targets),
+        lambda: PrivateStreamingClassifier(classes=(0, 1), feature_range=(-1, 1)).fit(named, targets > 0),
         lambda: model.predict(named),
         lambda: model.predict([[Raising(value)] * 3]),
     ]
@@ -196,7 +206,7 @@ class Raising:
 
 def test_errors_about_shapes_still_say_what_is_wrong() -> None:
     features, targets = crowd_of(100)
-    model = PrivateStreamingRegressor(seed=0).fit(features, targets)
+    model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     with pytest.raises(
         ValueError,
         match=r"^X has 2 features, but PrivateStreamingRegressor is expecting 3 features as input\.$",
@@ -205,11 +215,84 @@ def test_errors_about_shapes_still_say_what_is_wrong() -> None:
     with pytest.raises(
         ValueError, match=r"^Found input variables with inconsistent numbers of samples: \[100, 99\]$"
     ):
-        PrivateStreamingRegressor().fit(features, targets[:-1])
+        PrivateStreamingRegressor(**UNIT).fit(features, targets[:-1])
     with pytest.raises(ValueError, match=r"^Input X contains NaN\.$"):
-        PrivateStreamingRegressor().fit(np.where(features > 9, np.nan, features), targets)
+        PrivateStreamingRegressor(**UNIT).fit(np.where(features > 9, np.nan, features), targets)
     with pytest.raises(ValueError, match=r"^Found array with 0 sample\(s\) \(shape=\(0, 3\)\)"):
-        PrivateStreamingRegressor().fit(features[:0], targets[:0])
+        PrivateStreamingRegressor(**UNIT).fit(features[:0], targets[:0])
+
+
+def test_ranges_and_classes_have_no_default_that_would_give_silent_nonsense() -> None:
+    for make in (
+        lambda: PrivateStreamingRegressor(target_range=(0, 1)),  # type: ignore[call-arg]
+        lambda: PrivateStreamingRegressor(feature_range=(0, 1)),  # type: ignore[call-arg]
+        lambda: PrivateStreamingClassifier(feature_range=(0, 1)),  # type: ignore[call-arg]
+        lambda: PublicScaler(),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(TypeError, match="missing"):
+            make()
+    with pytest.raises(ConfigError, match="two or more"):
+        PrivateStreamingClassifier(classes=(1, 1), feature_range=(0, 10)).fit(*crowd_of(20))
+
+
+def test_many_classes_share_one_budget() -> None:
+    generator = np.random.default_rng(0)
+    middles = np.array([[0.7, 0.0], [-0.7, 0.5], [-0.7, -0.5]])
+    labels = generator.integers(3, size=3000)
+    features = np.clip(middles[labels] + generator.normal(0, 0.2, size=(3000, 2)), -1, 1)
+    settings: dict[str, Any] = {"classes": ("a", "b", "c"), "feature_range": (-1, 1), "seed": 1}
+    names = np.array(["a", "b", "c"])[labels]
+    batch = PrivateStreamingClassifier(1.0, 1e-6, **settings).fit(features, names)
+    stream = PrivateStreamingClassifier(1.0, 1e-6, horizon=3000, **settings).partial_fit(features, names)
+    for model in (batch, stream):
+        assert model.coef_.shape == model.coef_standard_errors_.shape == (3, 2)
+        assert model.score(features, names) > 0.9
+        assert np.allclose(model.predict_proba(features).sum(axis=1), 1.0)
+        assert "epsilon = 1 of 1 at delta = 1e-06" in " ".join(model.guarantee_.split())
+    assert batch.facts_["method"] == "passes"
+
+
+def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> None:
+    features, targets = crowd_of(3000)
+    turned = np.where(np.arange(3000) % 2, 20 - targets, targets)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "seed": 1}
+    weights = np.where(np.arange(3000) % 2, 0.0, 1.0)
+    for learn in ("fit", "partial_fit"):
+        model = PrivateStreamingRegressor(3.0, horizon=3000, **settings)
+        getattr(model, learn)(features, turned, sample_weight=weights)
+        assert model.coef_[0] > 1.0
+    fitted = [
+        PrivateStreamingRegressor(weight_bound=bound, **settings).fit(features, turned, sample_weight=given)
+        for bound, given in ((1.0, None), (1.0, np.full(3000, 50.0)), (2.0, np.full(3000, 2.0)))
+    ]
+    assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
+    assert np.array_equal(fitted[0].coef_, fitted[2].coef_)
+    for wrong in (np.full(3000, -1.0), np.full(3000, np.nan), np.ones(2999), ["77.75"] * 2 + ["x"] * 2998):
+        with pytest.raises(ValueError, match="sample_weight must be") as caught:
+            PrivateStreamingRegressor(**settings).fit(features, targets, sample_weight=wrong)
+        assert "77.75" not in str(caught.value)
+
+
+def test_standard_errors_are_about_as_large_as_errors_are() -> None:
+    features, targets = crowd_of(6000)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
+    for learn in ("fit", "partial_fit"):
+        off = []
+        for seed in range(8):
+            model = PrivateStreamingRegressor(1.0, 1e-6, horizon=6000, seed=seed, **settings)
+            getattr(model, learn)(features, targets)
+            off.append((model.coef_ - [2.0, -1.0, 0.0]) / model.coef_standard_errors_)
+        assert 0.1 < np.sqrt(np.mean(np.square(off))) < 2.5
+
+
+def test_a_pipeline_with_public_ranges_gives_what_the_ranges_give() -> None:
+    from sklearn.pipeline import make_pipeline
+
+    features, targets = crowd_of(500)
+    private = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-10, 30), seed=1)
+    piped = make_pipeline(PublicScaler((0, 10)), private).fit(features, targets)
+    alone = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+    assert np.allclose(piped.predict(features), alone.fit(features, targets).predict(features))
 
 
 @pytest.mark.parametrize(
@@ -225,4 +308,4 @@ def test_errors_about_shapes_still_say_what_is_wrong() -> None:
 )
 def test_configuration_errors_are_ours(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        PrivateStreamingRegressor(**wrong).fit(*crowd_of(20))
+        PrivateStreamingRegressor(**(UNIT | wrong)).fit(*crowd_of(20))

@@ -92,6 +92,7 @@ class Story(StrEnum):
     totals = "totals"
     dosing = "dosing"
     sites = "sites"
+    regression = "regression"
 
 
 @app.command()
@@ -100,10 +101,12 @@ def demo(
         Story,
         typer.Option(
             help="display: what to show a million visitors; bundle: what to bundle; totals: running sums; "
-            "dosing: which dose for whom; sites: which sites to open."
+            "dosing: which dose for whom; sites: which sites to open; regression: what drives a price."
         ),
     ] = Story.display,
-    people: Annotated[int | None, typer.Option(help="How many visitors, shoppers or patients.")] = None,
+    people: Annotated[
+        int | None, typer.Option(help="How many visitors, shoppers, patients or sellers.")
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
     out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
@@ -120,6 +123,7 @@ def demo(
     from discreet.lab.stories.bundle import tell_bundle
     from discreet.lab.stories.display import tell_display
     from discreet.lab.stories.dosing import tell_dosing
+    from discreet.lab.stories.regression import tell_regression
     from discreet.lab.stories.sites import tell_sites
     from discreet.lab.stories.totals import tell_totals
 
@@ -130,6 +134,7 @@ def demo(
         Story.totals: (tell_totals, 50_000),
         Story.dosing: (tell_dosing, 100_000),
         Story.sites: (tell_sites, 5_000),
+        Story.regression: (tell_regression, 100_000),
     }
     tell, usual = stories[story]
     count = usual if people is None else people
@@ -142,8 +147,10 @@ def demo(
 def plan(
     rounds: Annotated[int, typer.Option(help="How many people are expected.")],
     problem: Annotated[
-        Literal["sets", "contextual"],
-        typer.Option(help="sets: which items; contextual: which arm, given the context."),
+        Literal["sets", "contextual", "regression"],
+        typer.Option(
+            help="sets: which items; contextual: which arm, given the context; regression: coefficients."
+        ),
     ] = "sets",
     items: Annotated[int | None, typer.Option(help="Sets: how many items there are.")] = None,
     slots: Annotated[
@@ -157,9 +164,15 @@ def plan(
         Literal["any", "iid"] | None, typer.Option(help="Sets: iid if visitors are alike over time.")
     ] = None,
     arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
-    features: Annotated[int | None, typer.Option(help="Contextual: how many numbers a context has.")] = None,
+    features: Annotated[
+        int | None, typer.Option(help="Contextual, regression: how many numbers a context or sample has.")
+    ] = None,
     relevant: Annotated[
         str | None, typer.Option(help="Contextual: how many features an arm needs, or all.")
+    ] = None,
+    method: Annotated[
+        Literal["stream", "batch"] | None,
+        typer.Option(help="Regression: published again and again (default), or once after many passes."),
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
@@ -170,7 +183,7 @@ def plan(
     from discreet.lab.plans import asked_plan
 
     options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
-    options |= {"arms": arms, "features": features, "relevant": relevant}
+    options |= {"arms": arms, "features": features, "relevant": relevant, "method": method}
     found, show = asked_plan(problem, rounds, Privacy(epsilon, delta), options, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(found))

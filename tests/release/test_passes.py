@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SquaredLoss
+from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.errors import ConfigError
 from discreet.release.gathering import Rows
 
@@ -108,15 +108,16 @@ def test_visitors_whose_chances_are_no_chances_weigh_no_more_than_others() -> No
 def gradients(
     rows: Rows, features: Any, targets: Any, here: Any, before: Any, *, weight: float = 0.0, loss: Any = None,
     dual: float = 2.0, feature_bound: float = 1.0, target_bound: float = 2.0, constant: float = 0.0,
+    share: float = 1.0, worth: float = 1.0,
 ) -> np.ndarray:  # fmt: skip
     loss = LOSSES[0] if loss is None else loss
     found = rows.empty()
     features = np.atleast_2d(np.asarray(features, dtype=np.float64))
     targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
     rows.add_through(
-        "add_gradients", found, len(features), features, targets, here, before, weight, loss.code,
-        float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound, target_bound,
-        constant,
+        "add_gradients", found, len(features), features, targets, np.full(len(features), share), here, before,
+        weight, loss.code, float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound,
+        target_bound, constant, worth,
     )  # fmt: skip
     return found.values
 
@@ -243,3 +244,65 @@ def test_the_limit_leaves_room_for_rounding(norm: float) -> None:
     rows = Rows(9, norm=norm, levels=1000)
     longest = {1: rows.limit / 9, 2: rows.limit / 3, inf: rows.limit}[norm]
     assert np.linalg.norm(np.full(9, longest + 0.5), norm) <= rows.levels
+
+
+def test_a_share_and_a_worth_only_scale_what_is_then_clipped() -> None:
+    rows = Rows(2, levels=2**16)
+    here = np.array([0.2, -0.1])
+    whole = gradients(rows, [0.3, 0.1], 0.5, here, here)
+    assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, share=0.5) - whole / 2).max() <= 1
+    assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, worth=2.0) - whole * 2).max() <= 2
+    for share, worth in product([nan, inf, -3.0, 0.0, 1e300], [1.0, 1e29]):
+        with np.errstate(all="ignore"):
+            found = gradients(rows, [0.3, 0.1], 0.5, here, here, share=share, worth=worth)
+        assert length_of(found, 2) <= rows.levels
+        assert found.any() == (share == 1e300)
+
+
+# --- gradients of classes
+
+
+def class_gradients(
+    rows: Rows, features: Any, targets: Any, here: Any, *, dual: float = 2.0, constant: float = 0.0,
+    worth: float = 1.0,
+) -> np.ndarray:  # fmt: skip
+    found = rows.empty()
+    features = np.atleast_2d(np.asarray(features, dtype=np.float64))
+    targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+    rows.add_through(
+        "add_class_gradients", found, len(features), features, targets, np.ones(len(features)), here,
+        0.0 if dual == inf else dual, 1.0, constant, worth,
+    )  # fmt: skip
+    return found.values
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+@pytest.mark.parametrize("constant", [0.0, 0.7])
+def test_gradients_of_classes_are_those_of_numpy(norm: float, constant: float) -> None:
+    generator = np.random.default_rng(4)
+    loss, size = SoftmaxLoss(3), 2 + (constant > 0)
+    features, targets = generator.normal(size=(6, 2)) / 4, np.array([0.0, 1, 2, 1, 0.5, 3])
+    here = generator.normal(size=(3, size))
+    rows = Rows((3, size), length=0.4, norm=norm, levels=2**20)
+    expected = np.zeros((3, size))
+    for row, target in zip(features, targets, strict=True):
+        row = np.append(row, constant) if constant else row
+        gradient = loss.slopes((here @ row)[None], np.array([target]))[0][:, None] * row / rows.grid
+        longer = np.linalg.norm(gradient.reshape(-1), norm) / rows.limit
+        expected += gradient / max(1.0, longer)
+    assert np.abs(class_gradients(rows, features, targets, here, constant=constant) - expected).max() <= 4
+
+
+@pytest.mark.parametrize("norm", [1, 2, inf])
+@pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, inf])
+def test_no_hostile_sample_of_a_class_weighs_more_than_the_levels(norm: float, dual: float) -> None:
+    rows = Rows((3, 3), norm=norm, levels=2**12)
+    for scale, worth in ((3.0, 1.0), (1e200, 1e29), (-1e3, 1e-8)):
+        here = np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 0.1], [-1.0, 0.0, 1.0]]) * scale
+        for sample in product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2):
+            for target in (0.0, 2.0, 1.5, 3.0, -1.0, nan, inf):
+                with np.errstate(all="ignore"):
+                    whole = class_gradients(rows, sample, target, here, dual=dual, constant=1.0, worth=worth)
+                assert length_of(whole, norm) <= rows.levels, (sample, target)
+                if target not in (0.0, 2.0) or not np.isfinite(sample).all():
+                    assert not whole.any()

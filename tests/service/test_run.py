@@ -138,6 +138,17 @@ def test_samples_are_read_and_coefficients_named(tmp_path: Path, crowd: np.rando
     assert report["coefficients"] == dict(zip(["age", "income"], model.coefficients.tolist(), strict=True))
 
 
+def test_coefficients_of_classes_are_named_row_by_row(tmp_path: Path, crowd: np.random.Generator) -> None:
+    features = crowd.uniform(-0.5, 0.5, size=(600, 2))
+    settings = BASE + 'learner = "StreamingLearner"\nhorizon = 600\nfeatures = ["age", "income"]\n'
+    settings += 'target = "kind"\nfeature_bound = 1.0\ntarget_bound = 1.0\nmethod = "passes"\n'
+    settings += 'domain = "LpBall"\n[loss]\nkind = "SoftmaxLoss"\nclasses = 3\n'
+    kinds = crowd.integers(3, size=600)
+    log = polars.DataFrame({"kind": kinds, "income": features[:, 1], "age": features[:, 0]})
+    found = run(tmp_path, settings, log)["coefficients"]
+    assert [list(row) for row in found] == [["age", "income"]] * 3
+
+
 def test_experts_and_sums_name_their_columns(tmp_path: Path, crowd: np.random.Generator) -> None:
     rows = crowd.random((400, 2)) * [0.2, 0.9]
     log = polars.DataFrame({"north": rows[:, 0], "note": ["x"] * 400, "south": rows[:, 1]})

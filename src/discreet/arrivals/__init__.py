@@ -10,6 +10,7 @@ from discreet.arrivals.losses import (
     LogisticLoss,
     Loss,
     Samples,
+    SoftmaxLoss,
     SquaredLoss,
 )
 from discreet.arrivals.places import Nearby, Types
@@ -49,6 +50,7 @@ __all__ = [
     "Samples",
     "SetFunction",
     "SetFunctions",
+    "SoftmaxLoss",
     "SquaredLoss",
     "Types",
     "WeightedCoverage",

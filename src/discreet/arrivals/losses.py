@@ -27,6 +27,7 @@ __all__ = [
     "LogisticLoss",
     "Loss",
     "Samples",
+    "SoftmaxLoss",
     "SquaredLoss",
 ]
 
@@ -165,6 +166,35 @@ class GeneralisedLinearLoss:
 
 
 @dataclass(frozen=True)
+class SoftmaxLoss:
+    """log Σ_c e^{m_c} − m_y for targets y in {0, …, classes − 1}: one row of coefficients a class.
+
+    All classes share one gradient, so they share the budget: there is no ε per class.
+
+    >>> SoftmaxLoss(3).predict(np.zeros((1, 3))).round(2)
+    array([[0.33, 0.33, 0.33]])
+    """
+
+    classes: int
+    curvature, classifies = 0.2, True
+
+    def __post_init__(self) -> None:
+        require.whole("classes", self.classes, 2, 2**16)
+
+    def predict(self, margins: Floats) -> Floats:
+        """The chance of each class, one row a sample."""
+        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def slopes(self, margins: Floats, targets: Floats) -> Floats:
+        """The slope in each class's margin, one row a sample; zeros for a target that is no class."""
+        known = np.isin(targets, np.arange(self.classes))
+        chances = self.predict(margins)
+        chances[np.flatnonzero(known), targets[known].astype(np.int64)] -= 1.0
+        return np.asarray(chances * known[:, None], dtype=np.float64)
+
+
+@dataclass(frozen=True)
 class CallableLoss:
     """Any gradient: `gradient(coefficients, x, y)` gives as many numbers as there are coefficients.
 
@@ -190,11 +220,13 @@ class CallableLoss:
 class Samples:
     """Features and targets of many people, one a row; features may be a SciPy sparse matrix.
 
+    `shares` says how much each sample counts, from 0 to 1; None: all the same.
+
     >>> len(Samples(np.ones((3, 2)), np.ones(3))[1:])
     2
     """
 
-    def __init__(self, features: Any, targets: Any) -> None:
+    def __init__(self, features: Any, targets: Any, shares: Any = None) -> None:
         try:
             if hasattr(features, "tocsr"):
                 self.features = features.tocsr()
@@ -204,22 +236,28 @@ class Samples:
             else:
                 self.features = np.asarray(features, dtype=np.float64)
             self.targets = np.asarray(targets, dtype=np.float64)
+            self.shares = (
+                np.ones(len(self.targets)) if shares is None else np.asarray(shares, dtype=np.float64)
+            )
         except Exception:  # whatever a person's own type raises may tell about them
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
             raise OutOfBounds(
                 "feedback must be a pair (features, targets): one row of features and one target a round"
             )
+        if self.shares.shape != self.targets.shape:
+            raise OutOfBounds("shares must be one number a round")
 
     def __len__(self) -> int:
         return len(self.targets)
 
     def __getitem__(self, part: slice) -> "Samples":
-        return Samples(self.features[part], self.targets[part])
+        return Samples(self.features[part], self.targets[part], self.shares[part])
 
-    def dense(self, rows: int) -> Iterator[tuple[Floats, Floats]]:
-        """So many samples at a time, as arrays."""
+    def dense(self, rows: int) -> "Iterator[Samples]":
+        """So many samples at a time, with features as an array."""
         for first in range(0, len(self), rows):
-            features = self.features[first : first + rows]
-            dense = features.toarray() if hasattr(features, "toarray") else features
-            yield np.ascontiguousarray(dense, dtype=np.float64), self.targets[first : first + rows]
+            part = self[first : first + rows]
+            dense = part.features.toarray() if hasattr(part.features, "toarray") else part.features
+            part.features = np.ascontiguousarray(dense, dtype=np.float64)
+            yield part

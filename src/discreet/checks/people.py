@@ -155,6 +155,8 @@ def calls_from_inside_are_refused(case: Case) -> None:
         signal.signal(signal.SIGUSR1, before)
     assert len(refusals) == 4, "a call from inside was let in"
     assert all("busy" in str(error) for error in refusals), "the refusal does not say why"
+    if learner.clock == case.horizon:
+        return  # its one release was the last
     contexts = case.contexts(1)
     learner.act(None if contexts is None else contexts[0])
     learner.observe(person)

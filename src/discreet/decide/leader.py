@@ -58,6 +58,20 @@ class Leader:
         memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
         return memory | {"point": self.domain.lead(total, self.stiffness(memory) / self.pace)}
 
+    def bent(
+        self, memory: dict[str, Any], total: Floats, mean: Floats, bent: float, **variances: float
+    ) -> dict[str, Any]:
+        """The same where losses curve: each gradient keeps the point it was taken at.
+
+        `mean` is that of these points, `bent` the curvature of all losses together; with 0 as `follow`.
+        """
+        if bent == 0:
+            return self.follow(memory, total, **variances)
+        memory = self.stiffened(memory, total, **variances)
+        stiffness = self.stiffness(memory)
+        pulled = bent * mean + stiffness * self.domain.start() - self.pace * total
+        return memory | {"point": self.domain.project(pulled / (bent + stiffness))}
+
     def stiffness(self, memory: dict[str, Any]) -> float:
         """h, as of the newest total."""
         return float(memory["steps"][3])

@@ -29,6 +29,7 @@ from discreet.arrivals import (
     MinusModular,
     Quadratic,
     SetFunction,
+    SoftmaxLoss,
     SquaredLoss,
     WeightedCoverage,
 )
@@ -58,6 +59,8 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     pure = {"privacy": Privacy(epsilon)}
     with_intercept = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
+    loose = {"privacy": Privacy(1000 * epsilon, delta)}  # for which a dozen samples are many
+    classes = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
     return [
         _sum("sum", usual),
@@ -116,6 +119,9 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
         _streaming("streaming, simplex, pure", pure, block=3, method="frank-wolfe", domain=Simplex(3)),
         _streaming("streaming, logistic, intercept", usual, block=4, **with_intercept),
+        _streaming("streaming, whitened", usual, block=4, method="whitened"),
+        _streaming("streaming, passes", loose, method="passes"),
+        _streaming("streaming, passes, classes", usual, method="passes", **classes),
     ]
 
 
@@ -299,6 +305,9 @@ def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     )
 
     def person(generator: np.random.Generator) -> Any:
-        return generator.uniform(-1, 1, size=3), float(generator.uniform(-1, 1))
+        target = generator.uniform(-1, 1)
+        if isinstance(fixed["loss"], SoftmaxLoss):
+            target = target > 0  # a class
+        return generator.uniform(-1, 1, size=3), float(target)
 
     return Case(name, _made(StreamingLearner, fixed), person, refused, ([NAN] * 3, 0.3))

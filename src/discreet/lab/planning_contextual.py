@@ -21,7 +21,14 @@ from discreet.lab.progress import bars_on
 from discreet.lab.repeat import repeat
 from discreet.learners.contextual_bandit import ContextualBandit
 
-__all__ = ["ContextualCase", "make_contextual_plan", "print_contextual_plan", "share_in_world"]
+__all__ = [
+    "ContextualCase",
+    "least_epsilon",
+    "make_contextual_plan",
+    "print_contextual_plan",
+    "share_in_world",
+    "with_epsilons",
+]
 
 SCALES = (1.0, 0.5, 2.0, 0.25, 4.0, 0.125, 8.0)
 """Multiples of epsilon that are tried, the first of them first if there is not time for all."""
@@ -115,7 +122,7 @@ def make_contextual_plan(case: ContextualCase, console: Console, *, workers: int
     """Facts, the share that is expected for some epsilons, and which of them keeps 90 %."""
     learner = case.learner()
     scales, worlds = next((effort for effort in EFFORTS if _fits(effort, case)), EFFORTS[-1])
-    cases = _with_epsilons(case, SCALES[:scales])
+    cases = with_epsilons(case, SCALES[:scales])
     seeds = range(FIRST_WORLD, FIRST_WORLD + worlds)
     tasks = [(tried, seed) for tried in cases for seed in seeds]
     found = repeat(share_in_world, tasks, label="simulating", bar=bars_on(console), workers=workers)
@@ -136,7 +143,7 @@ def make_contextual_plan(case: ContextualCase, console: Console, *, workers: int
     }
 
 
-def _with_epsilons(case: ContextualCase, scales: Sequence[float]) -> list[ContextualCase]:
+def with_epsilons(case: Any, scales: Sequence[float]) -> list[Any]:
     """The same with multiples of its epsilon, in order, but for those that no guarantee can have."""
     cases = []
     for scale in sorted(scales):
@@ -162,11 +169,12 @@ def print_contextual_plan(plan: dict[str, Any], console: Console) -> None:
     for row in rows:
         table.add_row(f"  at epsilon = {row.epsilon:g}", str(row))
     table.add_section()
-    table.add_row("epsilon for 90 %", _least(plan["epsilon_for_90_percent"], rows))
+    table.add_row("epsilon for 90 %", least_epsilon(plan["epsilon_for_90_percent"], rows))
     console.print(table)
 
 
-def _least(epsilon: float | None, rows: list[Kept]) -> str:
+def least_epsilon(epsilon: float | None, rows: list[Kept]) -> str:
+    """The least epsilon that was tried and is enough, in words."""
     if epsilon is None:
         return "more than was tried"
     return f"about {epsilon:g}" if epsilon > rows[0].epsilon else f"at most {epsilon:g}"

@@ -1,4 +1,4 @@
-"""Which plan a command line asks for: of sets of items, or of arms given a context."""
+"""Which plan a command line asks for: of sets of items, of arms given a context, or of a regression."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +9,13 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.lab.planning import make_plan, print_plan
 from discreet.lab.planning_contextual import ContextualCase, make_contextual_plan, print_contextual_plan
+from discreet.lab.planning_regression import RegressionCase, make_regression_plan, print_regression_plan
 
 __all__ = ["asked_plan"]
 
-NEEDED = {"sets": ("items",), "contextual": ("arms", "features")}
+NEEDED = {"sets": ("items",), "contextual": ("arms", "features"), "regression": ("features",)}
 """Options without which there is no plan, by problem."""
-OTHERS = {"sets": ("slots", "feedback", "stream"), "contextual": ("relevant",)}
+OTHERS = {"sets": ("slots", "feedback", "stream"), "contextual": ("relevant",), "regression": ("method",)}
 """Options that a plan may have."""
 
 
@@ -32,6 +33,9 @@ def asked_plan(
     if problem == "contextual":
         case = ContextualCase.asked(rounds=rounds, privacy=privacy, **given)
         return make_contextual_plan(case, console), print_contextual_plan
+    if problem == "regression":
+        regression = RegressionCase(rounds=rounds, privacy=privacy, **given)
+        return make_regression_plan(regression, console), print_regression_plan
     settings = {"feedback": "full", "stream": "any"} | given
     items, slots = settings.pop("items"), settings.pop("slots", None)
     return make_plan(items, slots, rounds, privacy, settings, console), print_plan

@@ -32,6 +32,11 @@ class Total:
     public: State
     kept: State
 
+    @property
+    def variances(self) -> dict[str, float]:
+        """Both, by their names."""
+        return {"variance": self.variance, "step_variance": self.step_variance}
+
 
 @dataclass(frozen=True)
 class RunningTotal:

@@ -1,8 +1,10 @@
 """Compile what will run, ahead of the first person: every hook once, on numbers that nobody contributed."""
 
+from typing import Any
+
 import numpy as np
 
-from discreet.arrivals import AnyFunction, GraphCut, SquaredLoss
+from discreet.arrivals import AnyFunction, GraphCut, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
@@ -56,6 +58,7 @@ def _one_of_each() -> list[Learner]:
     """Small learners whose hooks run every kernel."""
     both = Privacy(1.0, 1e-6)
     cut = GraphCut(((0, 1),))
+    bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
     learners: list[Learner] = [
         ContextualBandit(2, 2, 10**5, both),
         ContextualBandit(2, 2, 10**5, both, relevant=1, choose="optimism"),
@@ -64,10 +67,12 @@ def _one_of_each() -> list[Learner]:
         Hedge(2, 1000, both),
         SetMinimizer(2, 1000, both, function=cut),
         SetMinimizer(2, 1000, both, feedback="bandit"),
-        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, feature_bound=1.0, target_bound=1.0),
-        StreamingLearner(
-            LpBall(2, 1), SquaredLoss(), 1000, both, feature_bound=1.0, target_bound=1.0, method="frank-wolfe"
-        ),
+        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds),
+        StreamingLearner(LpBall(4), SoftmaxLoss(2), 1000, both, **bounds),
+        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds, method="whitened"),
+        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds, method="passes"),
+        StreamingLearner(LpBall(2), LogisticLoss(), 1000, both, **bounds, method="passes"),
+        StreamingLearner(LpBall(2, 1), SquaredLoss(), 1000, both, **bounds, method="frank-wolfe"),
         SetMaximizer(2, 1, 1000, both, function=AnyFunction()),
         SetMaximizer(2, 1, 1000, Privacy(1.0)),
     ]

@@ -121,17 +121,19 @@ def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
 
 @compiled
 def add_gradients(
-    features: Any, targets: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any, dual: Any,
-    feature_bound: Any, low: Any, high: Any, constant: Any, norm: Any, unit: Any, limit: Any, total: Any,
+    features: Any, targets: Any, shares: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any,
+    dual: Any, feature_bound: Any, low: Any, high: Any, constant: Any, worth: Any,
+    norm: Any, unit: Any, limit: Any, total: Any,
 ) -> None:  # fmt: skip
     """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
 
     A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
     high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
-    the slope at `here` and s′ at `before`. A gradient of length 1 is `unit` steps. What is about to be
-    rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which
-    leaves room for rounding each entry by at most ½ (docs/guarantees/gathering.md, Lemma 5). Samples that are
-    not finite, or whose lengths overflow, add nothing.
+    the slope at `here` and s′ at `before`, times `worth` and the sample's share (0 to 1). A length of 1 is
+    `unit` steps. What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if
+    it is longer than `limit`, which leaves room for rounding each entry by at most ½
+    (docs/guarantees/gathering.md, Lemma 5). Samples that are not finite, or whose lengths overflow, add
+    nothing.
     """
     size = features.shape[1]
     for row in range(features.shape[0]):
@@ -141,6 +143,8 @@ def add_gradients(
         length = length_of(sample, root, 1.0, 0.0, dual)
         if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
             continue
+        if not np.isfinite(shares[row]):
+            continue
         shrink = 1.0 if length <= feature_bound else feature_bound / length
         more = constant * here[size] if constant != 0.0 else 0.0
         target = min(high, max(low, targets[row]))
@@ -149,7 +153,8 @@ def add_gradients(
             more = constant * before[size] if constant != 0.0 else 0.0
             earlier = product(sample, before) * shrink + more
             factor += weight * (factor - slope(code, parameter, earlier, target))
-        scale, more = unit * factor * shrink, unit * factor * constant
+        factor *= unit * worth * min(1.0, max(0.0, shares[row]))
+        scale, more = factor * shrink, factor * constant
         length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):
             continue
@@ -160,6 +165,64 @@ def add_gradients(
             total[place] += np.floor(scale * sample[place] + 0.5)
         if constant != 0.0:
             total[size] += np.floor(more + 0.5)
+
+
+@compiled
+def add_class_gradients(
+    features: Any, targets: Any, shares: Any, here: Any, dual: Any, feature_bound: Any, constant: Any,
+    worth: Any, norm: Any, unit: Any, limit: Any, total: Any,
+) -> None:  # fmt: skip
+    """The same for classes: Σ (chances − e_class) ⊗ x, one row of coefficients a class.
+
+    `here` and `total` are classes × numbers, the constant last. A target is the number of a class; another
+    one says nothing. The whole matrix of a sample is measured and scaled down to `limit` before rounding.
+    """
+    classes, width = total.shape
+    size = features.shape[1]
+    chances = np.empty(classes)
+    for row in range(features.shape[0]):
+        sample, target = features[row], targets[row]
+        squares = product(sample, sample)
+        root = np.sqrt(squares)
+        length = length_of(sample, root, 1.0, 0.0, dual)
+        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(shares[row])):
+            continue
+        if not (target >= 0.0 and target < classes and target == np.floor(target)):
+            continue
+        shrink = 1.0 if length <= feature_bound else feature_bound / length
+        largest = -np.inf
+        for place in range(classes):
+            chances[place] = product(sample, here[place]) * shrink
+            if width > size:
+                chances[place] += constant * here[place, size]
+            largest = max(largest, chances[place])
+        whole = 0.0
+        for place in range(classes):
+            chances[place] = np.exp(chances[place] - largest)
+            whole += chances[place]
+        worst, sizes, spread = 0.0, 0.0, 0.0
+        for place in range(classes):
+            chances[place] = chances[place] / whole - (1.0 if place == target else 0.0)
+            worst = max(worst, abs(chances[place]))
+            sizes += abs(chances[place])
+            spread += chances[place] * chances[place]
+        factor = unit * worth * min(1.0, max(0.0, shares[row]))
+        scale, more = factor * shrink, factor * constant if width > size else 0.0
+        # The norm of a product of two vectors is the product of their norms, in all three.
+        across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst
+        length = length_of(sample, root, scale, more, norm) * across
+        # Of chances that are no numbers the largest may be one: their sum is not.
+        if not (np.isfinite(length) and np.isfinite(scale) and np.isfinite(sizes)):
+            continue
+        if length > limit:
+            scale *= limit / length
+            more *= limit / length
+        for place in range(classes):
+            chance = chances[place]
+            for column in range(size):
+                total[place, column] += np.floor(chance * scale * sample[column] + 0.5)
+            if width > size:
+                total[place, size] += np.floor(chance * more + 0.5)
 
 
 @compiled

@@ -1,13 +1,14 @@
 """What the methods of `StreamingLearner` share: samples that come in, and sums of their clipped gradients."""
 
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_floats
-from discreet.arrivals.losses import CallableLoss, Samples
+from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -43,6 +44,14 @@ class GradientMode(Problem):
                 "(a larger block), or use frank-wolfe over an l₁ ball or a simplex"
             )
 
+    def scattered(self, variance: float, samples: float, clip: float, bent: float) -> float:
+        """About how far off a coefficient is, if the total of gradients has this variance.
+
+        `bent` is the curvature of all samples together. Their own scatter is taken from the clip: it is as
+        long as most gradients are.
+        """
+        return sqrt(variance + samples * clip**2 / self.settings.width) / max(bent, 1e-300)
+
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
         return np.asarray(repeated(public["coefficients"], len(rounds)))
 
@@ -51,11 +60,12 @@ class GradientMode(Problem):
         return np.zeros(self.settings.features), float("nan")
 
     def plain(self, public: State) -> dict[str, Any]:
-        found = public["coefficients"].tolist()
+        found = public["coefficients"].reshape(self.settings.shape)
         if not self.settings.intercept:
-            return {"coefficients": found}
+            return {"coefficients": found.tolist()}
         # The constant feature has the size of the bound; an intercept is in the target's own units.
-        return {"coefficients": found[:-1], "intercept": found[-1] * self.settings.constant}
+        intercept = found[..., -1] * self.settings.constant
+        return {"coefficients": found[..., :-1].tolist(), "intercept": intercept.tolist()}
 
     # --- samples ------------------------------------------------------------------------------------------
 
@@ -105,53 +115,88 @@ class GradientMode(Problem):
             )
         return Samples(x.reshape(1, -1), y.reshape(1))
 
+    def within(self, features: Floats) -> Floats:
+        """Rows within the declared bound, with the constant if there is one; NaN if they are not finite."""
+        return self.evened(features, np.empty((0, self.settings.width)), np.empty(0), 1.0)
+
+    def evened(self, features: Floats, directions: Floats, factors: Floats, rest: float) -> Floats:
+        """The same, with each of these directions multiplied by its factor and all else by `rest`."""
+        from discreet.arrivals import measured
+
+        settings = self.settings
+        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
+        rows = np.empty((len(features), settings.width))
+        measured.even_rows(
+            features, settings.constant, dual, settings.feature_bound, directions, factors, rest, rows
+        )
+        return rows
+
     # --- gradients ----------------------------------------------------------------------------------------
 
+    def rows_at_once(self, size: int) -> int:
+        """How many samples of so many numbers are held as dense rows at once."""
+        return max(1, min(MOST_ROWS, MOST_NUMBERS // size))
+
     def add_gradients(
-        self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
+        self,
+        rows: Rows,
+        total: Gathered,
+        samples: Samples,
+        here: Floats,
+        before: Floats,
+        weight: float,
+        *,
+        bound: float | None = None,
+        target: float | None = None,
+        worth: float = 1.0,
+        evened: bool = False,
     ) -> None:
-        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`."""
+        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`.
+
+        Bounds are those declared, or others that were released. Gradients are multiplied by `worth` before
+        they are clipped. Samples that were `evened` are Euclidean, and have their constant already.
+        """
         settings, loss = self.settings, self.settings.loss
-        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
-        targets_within = (-settings.target_bound, settings.target_bound)
-        pieces = samples.dense(max(1, min(MOST_ROWS, MOST_NUMBERS // rows.size)))
+        order = 2.0 if evened else settings.domain.dual
+        dual = 0.0 if np.isinf(order) else float(order)
+        most = settings.target_bound if target is None else target
+        pieces = samples.dense(self.rows_at_once(rows.size))
         if isinstance(loss, CallableLoss):
             with reading(), np.errstate(all="ignore"):
-                for features, targets in pieces:
-                    pairs = zip(features, targets, strict=True)
-                    rows.add(total, np.array([self._called(here, before, weight, x, y) for x, y in pairs]))
+                for piece in pieces:
+                    pairs = zip(piece.features, piece.targets, piece.shares, strict=True)
+                    called = [self._called(here, before, weight, *sample) for sample in pairs]
+                    rows.add(total, np.array(called))
             return
-        for features, targets in pieces:
-            rows.add_through(
-                "add_gradients",
-                total,
-                len(features),
-                features,
-                targets,
-                here,
-                before,
-                float(weight),
-                loss.code,
-                float(loss.parameter),
-                dual,
-                settings.feature_bound,
-                *targets_within,
-                settings.constant,
-            )
+        constant = 0.0 if evened else settings.constant
+        bound = settings.feature_bound if bound is None else bound
+        for piece in pieces:
+            sample = (piece.features, piece.targets, piece.shares)
+            if isinstance(loss, SoftmaxLoss):
+                table = here.reshape(loss.classes, -1)
+                bounds = (dual, bound, constant, worth)
+                rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
+                continue
+            slope = (here, before, float(weight), loss.code, float(loss.parameter))
+            within = (dual, bound, -most, most, constant, worth)
+            rows.add_through("add_gradients", total, len(piece), *sample, *slope, *within)
 
-    def _called(self, here: Floats, before: Floats, weight: float, x: Floats, y: float) -> Floats:
+    def _called(
+        self, here: Floats, before: Floats, weight: float, x: Floats, y: float, share: float
+    ) -> Floats:
         """The gradient of one sample by the user's own function."""
         settings, loss = self.settings, self.settings.loss
         assert isinstance(loss, CallableLoss)
         largest = float(np.max(np.abs(x), initial=0.0))
-        if not (largest <= LARGEST and np.isfinite(y)):
+        if not (largest <= LARGEST and np.isfinite(y) and np.isfinite(share)):
             return np.zeros_like(here)
         length = float(np.linalg.norm(x / max(largest, 1e-300), settings.domain.dual)) * largest
         x = x if length <= settings.feature_bound else x * (settings.feature_bound / length)
         x = np.append(x, settings.constant) if settings.constant else x
         y = float(np.clip(y, -settings.target_bound, settings.target_bound))
         newest = loss.of(here, x, y)
-        return newest + weight * (newest - loss.of(before, x, y)) if weight else newest
+        found = newest + weight * (newest - loss.of(before, x, y)) if weight else newest
+        return found * min(1.0, max(0.0, share))
 
 
 class NoisySum(GradientMode):
@@ -164,7 +209,7 @@ class NoisySum(GradientMode):
     def gradient(self) -> RunningTotal:
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
-        rows = Rows((settings.domain.dimension,), settings.clip, norm)
+        rows = Rows(settings.shape, settings.clip, norm)
         schedule = settings.schedule
         return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
 

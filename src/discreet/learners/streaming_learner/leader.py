@@ -23,16 +23,18 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from discreet.arrivals.losses import CallableLoss
 from discreet.decide.leader import Leader
 from discreet.learners.streaming_learner.gradients import NoisySum
-from discreet.learners.totals import Total
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block
 
-__all__ = ["GradientLeader"]
+__all__ = ["GradientLeader", "curvature_of"]
 
 
 class GradientLeader(NoisySum):
@@ -48,19 +50,7 @@ class GradientLeader(NoisySum):
 
     @cached_property
     def curvature(self) -> float:
-        """As given, or a sixteenth of what features of the largest length, spread evenly, would give.
-
-        Too large a guess stops learning where features vary little; too small a one only leaves the work to
-        the regulariser.
-        """
-        settings = self.settings
-        if settings.curvature != "auto":
-            return settings.curvature
-        if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
-            return 0.0
-        dimension = settings.domain.dimension
-        squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
-        return float(settings.loss.curvature / 16 * squared_length / dimension)
+        return curvature_of(self.settings, self.settings.feature_bound)
 
     @cached_property
     def plan(self) -> Plan:
@@ -69,7 +59,11 @@ class GradientLeader(NoisySum):
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
         begin = self.settings.domain.start()
-        return public | self.leader.start() | {"coefficients": begin, "mean": begin}, kept
+        return public | self.leader.start() | {
+            "coefficients": begin,
+            "mean": begin,
+            "errors": np.full(begin.shape, inf),
+        }, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"gradient": self.gradient.gathering}
@@ -84,17 +78,26 @@ class GradientLeader(NoisySum):
         count = door.index + 1
         total = self.gradient.next(public, kept, block, door)
         mean = public["mean"] + (public["point"] - public["mean"]) / count
-        memory = self._followed(public, total, mean, samples=self.settings.schedule.end(door.index))
+        samples = self.settings.schedule.end(door.index)
+        bent = self.curvature * samples
+        memory = self.leader.bent(public, total.values.reshape(-1), mean, bent, **total.variances)
+        stiff = bent + self.leader.stiffness(memory)
+        error = self.scattered(total.variance, samples, self.settings.clip, stiff)
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
-        return total.public | memory | {"mean": mean, "coefficients": average}, total.kept
+        found = {"mean": mean, "coefficients": average, "errors": np.full(mean.shape, error)}
+        return total.public | memory | found, total.kept
 
-    def _followed(self, public: State, total: Total, mean: Any, samples: int) -> State:
-        """The leader's memory after one more total."""
-        domain, pace = self.settings.domain, self.settings.pace
-        variances = {"variance": total.variance, "step_variance": total.step_variance}
-        if self.curvature == 0:
-            return self.leader.follow(public, total.values, **variances)
-        memory = self.leader.stiffened(public, total.values, **variances)
-        stiffness, bent = self.leader.stiffness(memory), self.curvature * samples
-        pulled = bent * mean + stiffness * domain.start() - pace * total.values
-        return memory | {"point": domain.project(pulled / (bent + stiffness))}
+
+def curvature_of(settings: StreamingLearnerSettings, feature_bound: float) -> float:
+    """As given, or a sixteenth of what features of the largest length, spread evenly, would give.
+
+    Too large a guess stops learning where features vary little; too small a one only leaves the work to the
+    regulariser.
+    """
+    if settings.curvature != "auto":
+        return settings.curvature
+    if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
+        return 0.0
+    dimension = settings.domain.dimension
+    squared_length = feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
+    return float(settings.loss.curvature / 16 * squared_length / dimension)

@@ -7,6 +7,8 @@ Guarantee   docs/guarantees/streaming.md
 
 from typing import Any, Literal
 
+import numpy as np
+
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss, Samples
 from discreet.budget.privacy import Privacy
@@ -15,7 +17,9 @@ from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded,
 from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
+from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.streaming_learner.whitened import WhitenedLeader
 
 __all__ = ["StreamingLearner"]
 
@@ -37,8 +41,9 @@ class StreamingLearner(Learner):
         Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
         discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `GeneralisedLinearLoss(link)`
-        of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `SoftmaxLoss(classes)`
+        (targets 0, 1, …; the domain holds one row of coefficients after another, one a class),
+        `GeneralisedLinearLoss(link)` of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
     horizon
         How many samples.
     privacy
@@ -53,9 +58,12 @@ class StreamingLearner(Learner):
         The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe:
         half) of feature_bound · target_bound; for classifiers of feature_bound.
     method
-        "leader" (regularised leader on noisy sums of gradients), "frank-wolfe" (corners of the domain; for l₁
-        balls and simplices drawn by the exponential mechanism), or "auto": leader, but for pure guarantees
-        over l₁ balls and simplices frank-wolfe.
+        "leader" (regularised leader on noisy sums of gradients), "whitened" (the same after lengths,
+        directions and the clip were measured on samples of their own), "passes" (samples are held, two bytes
+        a number, for one release at the end, with many passes over them), "frank-wolfe" (corners of the
+        domain; for l₁ balls and simplices drawn by the exponential mechanism), or "auto", by public numbers:
+        whitened from 4,000 samples on, else leader; for pure guarantees over l₁ balls and simplices
+        frank-wolfe. `facts` says what was chosen.
     curvature
         Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
         sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,
@@ -93,7 +101,7 @@ class StreamingLearner(Learner):
     """
 
     settings_type = StreamingLearnerSettings
-    modes = (GradientLeader, FrankWolfe, FrankWolfeCorners)
+    modes = (GradientLeader, WhitenedLeader, ManyPasses, FrankWolfe, FrankWolfeCorners)
 
     def __init__(
         self,
@@ -105,7 +113,7 @@ class StreamingLearner(Learner):
         feature_bound: float,
         target_bound: float,
         bound: float | Literal["auto"] = "auto",
-        method: Literal["auto", "frank-wolfe", "leader"] = "auto",
+        method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto",
         curvature: float | Literal["auto"] = "auto",
         pace: float = 1.0,
         allocation: Literal["anytime", "final"] = "anytime",
@@ -141,13 +149,24 @@ class StreamingLearner(Learner):
         found: Floats = self._engine.public["coefficients"]
         return found.copy()
 
+    @property
+    def standard_errors(self) -> Floats:
+        """About how far off each newest coefficient is, to first order; from released values only.
+
+        Counts the noise and, by the clip, the scatter of samples; infinite before the first release, NaN for
+        frank-wolfe, which has no such estimate.
+        """
+        public = self._engine.public
+        found: Floats = public["errors"] if "errors" in public else np.full(self.coefficients.shape, np.nan)
+        return found.copy()
+
     @guarded
-    def observe_stream(self, features: Any, targets: Any) -> None:
+    def observe_stream(self, features: Any, targets: Any, shares: Any = None) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
-        The result is in `coefficients`.
+        `shares` says how much each counts, from 0 to 1. The result is in `coefficients`.
         """
-        samples = Samples(features, targets)
+        samples = Samples(features, targets, shares)
         self._refuse_beyond(len(samples))
         position = 0
         while position < len(samples):

@@ -5,7 +5,14 @@ from math import ceil, inf, sqrt
 from typing import Any, Literal, Self
 
 from discreet import require
-from discreet.arrivals.losses import CallableLoss, GeneralisedLinearLoss, HuberLoss, LogisticLoss, SquaredLoss
+from discreet.arrivals.losses import (
+    CallableLoss,
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    SoftmaxLoss,
+    SquaredLoss,
+)
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.errors import ConfigError
 from discreet.turn.schedule import EqualBlocks
@@ -17,6 +24,10 @@ MOST_NUMBERS = 10**7
 """The most coefficients."""
 LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
+MOST_RELEASES = 200
+"""If nobody says how many."""
+MEASURED, WHITENED = 4000, 10_000
+"""From so many samples on it pays to measure lengths, and to even out directions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +35,13 @@ class StreamingLearnerSettings(Settings):
     """What `StreamingLearner` is made with: its parameters, as public data."""
 
     domain: LpBall | Box | Simplex
-    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | CallableLoss = SquaredLoss()
+    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss = (
+        SquaredLoss()
+    )
     feature_bound: float
     target_bound: float
     bound: float | Literal["auto"] = "auto"
-    method: Literal["auto", "leader", "frank-wolfe"] = "auto"
+    method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto"
     curvature: float | Literal["auto"] = "auto"
     pace: float = 1.0
     allocation: Literal["anytime", "final"] = "anytime"
@@ -52,7 +65,15 @@ class StreamingLearnerSettings(Settings):
             require.number("high", self.domain.high, self.domain.low + SMALLEST, LARGEST)
         else:
             require.number("radius", self.radius, SMALLEST, LARGEST)
-        if self.intercept and self.domain.dimension < 2:
+        if self.domain.dimension % self.classes:
+            raise ConfigError(
+                f"dimension must be a multiple of the {self.classes} classes, got {self.domain.dimension}"
+            )
+        if self.classes > 1 and self.chosen_method in ("whitened", "frank-wolfe"):
+            raise ConfigError(
+                f"method {self.chosen_method} learns one margin: use leader or passes for classes"
+            )
+        if self.intercept and self.width < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
         if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
             raise ConfigError(
@@ -73,9 +94,24 @@ class StreamingLearnerSettings(Settings):
         return self.horizon
 
     @property
+    def classes(self) -> int:
+        """How many rows of coefficients there are."""
+        return self.loss.classes if isinstance(self.loss, SoftmaxLoss) else 1
+
+    @property
+    def width(self) -> int:
+        """How many coefficients there are in a row, with the constant's."""
+        return self.domain.dimension // self.classes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the coefficients."""
+        return (self.width,) if self.classes == 1 else (self.classes, self.width)
+
+    @property
     def features(self) -> int:
         """How many numbers a sample has besides its target."""
-        return self.domain.dimension - self.intercept
+        return self.width - self.intercept
 
     @property
     def constant(self) -> float:
@@ -83,29 +119,70 @@ class StreamingLearnerSettings(Settings):
         return self.feature_bound if self.intercept else 0.0
 
     @property
-    def chosen_method(self) -> str:
-        """The method: as given, or the leader.
+    def classifies(self) -> bool:
+        """Whether targets are classes."""
+        return not isinstance(self.loss, CallableLoss) and self.loss.classifies
 
-        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex.
+    @property
+    def learns(self) -> str:
+        """What: classes, or a regression."""
+        return "classes" if self.classifies else "regression"
+
+    @property
+    def counts(self) -> bool:
+        """Whether targets are counts, whose loss curves the more the larger they are."""
+        return isinstance(self.loss, GeneralisedLinearLoss) and self.loss.link == "log"
+
+    @property
+    def chosen_method(self) -> str:
+        """The method: as given, or by public numbers.
+
+        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex;
+        measuring rows first, where there are enough samples for it.
         """
         if self.method != "auto":
             return self.method
         draws_pay = self.domain.corners and self.privacy.pure and self.domain.dimension > 20
-        return "frank-wolfe" if draws_pay else "leader"
+        draws_pay = draws_pay and self.classes == 1
+        if draws_pay:
+            return "frank-wolfe"
+        return "whitened" if self.measures and self.rounds >= MEASURED else "leader"
+
+    @property
+    def measures(self) -> bool:
+        """Whether rows may be measured first."""
+        known = not isinstance(self.loss, CallableLoss | SoftmaxLoss) and not self.counts
+        free = self.bound == "auto" and self.curvature == "auto"
+        return known and free and not self.privacy.pure and not self.domain.corners
+
+    @property
+    def preparation(self) -> tuple[int, ...]:
+        """How many samples are measured: lengths, second moments if that pays, and lengths of gradients."""
+        rounds = self.rounds
+        lengths = int(min(max(600, 0.03 * rounds), 6000))
+        clips = int(min(max(200, 0.01 * rounds), 2000))
+        resolving = self.domain.dimension**1.5  # by so many samples the noise of eigenvalues goes down
+        moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
+        pays = self.method == "whitened" or (rounds >= WHITENED and moments <= 0.15 * rounds)
+        whole = (lengths, *((moments,) if pays else ()), clips)
+        return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
 
     @property
     def clip(self) -> float:
         """The longest that a sample's gradient may be."""
         if self.bound != "auto":
             return self.bound
-        classifies = not isinstance(self.loss, CallableLoss) and self.loss.classifies
-        largest = self.feature_bound * (1.0 if classifies else self.target_bound)
+        largest = self.feature_bound * (1.0 if self.classifies else self.target_bound)
         return largest * (0.25 if self.chosen_method == "leader" else 0.5)
 
     @property
     def schedule(self) -> EqualBlocks:
-        """The last block ends with a release: the final coefficients are what people came for."""
-        block = ceil(1.5 * sqrt(self.rounds)) if self.block == "auto" else self.block
+        """The last block ends with a release: the final coefficients are what people came for.
+
+        More than MOST_RELEASES teach nothing more, and each takes some time.
+        """
+        usual = max(ceil(1.5 * sqrt(self.rounds)), ceil(self.rounds / MOST_RELEASES))
+        block = usual if self.block == "auto" else self.block
         return EqualBlocks(self.rounds, min(block, self.rounds))
 
     @classmethod

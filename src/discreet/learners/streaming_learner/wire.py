@@ -1,6 +1,7 @@
 """What a log says to a streaming learner: a sample a row, in the columns that `features` and `target` name.
 
-How many coefficients there are follows from the features and the intercept; the domain may leave it out:
+How many coefficients there are follows from the features, the intercept and the classes; the domain may leave
+it out:
 
     features = ["age", "income"]
     target = "spent"
@@ -35,7 +36,10 @@ class StreamingLearnerWire(Wire):
         domain = {"kind": domain} if isinstance(domain, str) else domain
         if not isinstance(domain, dict):
             return plain
-        dimension = len(features) + (plain.get("intercept") is True)
+        loss = plain.get("loss")
+        classes = loss.get("classes", 1) if isinstance(loss, dict) else 1
+        width = len(features) + (plain.get("intercept") is True)
+        dimension = width * (classes if type(classes) is int else 1)
         given = domain.get("dimension", dimension)
         if given != dimension:
             raise ConfigError(
@@ -51,5 +55,8 @@ class StreamingLearnerWire(Wire):
         return Samples(numbers[:, :-1], numbers[:, -1])
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-        coefficients = dict(zip(columns[:-1], decision["coefficients"], strict=True))
-        return decision | {"coefficients": coefficients}
+        found = decision["coefficients"]
+        if self.settings.classes > 1:
+            rows = [dict(zip(columns[:-1], row, strict=True)) for row in found]
+            return decision | {"coefficients": rows}
+        return decision | {"coefficients": dict(zip(columns[:-1], found, strict=True))}

@@ -1,9 +1,10 @@
 """Rows kept for one release, which adds them up again and again: gains on top of what was just chosen.
 
 What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more than the
-log it came from. Each `total` adds up a function of single rows through `Rows`, which clips it; so one person
-moves every total by at most what `Rows` says. Rows may also stay where they are, in parts of the people that
-are read again for every total (discreet/release/gathering/parts.py): what is added up is the same.
+log it came from. Each `total` adds up a function of single rows through `Rows`, `Gram`, `Moments` or
+`OneChoice`, which clip it; so one person moves every total by at most what these say. Rows may also stay
+where they are, in parts of the people that are read again for every total
+(discreet/release/gathering/parts.py): what is added up is the same.
 
 Guarantee   docs/guarantees/gathering.md, Lemmas 4 and 12
 Runtime     O(numbers held) a total; memory two bytes a number
@@ -18,6 +19,9 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, Gathering, as_shape, kernels
+from discreet.release.gathering.gram import Gram
+from discreet.release.gathering.moments import Moments
+from discreet.release.gathering.one_choice import OneChoice
 from discreet.release.gathering.parts import FULL, Part, Runner, in_place, split
 from discreet.release.gathering.rows import Rows
 
@@ -32,17 +36,22 @@ class Held(Gathered):
     run: Runner = in_place
 
 
+Onto = Rows | Gram | Moments | OneChoice
+"""What rows may be added up by: each clips what a person brings, and states what it moves."""
+
+
 @dataclass(frozen=True)
 class _Total:
-    """The sum of a function of the rows of one part, through `Rows`."""
+    """The sum of a function of the rows of one part, through what clips it."""
 
-    of_rows: Callable[[Any], Floats]
-    onto: Rows
+    of_rows: Callable[[Any], Any]
+    onto: Onto
 
     def __call__(self, part: Part) -> Integers:
         sums = self.onto.empty()
         for _, rows in part.pieces():
-            self.onto.add(sums, self.of_rows(rows))
+            found = self.of_rows(rows)
+            self.onto.add(sums, *(found if isinstance(found, tuple) else (found,)))
         return sums.values
 
 
@@ -111,8 +120,11 @@ class HeldRows(Gathering):
         gathered.additions += 1
         kernels().hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
-    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Floats], onto: Rows) -> Gathered:
-        """The sum over people of a function of their own row, clipped and quantised by `onto`."""
+    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Any], onto: Onto) -> Gathered:
+        """The sum over people of a function of their own row, clipped and quantised by `onto`.
+
+        It gives what `onto.add` takes: rows or cells, or a tuple of contexts, rewards and slots.
+        """
         sums = onto.empty()
         for values in self.asked(gathered, _Total(of_rows, onto)):
             sums = onto.merge(sums, onto.holding(values))

@@ -1,0 +1,102 @@
+"""Second moments as a few directions that stand out over a flat rest, and the map that evens them out.
+
+    H = rest·I + Σ_j (value_j − rest)·u_j·u_jᵀ        u_j: directions that noise does not hide
+
+What noise hides is treated alike: a direction whose variance is not known must not be blown up. Powers of H
+are applied in O(spikes · d), so that evening a row costs little where few directions stand out.
+
+All of it is computed from released values.
+
+References  Kamath et al. (2019), "Privately Learning High-Dimensional Distributions"
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats
+
+__all__ = ["Evening"]
+
+RESOLVED = 1.2
+"""An eigenvalue counts if it lies so many times as far from the middle one as noise alone reaches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evening:
+    """Directions (one a row) with their second moments, and the second moment of all others.
+
+    >>> evening = Evening.read(np.diag([9.0, 1.0, 1.1, 0.9, 1.0]), noise=0.05)
+    >>> len(evening.values), round(evening.rest, 2)
+    (1, 1.0)
+    >>> evening.times(np.array([9.0, 2.0, 0.0, 0.0, 0.0]), -0.5).round(2)
+    array([3., 2., 0., 0., 0.])
+    """
+
+    vectors: Floats
+    values: Floats
+    rest: float
+
+    @classmethod
+    def read(cls, matrix: Floats, *, noise: float) -> "Evening":
+        """From a noisy matrix; `noise` is the standard deviation of what is off its diagonal."""
+        size = len(matrix)
+        values, vectors = np.linalg.eigh(matrix)
+        edge = 2 * sqrt(size) * noise
+        middle = max(0.0, float(np.median(values)))
+        seen = (values > middle + RESOLVED * edge) | (np.maximum(values, edge) < middle - RESOLVED * edge)
+        hidden = float(values[~seen].mean()) if not seen.all() else middle
+        least = max(float(np.trace(matrix)) / size * 1e-3, noise / sqrt(size), 1e-300)
+        return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(hidden, least))
+
+    @property
+    def spikes(self) -> int:
+        """How many directions stand out."""
+        return len(self.values)
+
+    def times(self, vector: Floats, power: float) -> Floats:
+        """H^power · vector."""
+        return self.shaped(vector, self.rest**power, self.values**power)
+
+    def shaped(self, vector: Floats, rest: float, values: Floats) -> Floats:
+        """The vector with each direction that stands out multiplied by its value, all else by `rest`."""
+        along = self.vectors @ vector
+        return np.asarray(rest * vector + self.vectors.T @ ((values - rest) * along), dtype=np.float64)
+
+    def diagonal(self, power: float) -> Floats:
+        """The diagonal of H^power."""
+        rest = self.rest**power
+        return np.asarray(rest + (self.values**power - rest) @ self.vectors**2, dtype=np.float64)
+
+    def nearest(self, point: Floats, radius: float) -> Floats:
+        """The point of the Euclidean ball that is nearest in the norm of H.
+
+        H(x − point) + λx = 0, with the λ for which x has this length: bisection in log λ.
+        """
+        along = self.vectors @ point
+        across = float(point @ point) - float(along @ along)
+
+        def length(weight: float) -> float:
+            kept = self.values / (self.values + weight) * along
+            return sqrt(max(0.0, float(kept @ kept) + across * (self.rest / (self.rest + weight)) ** 2))
+
+        if length(0.0) <= radius:
+            return point
+        most = max(float(self.values.max(initial=self.rest)), self.rest)
+        low, high = np.log(most) - 40.0, np.log(most) + 40.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if length(float(np.exp(middle))) > radius else (low, middle)
+        weight = float(np.exp(high))
+        return self.shaped(point, self.rest / (self.rest + weight), self.values / (self.values + weight))
+
+    def state(self) -> dict[str, Any]:
+        """As entries of a flat dictionary."""
+        return {"directions": self.vectors, "moments": np.append(self.values, self.rest)}
+
+    @classmethod
+    def of_state(cls, state: dict[str, Any]) -> "Evening":
+        """Back from `state`."""
+        return cls(state["directions"], state["moments"][:-1], float(state["moments"][-1]))

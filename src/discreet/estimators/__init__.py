@@ -1,0 +1,22 @@
+"""Private linear models with scikit-learn's interface: put them where you have SGDRegressor today.
+
+Everything that scaling needs is a public parameter without default: ranges of features and targets, and the
+classes. Nothing is read off the data but what the guarantee covers. A fitted estimator holds released values
+only, so it may be pickled and shown; the learner behind `partial_fit` holds raw sums and is left out of
+pickles.
+
+In a pipeline, StandardScaler and other transformers that are fitted read the data, and no guarantee of the
+estimator behind them covers that: use `PublicScaler`, which takes ranges, or leave scaling to the estimators.
+
+Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. As scikit-learn asks
+for, features, targets or weights that are not finite are refused with an error, which depends on the data:
+clean them before, one sample at a time. How many samples there are is public.
+
+Guarantee   docs/guarantees/streaming.md
+"""
+
+from discreet.estimators.classifier import PrivateStreamingClassifier
+from discreet.estimators.regressor import PrivateStreamingRegressor
+from discreet.estimators.scaler import PublicScaler
+
+__all__ = ["PrivateStreamingClassifier", "PrivateStreamingRegressor", "PublicScaler"]

@@ -1,0 +1,136 @@
+"""Private logistic regression with scikit-learn's interface, for two classes or more."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from discreet.arrays import Floats
+from discreet.arrivals.losses import LogisticLoss, SoftmaxLoss
+from discreet.errors import ConfigError
+from discreet.estimators.linear import PrivateLinear
+
+__all__ = ["PrivateStreamingClassifier"]
+
+
+class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignore[misc]
+    """Private logistic regression, for classes that are publicly known.
+
+    With more than two, all classes share one gradient of the softmax loss, and so one budget: there is no ε
+    per class. `fit` takes many passes over its samples and releases once; `partial_fit` streams.
+
+    Parameters
+    ----------
+    classes
+        The classes, two or more. A parameter without default, because which classes occur is something about
+        the people.
+    epsilon, delta, feature_range, p, radius, weight_bound, horizon
+        As for `PrivateStreamingRegressor`.
+    method, bound, pace, curvature, block, seed
+        As for `PrivateStreamingRegressor`.
+
+    Attributes
+    ----------
+    coef_, intercept_, coef_standard_errors_, facts_, guarantee_
+        As for `PrivateStreamingRegressor`; one row a class if there are more than two.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.uniform(-1, 1, size=(20_000, 3))
+    >>> y = np.where(X @ [2.0, -1.0, 0.0] > 0, "yes", "no")
+    >>> model = PrivateStreamingClassifier(classes=("no", "yes"), feature_range=(-1, 1), seed=1).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        classes: Any,
+        feature_range: Any,
+        p: float = 2.0,
+        radius: float | str = "auto",
+        weight_bound: float = 1.0,
+        horizon: int | None = None,
+        method: str = "auto",
+        bound: float | str = "auto",
+        pace: float = 1.0,
+        curvature: float | str = "auto",
+        block: int | str = "auto",
+        seed: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.classes = classes
+        self.feature_range = feature_range
+        self.p = p
+        self.radius = radius
+        self.weight_bound = weight_bound
+        self.horizon = horizon
+        self.method = method
+        self.bound = bound
+        self.pace = pace
+        self.curvature = curvature
+        self.block = block
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from all samples, once."""
+        return self._learn(X, y, sample_weight, partial=False)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from some more samples.
+
+        `classes` is accepted as scikit-learn passes it, and must agree with the parameter.
+        """
+        if classes is not None and set(np.asarray(classes).tolist()) != set(
+            np.asarray(self.classes).tolist()
+        ):
+            raise ConfigError("classes must be those of the parameter `classes`")
+        return self._learn(X, y, sample_weight, partial=True)
+
+    def _learn(self, X: Any, y: Any, weights: Any, *, partial: bool) -> Self:
+        is_list = isinstance(self.classes, tuple | list | np.ndarray)
+        if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
+            raise ConfigError(f"classes must be two or more different ones, got {self.classes!r}")
+        first = not (partial and hasattr(self, "_learner"))
+        X, y = self._checked(X, y, reset=first, dtype=np.float64)
+        self.classes_ = np.array(self.classes)
+        # A label that is no class counts as a sample that says nothing.
+        targets = np.full(len(y), np.nan)
+        for number, label in enumerate(self.classes_):
+            targets[y == label] = number
+        self._fed(X, targets, weights, partial=partial)
+        self.coef_, self.intercept_ = self._weights.copy(), self._constants.copy()
+        self.coef_standard_errors_ = self._errors.copy()
+        return self
+
+    def _loss(self) -> Any:
+        return LogisticLoss() if len(self.classes) == 2 else SoftmaxLoss(len(self.classes))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Positive for the second class; with more than two, one column a class."""
+        margins = self._margins(X)
+        return margins[:, 0] if len(self.classes) == 2 else margins
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest class."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class."""
+        margins = self._margins(X)
+        if len(self.classes) > 2:
+            return SoftmaxLoss(len(self.classes)).predict(margins)
+        chance = LogisticLoss().predict(margins[:, 0])
+        return np.stack([1 - chance, chance], axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = len(self.classes) > 2
+        tags.classifier_tags.poor_score = True
+        return tags

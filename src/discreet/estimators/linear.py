@@ -1,0 +1,145 @@
+"""What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from discreet import require
+from discreet.arrays import Floats
+from discreet.arrivals.losses import SoftmaxLoss
+from discreet.budget.privacy import Privacy
+from discreet.decide.domains import LpBall
+from discreet.errors import ConfigError, StateError
+from discreet.estimators.checked import as_ranges, as_shares, checked, scaled
+from discreet.learners.streaming_learner import StreamingLearner
+
+__all__ = ["PrivateLinear"]
+
+RADIUS = {"stream": 3.0, "passes": 30.0}
+"""Where coefficients lie if nobody says."""
+MOST_HELD = 2**30
+"""The most numbers that a batch may hold; larger ones are streamed."""
+
+
+class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
+    """A linear model whose parameters are attributes, as scikit-learn asks for."""
+
+    @abstractmethod
+    def _loss(self) -> Any:
+        """The loss of a sample."""
+
+    def _begin(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
+        """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
+        loss, size, length = self._loss(), features + 1, self._length(features + 1)
+        rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
+        method = self.method if streams else self._method_of_fit(rows * size, horizon)
+        radius = (
+            RADIUS["passes" if method == "passes" else "stream"] if self.radius == "auto" else self.radius
+        )
+        if not isinstance(radius, int | float):
+            raise ConfigError(f"radius must be a number or auto, got {self.radius!r}")
+        domain = LpBall(rows * size, float(self.p), float(radius) * length)
+        return StreamingLearner(
+            domain,
+            loss,
+            horizon,
+            Privacy(self.epsilon, self.delta),
+            feature_bound=1.0,
+            target_bound=1.0,
+            method=method,
+            bound=self.bound,
+            pace=self.pace,
+            curvature=self.curvature,
+            block=self.block,
+            seed=self.seed,
+        )
+
+    def _method_of_fit(self, size: int, samples: int) -> Any:
+        """Where everyone is there at once, many passes, unless something of a stream is asked for."""
+        free = (self.bound, self.curvature, self.block) == ("auto",) * 3
+        holds = size * samples <= MOST_HELD and self.delta and self.p != 1
+        return "passes" if self.method == "auto" and free and holds else self.method
+
+    def _length(self, size: int) -> float:
+        """The longest row of numbers in [−1, 1], in the dual norm."""
+        if not isinstance(self.p, int | float) or not self.p >= 1:
+            raise ConfigError(f"p must be a number, at least 1, got {self.p!r}")
+        dual = LpBall(1, float(self.p)).dual
+        return float(size ** (1 / dual))
+
+    def _scaled(self, features: Any) -> Any:
+        """Features mapped from their public ranges to [−1, 1] and clipped, and a constant 1.
+
+        All are divided by the longest that a row can be.
+        """
+        mapped = scaled(features, *self._ranges(features.shape[1]))
+        return np.hstack([mapped, np.ones((len(mapped), 1))]) / self._length(features.shape[1] + 1)
+
+    def _ranges(self, features: int) -> tuple[Floats, Floats]:
+        return as_ranges("feature_range", self.feature_range, features)
+
+    def _take(self, learner: StreamingLearner, features: int) -> None:
+        """Released coefficients, in the units of the features as they came."""
+        low, high = self._ranges(features)
+        rows = learner.coefficients.reshape(-1, features + 1) / self._length(features + 1)
+        errors = learner.standard_errors.reshape(rows.shape) / self._length(features + 1)
+        self._weights = rows[:, :-1] * 2 / (high - low)
+        self._errors = errors[:, :-1] * 2 / (high - low)
+        self._constants = rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))
+        self.facts_ = learner.facts
+        beyond = "This is the guarantee of this fit: every other fit of the same people adds to it."
+        self.guarantee_ = f"{learner.guarantee} {beyond}"
+
+    def _checked(self, *data: Any, **checks: Any) -> Any:
+        return checked(self, *data, accept_sparse="csr", **checks)
+
+    def _fed(self, X: Any, y: Floats, weights: Any, *, partial: bool) -> None:
+        features = X.shape[1]
+        shares = as_shares(weights, self.weight_bound, len(y))
+        learner = self._going_on(features) if partial else self._anew(features, len(y))
+        learner.observe_stream(self._scaled(X), y, shares)
+        self._take(learner, features)
+
+    def _anew(self, features: int, samples: int) -> StreamingLearner:
+        for name in ("_learner", "_was_pickled"):
+            self.__dict__.pop(name, None)
+        return self._begin(features, samples, streams=False)
+
+    def _going_on(self, features: int) -> StreamingLearner:
+        if self.horizon is None:
+            raise ConfigError("partial_fit needs horizon: how many samples will come in all")
+        if not hasattr(self, "_learner"):
+            if getattr(self, "_was_pickled", False):
+                raise StateError(
+                    "this estimator came from a pickle, which leaves out raw sums: it cannot go on learning"
+                )
+            self._learner = self._begin(features, require.whole("horizon", self.horizon), streams=True)
+            self._begun_with = self._parameters()
+        if self._parameters() != self._begun_with:
+            raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
+        return self._learner
+
+    def _parameters(self) -> str:
+        found: dict[str, Any] = self.get_params()
+        whole = {name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)}
+        return repr(found | whole)
+
+    def _margins(self, X: Any) -> Floats:
+        check_is_fitted(self, "guarantee_")
+        X = self._checked(X, reset=False)
+        return np.asarray(X @ self._weights.T + self._constants, dtype=np.float64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if state.pop("_learner", None) is not None:
+            state["_was_pickled"] = True
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.non_deterministic = self.seed is None
+        return tags

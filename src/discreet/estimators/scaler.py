@@ -1,0 +1,45 @@
+"""Scaling by public ranges, for pipelines: what scikit-learn's scalers read off the data is given instead."""
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.arrays import Floats
+from discreet.estimators.checked import as_ranges, checked, scaled
+
+__all__ = ["PublicScaler"]
+
+
+class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features mapped from public ranges to [−1, 1]; what lies outside is clipped.
+
+    StandardScaler, MinMaxScaler and their like read means and extremes off the data, which no guarantee of
+    the estimator behind them covers: one person's income can be the largest. This one reads nothing.
+
+    Parameters
+    ----------
+    ranges
+        A pair (low, high), or one pair for each feature: public numbers, not read off the data.
+
+    Examples
+    --------
+    >>> PublicScaler([(0, 10), (0, 4)]).fit_transform([[5.0, 4.0], [20.0, 1.0]])
+    array([[ 0. ,  1. ],
+           [ 1. , -0.5]])
+    """
+
+    def __init__(self, ranges: Any) -> None:
+        self.ranges = ranges
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Count the features; nothing else is read."""
+        X = checked(self, X, accept_sparse=False)
+        as_ranges("ranges", self.ranges, X.shape[1])
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Scale and clip."""
+        check_is_fitted(self, "n_features_in_")
+        X = checked(self, X, accept_sparse=False, reset=False)
+        return scaled(X, *as_ranges("ranges", self.ranges, X.shape[1]))

@@ -1,0 +1,294 @@
+"""If these fail, samples that are measured first or held for many passes are given away, or in vain."""
+
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import ConfigError, Privacy, StreamingLearner
+from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
+from discreet.arrivals.losses import Samples
+from discreet.arrivals.measured import even_rows, row_lengths
+from discreet.checks import Case, audit_transcript, weakened
+from discreet.checks.transcript import measured_costs
+from discreet.decide.evening import Evening
+from discreet.domains import LpBall, Simplex
+from discreet.lab.regression import Regression
+from discreet.learners.streaming_learner.descent import Descent
+from discreet.learners.streaming_learner.histogram import Sizes
+from discreet.release.door import Door
+from discreet.release.gathering import OneChoice
+from discreet.release.noise import DiscreteLaplace
+from discreet.release.randomness import seeded_words
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Batch
+
+USUAL = Privacy(1.0, 1e-6)
+BOUNDS = {"feature_bound": 1.0, "target_bound": 1.0}
+
+
+def made(
+    domain: Any = None, loss: Any = None, horizon: int = 12, privacy: Privacy = USUAL, **more: Any
+) -> Any:
+    domain, loss = LpBall(3) if domain is None else domain, SquaredLoss() if loss is None else loss
+    return StreamingLearner(domain, loss, horizon, privacy, **(BOUNDS | more))
+
+
+def mode_of(learner: StreamingLearner) -> Any:
+    return StreamingLearner.problem_for(learner.settings)
+
+
+def batch_of(features: Any, targets: Any, begin: int = 0) -> Batch:
+    rounds = np.arange(begin, begin + len(targets))
+    return Batch(0, begin, rounds, Samples(features, targets), NOTHING, Coins(bytes(16)))
+
+
+# --- samples of their own
+
+
+def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget() -> None:
+    learner = made(horizon=20_000, method="whitened", domain=LpBall(20))
+    plan, begin = mode_of(learner).plan, 0
+    cohorts: dict[int, list[Any]] = {}
+    for index in range(plan.releases):
+        step = plan.next(index, {})
+        cohorts.setdefault(step.cohort, []).append((begin, step.charge))
+        begin += step.rounds
+    assert begin == 20_000
+    assert list(cohorts) == [0, 1, 2, 3]
+    budget = USUAL.budget.amount
+    for paid in cohorts.values():
+        total = sum(charge.amount for _, charge in paid)
+        assert total <= (1.0 if paid[0][1].measure == "pure" else budget) * (1 + 1e-9)
+    assert learner.facts["method"] == "whitened"
+
+
+def test_bounds_are_read_off_counts_and_nothing_else() -> None:
+    mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
+    counts = np.zeros((3, 20))
+    counts[0, 3], counts[1, 2], counts[2, 5] = 1000, 1000, 1000
+    found = mode._bounded(counts.reshape(-1))
+    assert found == {"bound": 0.125, "length": 0.25, "target": 2.0**-5}
+    assert mode._bounded(np.zeros(60)) == {"bound": 1.0, "length": 1.0, "target": 1.0}
+
+
+@pytest.mark.parametrize("sizes", [[0.0, 1.0], [np.nan, 0.3], [inf, 0.26], [5e-324, 1e300]])
+def test_a_replaced_sample_moves_two_counts_of_the_histogram_and_the_noise_covers_exactly_that(
+    sizes: list[float],
+) -> None:
+    histogram, choices = Sizes(bins=4), OneChoice(4, levels=1)
+    here, there = (choices.empty() for _ in range(2))
+    choices.add(here, histogram.cells(np.array([0.7, sizes[0]]), 1.0))
+    choices.add(there, histogram.cells(np.array([0.7, sizes[1]]), 1.0))
+    moved = int(np.abs(here.values - there.values).sum())
+    assert moved <= 2
+    # The exact law of integer Laplace noise, two cells: no outcome is more than e^{moved/scale} as likely.
+    noise = DiscreteLaplace(3)
+    outcomes = np.arange(-40, 41)
+    law = np.exp(-np.abs(outcomes) / 3)
+    ratios = np.abs(np.log(np.roll(law, 1)[1:] / law[1:]))
+    assert moved * ratios.max() <= noise.charge(choices.sensitivity(1)).amount + 1e-12
+
+
+def test_what_is_measured_one_by_one_is_what_is_measured_at_once() -> None:
+    world = Regression.varied("correlated", 60, 5, 1.5, seed=1)
+    learners = [made(world.domain, horizon=60, method="whitened", block=10, seed=3) for _ in range(2)]
+    learners[0].observe_stream(world.features, world.targets)
+    for x, y in zip(world.features, world.targets, strict=True):
+        learners[1].act()
+        learners[1].observe((x, float(y)))
+    learners[1].turn()
+    assert np.array_equal(learners[0].coefficients, learners[1].coefficients)
+
+
+# --- what evening out means
+
+
+def test_evened_rows_have_directions_alike_and_what_noise_hides_is_left() -> None:
+    generator = np.random.default_rng(0)
+    directions = np.linalg.qr(generator.normal(size=(6, 6)))[0]
+    matrix = directions @ np.diag([50.0, 8.0, 1.0, 1.0, 1.0, 1.0]) @ directions.T
+    evening = Evening.read(matrix, noise=0.2)
+    assert evening.spikes == 2
+    whole = np.stack([evening.times(column, -0.5) for column in np.eye(6)])
+    assert np.allclose(whole @ matrix @ whole, np.eye(6), atol=1e-9)
+    assert np.allclose(evening.diagonal(-1.0), np.diag(whole @ whole))
+    rows, out = generator.normal(size=(7, 6)), np.empty((7, 6))
+    factors = evening.values**-0.5
+    even_rows(rows, 0.0, 2.0, 1e9, evening.vectors, factors, evening.rest**-0.5, out)
+    assert np.allclose(out, rows @ whole)
+    assert Evening.read(np.eye(6), noise=0.2).spikes == 0
+
+
+def test_the_nearest_point_in_the_norm_of_the_moments_is_nearest() -> None:
+    evening = Evening(np.eye(3)[:1], np.array([10.0]), 1.0)
+    point = np.array([2.0, 1.0, 0.0])
+    found = evening.nearest(point, 1.0)
+    matrix = np.diag([10.0, 1.0, 1.0])
+    angles = np.linspace(0, 2 * np.pi, 2001)
+    circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(2001)], axis=1) - point
+    best = np.einsum("ij,jk,ik->i", circle, matrix, circle).min()
+    assert np.linalg.norm(found) <= 1 + 1e-9
+    assert (found - point) @ matrix @ (found - point) <= best + 1e-6
+    assert np.array_equal(evening.nearest(point / 10, 1.0), point / 10)
+
+
+def test_lengths_and_hostile_rows() -> None:
+    rows = np.array([[3.0, -4.0], [np.nan, 1.0], [1e300, 1e300], [0.0, 0.0]])
+    found, out = np.empty(4), np.empty((4, 3))
+    row_lengths(rows, 0.0, 2.0, found)
+    assert found[0] == pytest.approx(5.0)
+    assert np.isnan(found[1])
+    assert found[2] == pytest.approx(sqrt(2) * 1e300)
+    even_rows(rows, 0.5, 2.0, 1.0, np.empty((0, 3)), np.empty(0), 1.0, out)
+    assert out[0] == pytest.approx([0.6, -0.8, 0.5])
+    assert np.isnan(out[1]).all()
+    assert out[2] == pytest.approx([sqrt(0.5), sqrt(0.5), 0.5])
+
+
+# --- many passes
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), HuberLoss(0.5), LogisticLoss(), SoftmaxLoss(2)])
+@pytest.mark.parametrize("epsilon", [1.0, 1000.0])
+def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
+    """A total is the sum of what each held sample adds alone, so one sample moves one addend."""
+    generator = np.random.default_rng(3)
+    domain = LpBall(6 if isinstance(loss, SoftmaxLoss) else 3)
+    mode = mode_of(made(domain, loss, 8, Privacy(epsilon, 1e-6), method="passes"))
+    public, _ = mode.start()
+    features, targets = generator.uniform(-0.5, 0.5, size=(8, 3)), np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4])
+    whole = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    mode.gather(public, whole, batch_of(features, targets))
+    held = whole["held"]
+    for once in mode.passes.parts:
+        functions: list[Any] = []
+        descent = Descent.__new__(Descent)
+        descent.unfolded, descent.held = mode.unfolded, held
+        descent.settings, descent.passes, descent.people = mode.settings, mode.passes, 8
+        descent.width, descent.classes = mode.settings.width, mode.settings.classes
+        descent.map = np.diag([1.0, 2.0, 0.5])
+        descent._total = lambda part, of_rows, found=functions: _noted(found, of_rows, part)  # type: ignore
+        if once in mode.passes.steps:
+            descent._gradient(once, np.full(domain.dimension, 0.1), 0.3)
+        elif once in mode.passes.grams:
+            descent._even((once,))
+        elif once in mode.passes.clips:
+            descent._clip(once, np.full(3, 0.1))
+        elif once is mode.passes.lengths:
+            descent._usual_length()
+        else:
+            descent.regress_once()
+        of_numbers = lambda numbers, of_rows=functions[0]: of_rows(*mode.unfolded(numbers))  # noqa: E731
+        total = held.gathering.total(held, of_numbers, once.gathering).values
+        alone = np.zeros_like(total)
+        nobody = held.gathering.total(mode.gatherings(public)["held"].empty(), of_numbers, once.gathering)
+        for place in range(8):
+            one = mode.gatherings(public)["held"].empty()
+            one.values[place] = held.values[place]
+            alone += held.gathering.total(one, of_numbers, once.gathering).values - nobody.values
+        assert np.array_equal(total, alone + nobody.values)
+
+
+def _noted(found: list[Any], of_rows: Any, once: Any) -> Any:
+    found.append(of_rows)
+    return np.zeros(once.gathering.shape)
+
+
+def test_many_passes_cost_what_was_reserved_and_not_a_pass_more() -> None:
+    mode = mode_of(made(horizon=8, method="passes", privacy=Privacy(1000.0, 1e-6)))
+    public, kept = mode.start()
+    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    charge = mode.plan.next(0, public).charge
+    mode.release(public, {}, kept, block, Door(seeded_words(1, 0), charge, 0))
+    from discreet.errors import BudgetError
+
+    with pytest.raises(BudgetError):
+        mode.release(public, {}, kept, block, Door(seeded_words(1, 0), charge * 0.999, 0))
+
+
+def test_few_samples_are_read_once_and_many_again_and_again() -> None:
+    assert made(horizon=200, method="passes").facts["method"] == "one-shot"
+    many = made(horizon=20_000, method="passes").facts
+    assert (many["method"], many["passes"], many["second_moments"]) == ("passes", 20, 2)
+    assert made(loss=LogisticLoss(), horizon=200, method="passes").facts["second_moments"] == 0
+    assert made(loss=LogisticLoss(), horizon=20_000, method="passes").facts["second_moments"] == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "passes"},
+        {"method": "passes", "loss": LogisticLoss(), "domain": LpBall(4), "intercept": True},
+        {"method": "leader", "block": 4, "loss": SoftmaxLoss(2), "domain": LpBall(6)},
+        {"method": "whitened", "block": 4, "domain": LpBall(4), "intercept": True},
+    ],
+)
+def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(settings: dict[str, Any]) -> None:
+    """The ways that are no cases of their own: once honest, once with gatherings that state half."""
+
+    def make(**more: Any) -> Any:
+        return made(**(settings | more))
+
+    low = 0.0 if "loss" in settings else -1.0
+
+    def person(generator: np.random.Generator) -> Any:
+        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(generator.choice([low, 1.0]))
+
+    case = Case("streaming", make, person)
+    assert 0.3 < audit_transcript(case, pairs=12, seed=1).largest_cost_over_charge <= 1.0
+    with weakened():
+        found = measured_costs(case, pairs=60, seed=0, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+# --- worth having
+
+
+@pytest.mark.parametrize(("kind", "most"), [("correlated", 0.06), ("short", 0.05)])
+def test_features_that_go_together_or_are_far_shorter_than_declared_are_learned(
+    kind: str, most: float
+) -> None:
+    world = Regression.varied(kind, 20_000, 20, 2.0, seed=1)
+    found = {}
+    for method in ("auto", "leader", "passes"):
+        learner = made(world.domain, horizon=20_000, method=method, seed=1)
+        learner.observe_stream(world.features, world.targets)
+        found[method] = world.suboptimality(learner.coefficients)
+    assert found["auto"] < most
+    assert found["passes"] < 0.02
+    assert found["leader"] > 0.06
+
+
+def test_a_classifier_learns_directions_that_go_together() -> None:
+    generator = np.random.default_rng(5)
+    common = generator.normal(size=(20_000, 1))
+    features = (common + 0.15 * generator.normal(size=(20_000, 4))) / 5
+    labels = (features @ [8.0, -8.0, 4.0, -4.0] > 0).astype(float)
+    scores = {}
+    for method in ("whitened", "passes", "leader"):
+        learner = made(LpBall(4, 2.0, 100.0), LogisticLoss(), 20_000, method=method, seed=1)
+        learner.observe_stream(features, labels)
+        scores[method] = np.mean((features @ learner.coefficients > 0) == (labels > 0.5))
+    assert scores["passes"] > 0.97
+    assert scores["whitened"] > 0.95
+    assert scores["leader"] < scores["whitened"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"method": "whitened", "privacy": Privacy(1.0)},
+        {"method": "whitened", "domain": Simplex(3)},
+        {"method": "passes", "privacy": Privacy(1.0)},
+        {"method": "passes", "loss": lambda coefficients, x, y: x},
+        {"method": "passes", "loss": GeneralisedLinearLoss("log")},
+        {"method": "frank-wolfe", "loss": SoftmaxLoss(3)},
+        {"method": "leader", "loss": SoftmaxLoss(2)},
+        {"method": "passes", "horizon": 2**31 - 1, "domain": LpBall(1000)},
+    ],
+)
+def test_what_a_method_cannot_do_is_refused_with_the_remedy(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"use |multiple"):
+        made(**wrong)
