@@ -61,6 +61,8 @@ ROOM = 2.0
 """How much wider than measured bounds are: bins halve."""
 FLAT_CLIP, EVENED_CLIP = 0.25, 0.7
 """The clip: of the bounds, and of the length that nine in ten gradients keep."""
+FLAT_CURVATURE = 0.15
+"""Of the curvature that second moments tell: too large a guess stops learning, a small one costs little."""
 FAR = 1e100
 """A bound that no evened row reaches."""
 
@@ -350,7 +352,7 @@ class WhitenedLeader(NoisySum):
             bent = self.loss.curvature * samples
             errors = np.sqrt(evening.diagonal(-1.0))
         else:
-            bent = curvature_of(self.settings, public["bound"]) * samples
+            bent = self._curvature(public, evening) * samples
             memory = self.leader.bent(public, total.values, mean, bent, **total.variances)
             bent += self.leader.stiffness(memory)
             errors = np.ones(self.size)
@@ -358,6 +360,12 @@ class WhitenedLeader(NoisySum):
         average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
         found = {"mean": mean, "coefficients": average, "errors": errors}
         return public | total.public | memory | found, kept | total.kept
+
+    def _curvature(self, public: State, evening: Evening) -> float:
+        """How strongly the loss curves where no direction stands out: by second moments, or by the bound."""
+        if self.gram is None:
+            return curvature_of(self.settings, public["bound"])
+        return FLAT_CURVATURE * self.loss.curvature * evening.rest
 
     def _ridged(self, evening: Evening, total: Total, mean: Floats, samples: int) -> Floats:
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""
