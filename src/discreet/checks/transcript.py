@@ -45,6 +45,7 @@ from discreet.release.gathering import (
     Moments,
     OneChoice,
     PublicCells,
+    PublicRows,
     Rows,
     Spread,
 )
@@ -426,7 +427,16 @@ def weakened() -> Iterator[None]:
 
     Learners made now have too little noise: an audit that does not notice would notice nothing.
     """
-    kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice, ChosenRows, Spread, Gram, Moments)
+    kinds: tuple[type[Gathering], ...] = (
+        Rows,
+        PublicCells,
+        PublicRows,
+        OneChoice,
+        ChosenRows,
+        Spread,
+        Gram,
+        Moments,
+    )
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
     honest_price = SampledPath.charge
     assert not issubclass(HeldRows, kinds), "held rows are added up by Rows"

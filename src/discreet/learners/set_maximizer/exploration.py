@@ -62,13 +62,11 @@ class Exploration(SetMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full" and settings.stream == "any")
+        return bool(settings.expert == "exploration")
 
     def check(self) -> None:
-        if self.settings.expert not in ("auto", "sum") or self.settings.block != "auto":
-            raise ConfigError(
-                "rewards and clicks have one way to learn from any stream: leave expert and block"
-            )
+        if self.settings.block != "auto":
+            raise ConfigError("exploration makes its own blocks: leave block")
         check_trials(self.cycles * len(self.kinds))
 
     @property

@@ -19,6 +19,7 @@ from discreet.learners.set_maximizer.hedge_expert import HedgeExpert
 from discreet.learners.set_maximizer.race import Race
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
+from discreet.learners.set_maximizer.swap import Swap
 
 __all__ = ["SetMaximizer"]
 
@@ -94,7 +95,7 @@ class SetMaximizer(Learner):
     """
 
     settings_type = SetMaximizerSettings
-    modes = (SumExpert, HedgeExpert, FreshGreedy, Exploration, Race)
+    modes = (SumExpert, HedgeExpert, FreshGreedy, Swap, Exploration, Race)
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class SetMaximizer(Learner):
         stream: Literal["any", "iid"] = "any",
         function: Any = ClickModel,
         bound: float = 1.0,
-        expert: Literal["auto", "hedge", "sum"] = "auto",
+        expert: Literal["auto", "hedge", "sum", "swap", "race", "exploration"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         seed: int | None = None,

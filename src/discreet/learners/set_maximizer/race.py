@@ -59,13 +59,11 @@ class Race(SetMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full" and settings.stream == "iid")
+        return bool(settings.expert == "race")
 
     def check(self) -> None:
-        if self.settings.expert != "auto" or self.settings.block != "auto":
-            raise ConfigError(
-                "rewards and clicks have one way to learn from i.i.d. streams: leave expert and block"
-            )
+        if self.settings.block != "auto":
+            raise ConfigError("a race makes its own blocks: leave block")
         wanted, horizon = sum(stage.length for stage in self.stages), self.settings.rounds
         if wanted > horizon:
             raise ConfigError(
