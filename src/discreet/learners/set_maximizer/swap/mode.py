@@ -69,10 +69,11 @@ class Swap(SetMode):
         return bool(settings.feedback != "full" and settings.expert in ("auto", "swap"))
 
     def check(self) -> None:
-        if self.screening.length >= self.settings.rounds:
+        stages = self.screening.stages(GUESS)
+        if sum(stage.length for stage in stages) >= self.settings.rounds:
             raise ConfigError(
-                f"a horizon of {self.settings.rounds} is too short for {len(self.screening.stages)} "
-                "screening blocks: use fewer slots, or explore less"
+                f"a horizon of {self.settings.rounds} is too short for {len(stages)} screening blocks: "
+                "use fewer slots, or explore less"
             )
 
     @property
@@ -89,30 +90,28 @@ class Swap(SetMode):
     def screening(self) -> Screening:
         settings = self.settings
         share = None if settings.explore == "auto" else settings.explore
-        return Screening(settings.items, settings.slots, settings.rounds, self.by_clicks, share)
+        return Screening(settings.items, settings.slots, settings.rounds, settings.feedback, share)
 
-    @cached_property
-    def first_block(self) -> float:
-        """The rounds of the first block of exchanges."""
-        settings = self.settings
+    def _longest(self, public: State) -> float:
+        """The rounds of the next block of exchanges, as long as nothing stops it."""
+        settings, number = self.settings, public["blocks"]
         if settings.block != "auto":
-            return settings.block
-        percent = max((settings.rounds / 1e5) ** -0.6, 0.3) if self.by_clicks else 1.0
-        return max(2.0, min(percent, 5.0) / 100 * settings.rounds)
-
-    @property
-    def growth(self) -> float:
-        return 1.15 if self.by_clicks and self.settings.rounds < 5e5 else 1.2
+            return float(settings.block)
+        pace = self.screening.pace(public["belief.centre"])
+        percent = min(max(pace, 0.3), 10.0) if self.by_clicks else min(max(pace, 1.0), 10.0)
+        growth = 1.15 if self.by_clicks and 0.5 < pace < 2 else 1.2
+        first, most = percent / 100 * settings.rounds, LONGEST * settings.rounds
+        return min(first * growth**number, max(most, first)) if self.forgets else first * growth**number
 
     @cached_property
     def plan(self) -> Plan:
-        settings, stages = self.settings, self.screening.stages
+        settings, stages = self.settings, self.screening.stages(GUESS)
         views = stages[0].length * settings.slots / settings.items
         noise = self._once(self._first_gathering).standard_deviation
         facts: dict[str, Any] = {
             "expert": "swap",
             "block": stages[0].length,
-            "explore": self.screening.length / settings.rounds,
+            "explore": self.screening.length(GUESS) / settings.rounds,
             "noise_in_visitors": noise,
             "first_views_of_an_item": views,
         }
@@ -246,13 +245,15 @@ class Swap(SetMode):
         """The first block of a screening: random slates."""
         generator = Coin(self.name, 2**40 + public["index"]).generator()
         table = random_table(self.settings.items, self.settings.slots, generator)
-        length = min(self.screening.stages[0].length, self.settings.rounds - public["begin"])
+        length = min(self.screening.stages(belief.centre)[0].length, self.settings.rounds - public["begin"])
         return self._common(public, belief) | {
             "kind": SCREENING,
             "stage": 0,
+            "next": 0,
             "blocks": 0,
             "length": length,
-            "screened": public["screened"] + self.screening.length,
+            "since": public["begin"],
+            "screened": public["screened"] + length,
             "table": table,
             "prefix": np.zeros(0, dtype=np.int64),
             "heaviest": float(self.settings.slots),
@@ -290,18 +291,28 @@ class Swap(SetMode):
             belief = after_rewards(
                 belief, surplus, counts[0], reward_variance=level * (1 - level), noise=noise
             )
-        public = self._common(public, belief) | {"level": level}
-        stage = public["stage"] + 1
         slate = self._greedy(belief, here.prefix)
-        if stage == len(self.screening.stages):
-            slate = climbed(belief, slate, steps=10, caution=0.0).slate
-            return self._exchanging(public | {"slate": slate, "table": here.table[:1]}, belief)
-        fixed = self.screening.stages[stage].fixed
-        prefix = slate[:fixed].copy()
+        return self._next_stage(self._common(public, belief) | {"level": level, "slate": slate}, belief)
+
+    def _next_stage(self, public: State, belief: Belief) -> State:
+        """More random slates, if visitors click more rarely than was thought; or the stage that follows."""
+        stages, slots = self.screening.stages(belief.centre), self.settings.slots
         generator = Coin(self.name, 2**40 + public["index"]).generator()
+        stage, slate = public["stage"] + 1, public["slate"]
+        random = public["begin"] - public["since"]
+        if self.by_clicks and not public["next"] and stages[0].length > 1.3 * random:
+            missing = stages[0].length - random
+            public |= {"stage": stage, "length": missing, "screened": public["screened"] + missing}
+            return self._settled_if_over(public | {"table": random_table(belief.items, slots, generator)})
+        following = public["next"] + 1
+        if following == len(stages):
+            slate = climbed(belief, slate, steps=10, caution=0.0).slate
+            return self._exchanging(public | {"slate": slate.copy(), "table": public["table"][:1]}, belief)
+        prefix = slate[: stages[following].fixed].copy()
         table = thompson_table(belief, prefix, slots, generator)
-        length = self.screening.stages[stage].length
-        public |= {"slate": slate, "prefix": prefix, "stage": stage, "length": length, "table": table}
+        length = stages[following].length
+        public |= {"prefix": prefix, "stage": stage, "next": following, "length": length, "table": table}
+        public |= {"screened": public["screened"] + length}
         block = ScreeningBlock(table, prefix, belief.interest, public["order"], "gains")
         return self._settled_if_over(public | {"heaviest": block.heaviest})
 
@@ -316,14 +327,12 @@ class Swap(SetMode):
 
     def _exchanging(self, public: State, belief: Belief) -> State:
         """The next block of exchanges, or the last block, in which nothing is tried."""
-        settings, number = self.settings, public["blocks"]
-        left = settings.rounds - public["begin"]
-        longest = max(LONGEST * settings.rounds, self.first_block) if self.forgets else left
-        length = int(max(1, min(self.first_block * self.growth**number, longest, left)))
+        settings, left = self.settings, self.settings.rounds - public["begin"]
+        length = int(max(1, min(self._longest(public), left)))
         if left - length < 0.3 * length:
             return public | {"kind": SETTLED, "length": left}
         ahead = min(left - length, MEMORY * settings.rounds) if self.forgets else left - length
-        public = public | {"kind": EXCHANGING, "length": length, "blocks": number + 1}
+        public = public | {"kind": EXCHANGING, "length": length, "blocks": public["blocks"] + 1}
         noise = self._once(self._gathering(public)).standard_deviation ** 2
         level = public["level"]
         trials = priced(
@@ -356,7 +365,8 @@ class Swap(SetMode):
         after = after_exchanges(belief, found, public["reference"], None if self.by_clicks else level)
         belief = after.belief.with_interest()
         public = self._common(public, belief) | {"reference": after.reference, "level": after.level}
-        again = public["screened"] + self.screening.length <= MOST_SCREENED_AGAIN * settings.rounds
+        screened = public["screened"] + self.screening.length(belief.centre)
+        again = screened <= MOST_SCREENED_AGAIN * settings.rounds
         surprised = after.surprised and (public["blocks"] > 2 or not self.by_clicks)
         if self.forgets and surprised and again:
             before = Belief.before(settings.items, slots=settings.slots, interest=belief.centre)

@@ -1,14 +1,14 @@
 """Screening: which slates to show while all items are new, and what is believed afterwards.
 
-    clicks     random slates; four times Thompson's choice; then the leader is fixed, and again, and again
-    rewards    random slates; twice Thompson's choice
+    clicks     random slates; Thompson's choice, twice; then the leader is fixed, up to three times
+    rewards    random slates; Thompson's choice, twice
 
 Thompson's choice: the leaders of draws from the belief, 256 public ones, shuffled. Lengths are shares of the
-horizon that fall as it grows: what one item must be seen does not.
+horizon that fall as it grows: how often an item must be seen does not. Where the first release shows that
+visitors click rarely, random slates go on, and all that follows takes longer.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -19,54 +19,69 @@ __all__ = ["Screening", "Stage", "random_table", "thompson_table"]
 
 ROWS = 512
 """Of a table of slates."""
+MOST_DRAWN = 2**22
+"""Numbers of Thompson's draws that are held at once."""
 BOLD = 0.7
 """By how much of its standard deviation a belief is moved in Thompson's draws."""
 MOST_SCREENED = 0.35
 """The largest part of the horizon that screening takes, once."""
-CLICK_STAGES = (2.0, 0.5, 0.5, 0.5, 0.5)
-PREFIX_STAGES = (0.7, 0.7, 0.7)
-REWARD_STAGES = (2.0, 0.7, 0.7)
-"""Per cent of the horizon: of 10⁵ rounds for clicks, of 10⁶ for rewards; for 20 times as many items as slots."""
+RANDOM, MOST_RANDOM = 3.0, 16.0
+"""Per cent of the rounds for random slates, at a pace of 1; and at most."""
+THOMPSON = 1.0
+"""For each of Thompson's choices."""
+PREFIX = 0.7
+"""For each leader that is fixed (clicks)."""
+USUAL_RATE = 0.05
+"""Of clicks on an item: with fewer, as many more visitors count as one."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One block of screening: how many items are fixed before it, and how many rounds it has."""
+    """One block of screening: its kind, how many items are fixed before it, and how many rounds it has."""
 
+    is_random: bool
     fixed: int
     length: int
 
 
 @dataclass(frozen=True)
 class Screening:
-    """The stages for so many items, slots and rounds; `share` of all rounds, where somebody says."""
+    """What comes next, for so many items, slots and rounds; `share` of all rounds, where somebody says."""
 
     items: int
     slots: int
     rounds: int
-    by_clicks: bool
+    feedback: str
     share: float | None = None
 
-    @cached_property
-    def stages(self) -> list[Stage]:
-        """The blocks in order."""
+    def pace(self, rate: float) -> float:
+        """How much longer than usual screening takes: for 10⁵ visitors who click an item at the usual rate,
+        20 times as many items as slots, it is 1.
+        """
         crowd = (self.items / self.slots / 20) ** 0.6
-        if self.by_clicks:
-            prefixes = PREFIX_STAGES[: max(0, self.slots - 1)]
-            parts = [(0, part) for part in CLICK_STAGES] + [(1 + i, p) for i, p in enumerate(prefixes)]
-            scale = crowd * (self.rounds / 1e5) ** -0.6
-        else:
-            parts = [(0, part) for part in REWARD_STAGES]
-            scale = crowd * (self.rounds / 1e6) ** -0.4
-        whole = sum(part for _, part in parts)
-        most = MOST_SCREENED if self.share is None else self.share
-        scale = min(scale, 100 * most / whole) if self.share is None else 100 * most / whole
-        return [Stage(fixed, max(1, int(scale * part / 100 * self.rounds))) for fixed, part in parts]
+        seen = self.rounds * min(rate / USUAL_RATE, 2.0)
+        if self.feedback == "bandit":
+            return float(crowd * (seen / 1e6) ** -0.4)
+        return float(crowd * (seen / 1e5) ** (-0.6 if seen > 1e5 else -0.85))
 
-    @property
-    def length(self) -> int:
+    def stages(self, rate: float) -> list[Stage]:
+        """All blocks, if this is the rate of clicks: random ones first."""
+        pace = self.pace(rate)
+        parts = [(True, 0, min(RANDOM * pace, MOST_RANDOM))]
+        parts += [(False, 0, THOMPSON * pace)] * 2
+        if self.feedback == "clicks":
+            parts += [(False, 1 + number, PREFIX * pace) for number in range(min(3, self.slots - 1))]
+        whole = sum(part for _, _, part in parts)
+        most = 100 * (MOST_SCREENED if self.share is None else self.share)
+        scale = most / whole if self.share is not None else min(1.0, most / whole)
+        return [
+            Stage(random, fixed, max(1, int(scale * part / 100 * self.rounds)))
+            for random, fixed, part in parts
+        ]
+
+    def length(self, rate: float) -> int:
         """Of all stages."""
-        return sum(stage.length for stage in self.stages)
+        return sum(stage.length for stage in self.stages(rate))
 
 
 def random_table(items: int, slots: int, generator: np.random.Generator) -> Integers:
@@ -80,13 +95,11 @@ def random_table(items: int, slots: int, generator: np.random.Generator) -> Inte
 def thompson_table(belief: Belief, prefix: Integers, slots: int, generator: np.random.Generator) -> Integers:
     """The prefix, then the leaders of draws from the belief about gains behind it, in shuffled order."""
     gains, free = belief.gains([prefix]), slots - len(prefix)
-    draws = max(1, min(ROWS // 2, 2**24 // belief.items))
-    means, doubt = gains.means[0], BOLD * np.sqrt(gains.variances[0])
-    leaders = np.empty((draws, free), dtype=np.int64)
-    for row in leaders:
-        drawn = means + doubt * generator.normal(size=belief.items)
-        drawn[prefix] = -np.inf
-        row[:] = np.argpartition(-drawn, free - 1)[:free]
+    draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
+    doubt = BOLD * np.sqrt(gains.variances[0])
+    drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
+    drawn[:, prefix] = -np.inf
+    leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
     leaders = generator.permuted(np.tile(leaders, (2, 1)), axis=1)
     return np.concatenate([np.tile(prefix, (len(leaders), 1)), leaders], axis=1)
 
