@@ -69,7 +69,7 @@ class ScreeningBlock:
 
         views    how often a visitor behind the prefix looks at it
         shown    how often it is shown
-        gains    Σx² and Σx·worth, x as in `shared_gains`
+        gains    Σx², Σx·worth and Σx, x as in `shared_gains`
         """
         shown = self.candidates(slates)
         if self.kind == "views":
@@ -79,7 +79,7 @@ class ScreeningBlock:
             parts = [np.ones(slates.shape)]
         else:
             weights, worth = shared_gains(slates, self.interest)
-            parts = [weights**2, weights * worth[:, None]]
+            parts = [weights**2, weights * worth[:, None], weights]
         times = np.broadcast_to(np.asarray(times), (len(slates),))[:, None]
         there = shown >= 0
         found = np.zeros((len(parts), len(self.interest)), dtype=np.int64)

@@ -287,7 +287,9 @@ class Swap(SetMode):
                 belief, surplus, shown, reward_variance=level * (1 - level), noise=weight**2 * noise
             )
         else:
+            # Slates of leaders may all be worth less than their items promise: that tells no two apart.
             surplus = sums - counts[1]
+            surplus = surplus - counts[2] * surplus.sum() / max(counts[2].sum(), 1e-9)
             belief = after_rewards(
                 belief, surplus, counts[0], reward_variance=level * (1 - level), noise=noise
             )
