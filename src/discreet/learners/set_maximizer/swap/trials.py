@@ -16,8 +16,9 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.learners.set_maximizer.swap.belief import COMPANY, Belief, Gains
+from discreet.learners.standard_gain import standard_gain
 
-__all__ = ["Anchor", "Trials", "climbed", "priced", "standard_gain"]
+__all__ = ["Anchor", "Trials", "climbed", "priced"]
 
 PATIENCE = 0.1
 """The part of the rounds left that a discovery is credited with: others may find it too, or a better one."""
@@ -119,12 +120,3 @@ def priced(
     order = order[np.cumsum(best_size.reshape(-1)[order]) <= MOST_TRIED * rounds]
     slots, items = np.divmod(order, belief.items)
     return Trials(slots, items, best_size.reshape(-1)[order])
-
-
-def standard_gain(better: Floats, step: Floats) -> Floats:
-    """σ·(φ(u) + u·Φ(u)), u = d/σ: what is gained on average by a choice after the belief moved by σ."""
-    from scipy.special import ndtr
-
-    ratio = better / step
-    density = np.exp(-(ratio**2) / 2) / np.sqrt(2 * np.pi)
-    return np.asarray(step * (density + ratio * ndtr(ratio)), dtype=np.float64)
