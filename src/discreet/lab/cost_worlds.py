@@ -117,7 +117,7 @@ class ConcaveWorld:
 
     @property
     def items(self) -> int:
-        return self.needs.shape[1]
+        return int(self.needs.shape[1])
 
     def rows(self, first: int, last: int) -> Integers:
         """Visitors by their numbers."""
@@ -129,7 +129,7 @@ class ConcaveWorld:
         needed = np.minimum(1, 2 * (self.needs[part] * chosen).sum(axis=1))
         return np.asarray(self.limits[part] * needed - (self.brings[part] * chosen).sum(axis=1))
 
-    def cost_of(self, chosen: Floats) -> float:
+    def cost_of(self, chosen: np.ndarray) -> float:
         """What a fixed set would have cost all visitors."""
         return float(self.costs(self.rows(0, self.visitors), chosen).sum())
 

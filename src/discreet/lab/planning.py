@@ -33,9 +33,9 @@ NAMES = {
     "explore": "share of rounds that explore",
     "noise_in_visitors": "noise, in visitors",
     "noise_in_people": "noise, in people",
-    "first_views_of_an_item": "views of an item in the first race",
+    "first_views_of_an_item": "views of an item in the first block",
     "tries_of_an_item": "tries of an item, in all",
-    "tries_of_a_set": "tries of each set of a chain, in all",
+    "tries_of_a_set": "tries of each set",
     "warning": "warning",
 }
 

@@ -1,7 +1,8 @@
 """Which round of a block tries what: so many rounds of each thing, in a shuffled order, in closed form.
 
-Rounds are shuffled by a keyed bijection of the numbers below 2^bits, walked until it falls below the length of
-the block; whoever comes out below the first count tries the first thing, and so on; the rest tries nothing.
+Rounds are shuffled by a keyed bijection of the numbers below 2^bits, walked until it falls below the length
+of the block; whoever comes out below the first count tries the first thing, and so on; the rest tries
+nothing.
 
     rounds      0 1 2 3 4 5 6 7
     shuffled    5 0 3 7 1 6 2 4
@@ -119,7 +120,7 @@ class Allotment:
         return self.length - int(self.counts.sum())
 
     def of(self, positions: Integers) -> Integers:
-        """What these rounds, counted from the beginning of the block, try: the number of things for nothing."""
+        """What rounds, counted from the beginning of the block, try; the number of things is nothing."""
         return np.searchsorted(self._ends, self.shuffle.of(positions), side="right")
 
     def of_one(self, position: int) -> int:

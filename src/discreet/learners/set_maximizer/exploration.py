@@ -160,7 +160,8 @@ class Exploration(SetMode):
         explored = self._explored(public, batch.rounds, batch.asked)
         found, items = self.found.gathering, self.settings.items
         if isinstance(found, OneChoice):
-            clicks = self.clicks(batch)[explored.places]
+            slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
+            clicks = self.clicks(batch, slates)[explored.places]
             hit = (explored.tried == clicks[:, None]).any(axis=1) & (clicks >= 0)
             found.add(block["found"], np.where(hit, explored.slots * items + clicks, -1))
         elif isinstance(found, PublicCells):

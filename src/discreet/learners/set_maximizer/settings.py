@@ -21,7 +21,7 @@ WAYS = {
     (False, "any"): ("sum", "hedge"),
     (False, "iid"): (),
     (True, "any"): ("swap", "exploration"),
-    (True, "iid"): ("swap", "race"),
+    (True, "iid"): ("swap",),
 }
 """How each kind of feedback (whole preferences or not) and stream can be learned, by name."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
@@ -36,7 +36,7 @@ class SetMaximizerSettings(ItemSettings):
     stream: Literal["any", "iid"] = "any"
     function: Family = ClickModel()
     bound: float = 1.0
-    expert: Literal["auto", "hedge", "sum", "swap", "race", "exploration"] = "auto"
+    expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 

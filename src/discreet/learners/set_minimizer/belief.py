@@ -83,7 +83,7 @@ class PairBelief:
 
     @property
     def items(self) -> int:
-        return self.sets.shape[1]
+        return int(self.sets.shape[1])
 
     # --- what was tried -----------------------------------------------------------------------------------
 
@@ -266,9 +266,7 @@ class PairBelief:
         return Weights(linear, crossed / self._pairs)
 
 
-def least_sets(
-    weights: Weights, starts: Mask, forced: tuple[Integers, Floats] | None = None
-) -> Mask:
+def least_sets(weights: Weights, starts: Mask, forced: tuple[Integers, Floats] | None = None) -> Mask:
     """For each row of weights the cheapest set found by changing one item at a time from each start.
 
     `forced`: an item for each row, and the sign that it must have.

@@ -11,7 +11,8 @@ was believed, they fade at once.
 
 Guarantee   docs/guarantees/costs.md, Theorem 4
 Runtime     O(1) a round; a release O(400³ + 400 · n²); memory O(n² + 400 · n), whatever the horizon
-References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information Collection"
+References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
+            Collection"
 """
 
 from functools import cached_property
@@ -108,7 +109,7 @@ class NearAnchor(CubeMode):
         """Each visitor enters one release: the whole ε, pure, which needs the least noise."""
         bound = self.settings.bound
         budget = pure(self.settings.epsilon / self.settings.contributions)
-        return Once.for_budget(budget, PublicCells(cells, -bound, bound))
+        return Once.for_budget(budget, PublicCells((cells,), -bound, bound))
 
     @cached_property
     def plan(self) -> Plan:
@@ -190,7 +191,7 @@ class NearAnchor(CubeMode):
         return self.without_hidden(shown[self._things(public, rounds)], asked)
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
-        """What each item saves: the believed cost without it, less that with it, the rest as in the anchor."""
+        """What each item saves beside the rest of the anchor: the cost without it, less that with it."""
         belief, anchor = PairBelief.of_state(public), public["sets"][0]
         if not len(belief.sets):
             return Scores(np.zeros(belief.items), np.full(belief.items, 1.0))

@@ -1,4 +1,4 @@
-"""Screen all items, then exchange single slots around an anchor slate: a belief, its screening, its blocks."""
+"""Screen all items, then exchange single slots around an anchor slate: belief, screening, blocks."""
 
 from discreet.learners.set_maximizer.swap.mode import Swap
 

@@ -53,12 +53,13 @@ class ScreeningBlock:
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
         """One slate a round; positions are counted from the beginning of the block."""
-        planned = self.table[positions % len(self.table)]
+        planned: Integers = self.table[positions % len(self.table)]
         return planned if available is None else filled_up(planned, available, self.order)
 
     def slate_of_one(self, position: int) -> Integers:
         """The same for one round without a mask."""
-        return self.table[position % len(self.table)]
+        slate: Integers = self.table[position % len(self.table)]
+        return slate
 
     def candidates(self, slates: Integers) -> Integers:
         """The shown items, −1 in place of those that are chosen already."""
@@ -141,10 +142,9 @@ class ExchangeBlock:
         return np.concatenate([others[self.places[:, 0]], self.places[:, 1:]], axis=1)
 
     @cached_property
-    def listed_cells(self) -> list[int]:
+    def planned_cells(self) -> Integers:
         """The cell of each thing: slot · items + item."""
-        cells: list[int] = (self.places[:, 0] * len(self.interest) + self.places[:, 1]).tolist()
-        return cells
+        return np.asarray(self.places[:, 0] * len(self.interest) + self.places[:, 1])
 
     def things(self, positions: Integers) -> Integers:
         """What each round shows."""
@@ -154,7 +154,8 @@ class ExchangeBlock:
 
     def slate_of_one(self, position: int) -> Integers:
         """The slate of one round without a mask."""
-        return self.shown[self.allotment.of_one(position)]
+        slate: Integers = self.shown[self.allotment.of_one(position)]
+        return slate
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
         """One slate a round."""
@@ -162,14 +163,22 @@ class ExchangeBlock:
         return self.shown[things] if available is None else self._masked(things, available)
 
     def last(self, slates: Integers) -> Integers:
-        """The item that stands last in each slate."""
+        """The item that stands last in each slate, which may be short."""
         count = (slates >= 0).sum(axis=1)
         return np.take_along_axis(slates, np.maximum(count - 1, 0)[:, None], axis=1)[:, 0]
 
+    def read(self, positions: Integers, available: Mask | None) -> tuple[Integers, Integers]:
+        """The cell of each round, its slot and the item that is shown last; and that item."""
+        if available is None:
+            things = self.things(positions)
+            return self.planned_cells[things], self.places[things, 1]
+        slates = self.slates(positions, available)
+        return self.cells(positions, slates), self.last(slates)
+
     def cells(self, positions: Integers, slates: Integers) -> Integers:
-        """The cell of each round: its slot and the item that was shown last."""
+        """The cell of each round, from what was shown."""
         slots = self.places[self.things(positions), 0]
-        return slots * len(self.interest) + self.last(slates)
+        return np.asarray(slots * len(self.interest) + self.last(slates))
 
     def _masked(self, things: Integers, available: Mask) -> Integers:
         """Without what is unavailable; the last place goes to another item of merit, if need be."""
@@ -212,5 +221,5 @@ class ExchangeBlock:
     def planned(self) -> Integers:
         """The views of the whole block, without masks, in steps."""
         views = np.zeros((len(self.anchor), len(self.interest)), dtype=np.int64)
-        np.add.at(views.reshape(-1), np.array(self.listed_cells), self.allotment.counts * UNIT)
+        np.add.at(views.reshape(-1), self.planned_cells, self.allotment.counts * UNIT)
         return views

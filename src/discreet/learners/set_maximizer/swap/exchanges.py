@@ -69,7 +69,7 @@ def _after_clicks(belief: Belief, found: Found, reference: Floats) -> After:
 
 def _after_rewards(belief: Belief, found: Found, reference: Floats, level: float) -> After:
     """Each cell is the mean reward of a whole slate: what counts is how it differs from the anchor's."""
-    anchor, slate = found.anchor, found.anchor.slate
+    slate = found.anchor.slate
     means, variances = found.means, found.variances(level * (1 - level))
     place = 0, int(slate[0])
     if found.views[place] <= 0:  # under masks the anchor may never have been shown
@@ -81,7 +81,9 @@ def _after_rewards(belief: Belief, found: Found, reference: Floats, level: float
         tried = np.flatnonzero(found.views[slot] > 0)
         tried = tried[tried != slate[slot]]
         if len(tried):
-            belief = _with_differences(belief, found, slot, tried, means[slot, tried] - base, doubt, variances)
+            belief = _with_differences(
+                belief, found, slot, tried, means[slot, tried] - base, doubt, variances
+            )
     return After(belief, surprised, reference, level)
 
 

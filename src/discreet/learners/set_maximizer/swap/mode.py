@@ -1,8 +1,8 @@
 """Clicks and rewards, any or i.i.d. streams: screen all items, then exchange single slots around an anchor.
 
 Every round shows a full slate. Screening blocks find the leaders among all items; then most rounds show the
-anchor slate, and some, as many as are worth it, the anchor with one slot exchanged. After each block the sums
-of its cells are released, the belief is brought up to date, and the anchor climbs where that is surely better.
+anchor slate, and some, as many as are worth it, the anchor with one slot exchanged. After each block the
+sums of its cells are released, the belief is brought up to date, and the anchor climbs where that is better.
 
 Each visitor is in one block, and each block is released once, with pure noise for the whole ε: the first
 click of a slate moves one count down and one up (l₁ 2); whether the last place was clicked, or what the slate
@@ -101,7 +101,8 @@ class Swap(SetMode):
         percent = min(max(pace, 0.3), 10.0) if self.by_clicks else min(max(pace, 1.0), 10.0)
         growth = 1.15 if self.by_clicks and 0.5 < pace < 2 else 1.2
         first, most = percent / 100 * settings.rounds, LONGEST * settings.rounds
-        return min(first * growth**number, max(most, first)) if self.forgets else first * growth**number
+        length = float(first * growth**number)
+        return min(length, max(most, first)) if self.forgets else length
 
     @cached_property
     def plan(self) -> Plan:
@@ -135,7 +136,7 @@ class Swap(SetMode):
     @property
     def _first_gathering(self) -> Gathering:
         items, slots = self.settings.items, self.settings.slots
-        return OneChoice(items) if self.by_clicks else PublicCells(items + 1, copies=slots + 1)
+        return OneChoice((items,)) if self.by_clicks else PublicCells((items + 1,), copies=slots + 1)
 
     def _gathering(self, public: State) -> Gathering:
         """First clicks; rewards, and of whom; rewards times public weights; cells of exchanges."""
@@ -143,7 +144,7 @@ class Swap(SetMode):
             return PublicCells((self.settings.slots, self.settings.items))
         if self.by_clicks or public["stage"] == 0:
             return self._first_gathering
-        return PublicRows(self.settings.items, length=public["heaviest"])
+        return PublicRows((self.settings.items,), length=public["heaviest"])
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
@@ -159,17 +160,16 @@ class Swap(SetMode):
         return {"found": self._once(self._gathering(public)).gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
+        slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
         # Read even when nothing is gathered any more: what is malformed is refused all the same.
-        people: Any = self.clicks(batch) if self.by_clicks else self.rewards(batch)
-        if "found" not in block:
+        people: Any = self.clicks(batch, slates) if self.by_clicks else self.rewards(batch)
+        here, positions = self._block(public), batch.rounds - public["begin"]
+        if here is None:
             return
-        here, found = self._block(public), block["found"].gathering
-        positions = batch.rounds - public["begin"]
-        assert here is not None
-        slates = here.slates(positions, batch.asked.available)
+        found = block["found"].gathering
         if isinstance(here, ExchangeBlock) and isinstance(found, PublicCells):
-            cells = here.cells(positions, slates)
-            numbers = (people == here.last(slates)).astype(np.float64) if self.by_clicks else people
+            cells, last = here.read(positions, batch.asked.available)
+            numbers = (people == last).astype(np.float64) if self.by_clicks else people
             found.add(block["found"], cells[:, None], numbers)
         elif isinstance(found, OneChoice) and isinstance(here, ScreeningBlock):
             hit = (here.candidates(slates) == people[:, None]).any(axis=1) & (people >= 0)

@@ -7,7 +7,8 @@ at most, and may show that it is better: with σ the standard deviation by which
 
 Exchanges are taken in the order of their net worth a round, while it is positive and they fit half the block.
 
-References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information Collection"
+References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
+            Collection"
 """
 
 from dataclasses import dataclass
