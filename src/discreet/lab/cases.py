@@ -198,7 +198,7 @@ def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     def person(generator: np.random.Generator) -> Any:
         return [None, 0, 1, 2, 3][generator.integers(5)]
 
-    refused = (0.777, 4, -1, "pear", [1, 2], True)
+    refused = (0.777, 4, -1, "pear", [1, 4], True)
     return Case(name, _made(SetMaximizer, fixed), person, refused, 99, available=mask_of(4), full=False)
 
 

@@ -52,8 +52,8 @@ class Shuffle:
         return (1 << self._bits) - 1
 
     def of(self, numbers: Integers) -> Integers:
-        """Where these numbers, all below the length, come out."""
-        found = self._once(numbers.astype(np.uint64))
+        """Where these numbers come out; those beyond the length begin again at 0."""
+        found = self._once((numbers % self.length).astype(np.uint64))
         outside = np.flatnonzero(found >= self.length)
         while len(outside):
             found[outside] = self._once(found[outside])
@@ -62,7 +62,7 @@ class Shuffle:
 
     def of_one(self, number: int) -> int:
         """The same for one number, in plain Python."""
-        half, mask = (self._bits + 1) // 2, self._mask
+        half, mask, number = (self._bits + 1) // 2, self._mask, number % self.length
         (one, plus_one), (two, plus_two), (three, plus_three) = self._steps
         while True:
             number = (number * one + plus_one) & mask

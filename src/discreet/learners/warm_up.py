@@ -20,7 +20,7 @@ from discreet.turn.problem import NOTHING, Batch, Problem
 
 __all__ = ["warm_up"]
 
-STAGES = 10
+STAGES = 8
 """No learner does anything else after so many releases."""
 
 

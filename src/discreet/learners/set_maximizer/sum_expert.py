@@ -54,7 +54,7 @@ class SumExpert(ConstantSlate):
         norm = 1 if settings.privacy.pure else 2
         # A short length weighs visitors more evenly.
         rows = Rows((settings.slots, settings.items), norm=norm, nonnegative=True)
-        people = max(self.schedule.end(0), ceil(LONGEST * settings.rounds))
+        people = max(self.first_block, ceil(LONGEST * settings.rounds))
         return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
 
     @cached_property
@@ -63,12 +63,17 @@ class SumExpert(ConstantSlate):
         settings = self.settings
         if settings.block != "auto":
             return EqualBlocks(settings.rounds, settings.block, last=False)
-        most = max(FIRST_BLOCK, LONGEST * settings.rounds)
-        return ListedBlocks(settings.rounds, growing_blocks(settings.rounds, FIRST_BLOCK, GROWTH, most))
+        first = min(FIRST_BLOCK, ceil(sqrt(settings.rounds)))
+        most = max(first, LONGEST * settings.rounds)
+        return ListedBlocks(settings.rounds, growing_blocks(settings.rounds, first, GROWTH, most))
+
+    @property
+    def first_block(self) -> int:
+        return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
 
     @cached_property
     def plan(self) -> Plan:
-        facts = {"expert": "sum", "block": self.schedule.end(0), "releases": self.gains.releases}
+        facts = {"expert": "sum", "block": self.first_block, "releases": self.gains.releases}
         return self.gains.plan(facts | {"noise_in_visitors": self.gains.noise})
 
     def start(self) -> tuple[State, State]:
