@@ -154,7 +154,8 @@ def seconds_of_rounds() -> dict[str, float]:
     """A round of each way to learn from clicks and rewards: while screening, and while exchanging."""
     found = {}
     for feedback, stream in product(("clicks", "bandit"), ("any", "iid")):
-        learner = SetMaximizer(ITEMS, SLOTS, 10**6, PRIVACY, feedback=feedback, stream=stream)
+        settings: dict[str, Any] = {"feedback": feedback, "stream": stream}
+        learner = SetMaximizer(ITEMS, SLOTS, 10**6, PRIVACY, **settings)
         found[f"{feedback}_{stream}_screening"] = seconds_of(learner)
         world = World.drawn(10**5)
         run_display(learner, world)

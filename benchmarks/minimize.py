@@ -95,7 +95,7 @@ def harder(name: str, console: Console) -> float:
     """The sum of gains over the sum of those of the best fixed sets: some worlds have next to none."""
     found = repeat(gains, [(name, seed) for seed in SEEDS], label=name, bar=bars_on(console))
     ours, best = zip(*found, strict=True)
-    return sum(ours) / sum(best)
+    return float(sum(ours) / sum(best))
 
 
 def regret(size: Size, settings: dict[str, Any], seed: int) -> float:

@@ -142,8 +142,8 @@ def rows_of(table: Floats, variance: float) -> Floats:
            [0.2, 0.1]])
     """
     common, drops = table[0], table[1:]
-    whole = max(float(common.sum()), 1e-300)
-    slopes = drops.sum(axis=1, keepdims=True) / whole
+    whole = max(float(common.sum()), 1e-9)  # noise may leave next to nothing of a short first block
+    slopes = np.clip(drops.sum(axis=1, keepdims=True) / whole, 0.0, STEEPNESS * sqrt(len(table)))
     proportional = slopes * common
     beyond = drops - proportional
     noise = variance * (1 + float(np.mean(slopes**2))) if len(drops) else 0.0
