@@ -1,6 +1,6 @@
 """A number times a row that is public before it comes: how a reward goes with each item of a slate.
 
-The row's weights are non-negative and add up to at most `length`; they become whole numbers of at most 2⁸ in
+The row's weights are non-negative and add up to at most `length`; they become whole numbers of at most 2¹⁰ in
 all, the number a whole number of steps, and what is added are exact products. Neighbours have the same rows,
 so only the number differs.
 
@@ -20,7 +20,7 @@ from discreet.release.gathering.public_cells import check_range, steps_within
 
 __all__ = ["PublicRows"]
 
-WEIGHT = 2**8
+WEIGHT = 2**10
 """The whole number that stands for weights of `length` in all."""
 
 
@@ -28,11 +28,11 @@ WEIGHT = 2**8
 class PublicRows(Gathering):
     """A number between `low` and `high` times a public row of weights, which add up to at most `length`.
 
-    >>> rows = PublicRows(3, length=2.0, levels=2**16)
+    >>> rows = PublicRows(3, length=2.0, levels=2**20)
     >>> people = rows.empty()
     >>> rows.add(people, np.array([[0, 2]]), np.array([[1.0, 0.5]]), np.array([0.5]))
-    >>> people.values * rows.grid, rows.sensitivity(1)
-    (array([0.5 , 0.  , 0.25]), 65536.0)
+    >>> (people.values * rows.grid).round(2), rows.sensitivity(1)
+    (array([0.5 , 0.  , 0.25]), 1048576.0)
     """
 
     shape: tuple[int, ...]
@@ -93,7 +93,7 @@ class PublicRows(Gathering):
         np.add.at(gathered.values.reshape(-1), cells[there], (whole * steps[:, None])[there])
 
     def whole_weights(self, weights: Floats) -> Integers:
-        """Weights as whole numbers that add up to at most 2⁸, rounded down."""
+        """Weights as whole numbers that add up to at most 2¹⁰, rounded down."""
         weights = np.where(np.isfinite(weights), np.maximum(weights, 0.0), 0.0)
         total = np.maximum(weights.sum(axis=1, keepdims=True), self.length)
         whole = np.floor(weights * (WEIGHT / total) * (1 - 2**-40)).astype(np.int64)

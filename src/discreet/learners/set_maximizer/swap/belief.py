@@ -42,7 +42,7 @@ class Belief:
     """Cells (context, item) with means and precisions, and the prior that they are read with.
 
     >>> belief = Belief.before(3, slots=2, interest=0.05).with_cells([], np.full(3, 0.1), np.full(3, 1e-6))
-    >>> belief.gains([[], [0]]).means.round(3)                       # behind item 0, of which 0.1 is expected
+    >>> belief.with_interest().gains([[], [0]]).means.round(3)       # behind item 0, which takes a tenth
     array([[0.1 , 0.1 , 0.1 ],
            [0.09, 0.09, 0.09]])
     """

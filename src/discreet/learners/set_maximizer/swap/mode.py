@@ -131,7 +131,8 @@ class Swap(SetMode):
 
     def _once(self, gathering: Gathering) -> Once:
         """Each visitor enters one release: the whole ε, pure, which needs the least noise."""
-        return Once.for_budget(pure(self.settings.epsilon / self.settings.contributions), gathering)
+        budget = pure(self.settings.epsilon / self.settings.contributions)
+        return Once.for_budget(budget, gathering, most=2**20)  # fine enough for rewards times weights
 
     @property
     def _first_gathering(self) -> Gathering:
