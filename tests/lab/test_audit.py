@@ -135,7 +135,7 @@ def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
     block = {name: gathering.empty() for name, gathering in swap.gatherings(public).items()}
     swap.gather(public, block, Batch(0, 0, np.array([round]), [click], NOTHING, coins))
 
-    once = swap._once(swap._gathering(public))
+    once = swap.once(swap.gathering(public))
 
     def passage(door: Door) -> float:
         first, second = np.clip(door.release(once, block["found"])[:2], 0.0, 1.0)  # all that is to be known
@@ -159,12 +159,12 @@ def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: p
     )
     swap = SetMaximizer.problem_for(settings)
     assert isinstance(swap, Swap)
-    once = swap._once(swap._first_gathering)
+    once = swap.once(swap.first_gathering)
     claim = once.charge
     honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
-    monkeypatch.setattr(swap, "_once", lambda gathering: _weak(once))
+    monkeypatch.setattr(swap, "once", lambda gathering: _weak(once))
     assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
 
 
