@@ -206,11 +206,11 @@ class PairBelief:
         """What sets are believed to cost, and the variance of what is their own."""
         found = self.covariances(sets, self.sets) @ self._explained
         own, variance = self.sizes[-1] ** 2, np.full(len(sets), self.sizes[-1] ** 2)
-        for row, chosen in enumerate(np.ascontiguousarray(sets)):
-            place = self._places.get(chosen.tobytes())
-            if place is not None:
-                found[row] += own * self._explained[place]
-                variance[row] = own * (1 - own * self.precisions[place] / (1 + own * self.precisions[place]))
+        rows = np.ascontiguousarray(sets)
+        places = np.array([self._places.get(row.tobytes(), -1) for row in rows], dtype=np.int64)
+        known = places >= 0
+        found[known] += own * self._explained[places[known]]
+        variance[known] = own / (1 + own * self.precisions[places[known]])
         return found, variance
 
     def variances_of_differences(self, sets: Mask, anchor: Mask) -> Floats:
