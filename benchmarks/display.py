@@ -6,6 +6,7 @@ discreet/lab/display.py for what it means. `noise off` is the same learner with 
 
 import json
 import sys
+from itertools import islice, product
 from statistics import mean, median, pstdev
 from time import perf_counter
 from typing import Any
@@ -23,9 +24,11 @@ from discreet.lab.repeat import repeat
 ITEMS, SLOTS = 100, 5
 PRIVACY = Privacy(1.0, 1e-6)
 NOISE_OFF = Privacy(1e4, 1e-6)
-FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 0
-SEEDS = range(FIRST_SEED, FIRST_SEED + 6)
-"""Worlds 0 to 5 are those that defaults were tuned on; `display.py 100` measures on others."""
+FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 800
+SEEDS = range(FIRST_SEED, FIRST_SEED + 12)
+"""Worlds 0 to 29 are those that defaults were tuned on; these are others."""
+MORE_SEEDS = {"clicks_low_rate_1e5": 48}
+"""Where worlds differ much."""
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "published_full_1e5": (10**5, {"published": True}),
     "any_full_1e4": (10**4, {}),
@@ -36,8 +39,16 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "any_bandit_1e6": (10**6, {"feedback": "bandit"}),
     "any_bandit_1e6_noise_off": (10**6, {"feedback": "bandit", "noise_off": True}),
     "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
+    "any_bandit_exchanged_1e6": (10**6, {"feedback": "bandit", "world": "exchanged"}),
+    "exploration_bandit_1e6": (10**6, {"feedback": "bandit", "expert": "exploration"}),
     "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
+    "clicks_iid_1e6": (10**6, {"feedback": "clicks", "stream": "iid"}),
     "clicks_any_1e6": (10**6, {"feedback": "clicks"}),
+    "clicks_any_exchanged_1e6": (10**6, {"feedback": "clicks", "world": "exchanged"}),
+    "exploration_clicks_1e6": (10**6, {"feedback": "clicks", "expert": "exploration"}),
+    "clicks_low_rate_1e5": (10**5, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
+    "clicks_low_rate_1e6": (10**6, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
+    "clicks_flat_1e6": (10**6, {"feedback": "clicks", "stream": "iid", "world": "flat"}),
     "published_bandit_1e4": (10**4, {"published": True, "feedback": "bandit"}),
     "one_shot_full_1e5": (10**5, {"stream": "iid", "one_shot": True}),
     "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
@@ -54,14 +65,25 @@ def regret(horizon: int, seed: int) -> float:
 
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
-    """The share of one run."""
-    world = World.drawn(horizon, seed=seed)
-    return world.share(earned(world, dict(settings), seed), SLOTS)
+    """The share of one run: of what the best fixed slate gains over random ones."""
+    settings = dict(settings)
+    name = settings.pop("world", "drawn")
+    slots = 3 if name == "shop" else SLOTS
+    world = made(name, horizon, seed)
+    return world.share(earned(world, settings, seed, slots), slots)
 
 
-def earned(world: World, settings: dict[str, Any], seed: int) -> float:
+def made(name: str, horizon: int, seed: int) -> World:
+    """The world of that name; "flat" has 100 types with 4 favourites each."""
+    if name == "flat":
+        return World.drawn(horizon, kinds=100, favourites=4, seed=seed)
+    world: World = getattr(World, name)(horizon, seed=seed)
+    return world
+
+
+def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> float:
     """What one way of choosing earns."""
-    horizon = len(world.types)
+    horizon, items = len(world.types), world.chances.shape[1]
     if settings.pop("published", False):
         algorithm = bandit_dp.run if settings.get("feedback") == "bandit" else fi_dp.run
         return algorithm(world, SLOTS, PRIVACY.epsilon, PRIVACY.delta, seed=seed).value
@@ -75,14 +97,12 @@ def earned(world: World, settings: dict[str, Any], seed: int) -> float:
     if settings.pop("noise_off", False):
         privacy = NOISE_OFF
         settings |= schedule_of(SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, **settings))
-    learner = SetMaximizer(ITEMS, SLOTS, horizon, privacy, **settings)
+    learner = SetMaximizer(items, slots, horizon, privacy, **settings)
     return run_display(learner, world, seed=seed).value
 
 
 def schedule_of(learner: SetMaximizer) -> dict[str, Any]:
     """The settings that give another learner the schedule of this one, where it depends on the noise."""
-    if learner.settings.feedback == "bandit":
-        return {"explore": learner.facts["explore"]}
     return {"block": learner.facts["block"]} if learner.settings.stream == "iid" else {}
 
 
@@ -115,23 +135,42 @@ def replay_seconds(world: World) -> float:
 
 def bandit_round_seconds(items: int) -> float:
     """The median time of a round of the bandit learner, one visitor at a time."""
-    learner = SetMaximizer(items, SLOTS, 10**6, PRIVACY, feedback="bandit")
+    return seconds_of(SetMaximizer(items, SLOTS, 10**6, PRIVACY, feedback="bandit"))
+
+
+def seconds_of(learner: SetMaximizer) -> float:
+    """The median time of a round."""
+    by_clicks = learner.settings.feedback == "clicks"
     times = []
     for _ in range(2000):
         began = perf_counter()
-        learner.act()
-        learner.observe(1.0)
+        slate = learner.act()
+        learner.observe(int(slate[1]) if by_clicks else 1.0)
         times.append(perf_counter() - began)
     return median(times)
 
 
+def seconds_of_rounds() -> dict[str, float]:
+    """A round of each way to learn from clicks and rewards: while screening, and while exchanging."""
+    found = {}
+    for feedback, stream in product(("clicks", "bandit"), ("any", "iid")):
+        settings: dict[str, Any] = {"feedback": feedback, "stream": stream}
+        learner = SetMaximizer(ITEMS, SLOTS, 10**6, PRIVACY, **settings)
+        found[f"{feedback}_{stream}_screening"] = seconds_of(learner)
+        world = World.drawn(10**5)
+        run_display(learner, world)
+        found[f"{feedback}_{stream}_exchanging"] = seconds_of(learner)
+    return found
+
+
 def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
     """Mean and standard deviation over worlds, for every case."""
-    tasks = [(horizon, settings, seed) for horizon, settings in CASES.values() for seed in SEEDS]
-    shares = repeat(kept, tasks, label="display", bar=bars_on(console))
+    seeds = {name: range(FIRST_SEED, FIRST_SEED + MORE_SEEDS.get(name, len(SEEDS))) for name in CASES}
+    tasks = [(*CASES[name], seed) for name in CASES for seed in seeds[name]]
+    shares = iter(repeat(kept, tasks, label="display", bar=bars_on(console)))
     found = {}
-    for place, name in enumerate(CASES):
-        values = shares[place * len(SEEDS) : (place + 1) * len(SEEDS)]
+    for name in CASES:
+        values = list(islice(shares, len(seeds[name])))
         found[name] = {"mean": mean(values), "standard_deviation": pstdev(values)}
     return found
 
@@ -154,7 +193,8 @@ def main() -> None:
         "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"]
         / share["any_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
-        "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6},
+        "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6}
+        | {name: seconds * 1e6 for name, seconds in seconds_of_rounds().items()},
     }
     print(json.dumps(report))
 

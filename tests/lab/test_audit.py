@@ -13,8 +13,8 @@ import pytest
 from discreet import Privacy, SetMaximizer
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.lab.audit import audit, through_doors
-from discreet.learners.set_maximizer.race import Race
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.swap import Swap
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, PublicCells, Rows
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Noise, Once
@@ -126,18 +126,19 @@ def test_noise_through_a_door_keeps_its_charge(noise: Noise, claim: Charge) -> N
     assert audit(outputs_of(0, 7), outputs_of(6, 8), claim).caught  # somebody who weighs three times as much
 
 
-def counted(race: Race, click: int, claim: Charge, seed: int) -> np.ndarray:
-    """What an attacker sees of a race in which one visitor clicks: how much item 0 is ahead of item 1."""
-    public, kept = race.start()
+def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
+    """What an attacker sees of a screening in which one visitor clicks: how far item 0 is ahead of item 1."""
+    public, _ = swap.start()
     coins = Coins(bytes(16))
-    shown = race.decide(public, np.arange(100), NOTHING, coins)
+    shown = swap.decide(public, np.arange(100), NOTHING, coins)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
-    block = {name: gathering.empty() for name, gathering in race.gatherings(public).items()}
-    race.gather(public, block, Batch(0, 0, np.array([round]), [click], NOTHING, coins))
+    block = {name: gathering.empty() for name, gathering in swap.gatherings(public).items()}
+    swap.gather(public, block, Batch(0, 0, np.array([round]), [click], NOTHING, coins))
+
+    once = swap.once(swap.gathering(public))
 
     def passage(door: Door) -> float:
-        after, _ = race.release(public, {}, kept, block, door)
-        first, second = np.clip(after["sums"][:2], 0.0, 1.0)  # all that Laplace noise leaves to be known
+        first, second = np.clip(door.release(once, block["found"])[:2], 0.0, 1.0)  # all that is to be known
         return float(first - second)
 
     return through_doors(passage, claim, trials=4_000, seed=seed)
@@ -151,24 +152,20 @@ class Understated(OneChoice):
         return super().unit_sensitivity(norm) / 2.001  # a little less: half of an odd scale is rounded
 
 
-def test_a_race_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst neighbours: one visitor's click moves from one candidate to another."""
-    from discreet.learners.set_maximizer import race as module
-
-    monkeypatch.setattr(module, "MOST_CELLS", 64)
-    monkeypatch.setattr(module, "CARRIED", 1.0)  # show the sums of the race that is over
     settings = SetMaximizerSettings(
         epsilon=1.0, delta=1e-3, horizon=4000, seed=1, items=4, slots=2, feedback="clicks", stream="iid"
     )
-    race = SetMaximizer.problem_for(settings)
-    assert isinstance(race, Race)
-    claim = race.noises[0].charge
-    honest = audit(counted(race, 0, claim, 41), counted(race, 1, claim, 42), claim)
+    swap = SetMaximizer.problem_for(settings)
+    assert isinstance(swap, Swap)
+    once = swap.once(swap.first_gathering)
+    claim = once.charge
+    honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
-    weak = [_weak(once) for once in race.noises]
-    monkeypatch.setattr(race, "noises", weak)
-    assert audit(counted(race, 0, claim, 43), counted(race, 1, claim, 44), claim).caught
+    monkeypatch.setattr(swap, "once", lambda gathering: _weak(once))
+    assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
 
 
 def _weak(once: Once) -> Once:

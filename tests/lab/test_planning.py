@@ -73,5 +73,5 @@ def test_our_share_beats_the_published_one(slots: int | None, rounds: int, feedb
 
 
 def test_a_case_that_cannot_be_keeps_nothing() -> None:
-    case = Case(20, 9, 10, USUAL, {"feedback": "clicks", "stream": "iid"})
+    case = Case(20, 9, 5, USUAL, {"feedback": "clicks", "stream": "iid"})
     assert share_of(case, False) == -float("inf")

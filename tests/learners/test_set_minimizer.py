@@ -63,7 +63,9 @@ def test_one_visitor_moves_the_trials_by_no_more_than_calibrated(
     privacy: Privacy, stream: Any, items: int
 ) -> None:
     """Every round of the first block, every pair of costs; and the worst is as bad as it is paid for."""
-    learner = SetMinimizer(items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3)
+    learner = SetMinimizer(
+        items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3, expert="chains"
+    )
     mode, norm, largest = mode_of(learner), 1 if privacy.pure else 2, 0.0
     gathering = mode.costs.gathering
     for round in range(learner.rounds_until_release):
@@ -114,7 +116,7 @@ def with_half_the_noise(sums: Any) -> Any:
     ("privacy", "measure", "more"),
     [
         (Privacy(20.0, 1e-3), "zcdp", {"block": 2}),
-        (Privacy(2.0, 1e-9), "pure", {"feedback": "bandit", "explore": 0.9}),
+        (Privacy(2.0, 1e-9), "pure", {"feedback": "bandit", "explore": 0.9, "expert": "chains"}),
     ],
 )
 def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not(
@@ -144,7 +146,7 @@ def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not
 
 
 def test_rounds_that_are_no_trials_are_not_read_and_all_sets_are_tried_equally_often() -> None:
-    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.2)
+    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.2, expert="chains")
     mode, length = mode_of(learner), learner.rounds_until_release
     tried = mode._tried(mode.start()[0], np.arange(length))
     assert len(set(np.bincount(tried.kinds, minlength=4))) == 1
@@ -157,7 +159,7 @@ def test_rounds_that_are_no_trials_are_not_read_and_all_sets_are_tried_equally_o
 
 def test_a_cycle_of_trials_adds_up_to_the_subgradient() -> None:
     """Costs of sets alone: after whole cycles the sum is that many times the slope along the chain."""
-    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.2)
+    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.2, expert="chains")
     mode, length = mode_of(learner), learner.rounds_until_release
     cost = {0: 0.5, 1: -0.25, 2: -0.5, 3: 1.0}  # of {}, {0}, {0, 1}, {0, 1, 2}: the first point is all alike
     costs = [cost[int((chosen >= 0).sum())] for chosen in learner.preview(length)]
@@ -168,7 +170,7 @@ def test_a_cycle_of_trials_adds_up_to_the_subgradient() -> None:
 
 def test_a_trial_that_a_mask_changes_is_not_read() -> None:
     """It played another set, which costs something else."""
-    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.9)
+    learner = SetMinimizer(3, 3000, USUAL, feedback="bandit", explore=0.9, expert="chains")
     mode, length = mode_of(learner), learner.rounds_until_release
     order = chain(mode.start()[0]["point"])
     tried = mode._tried(mode.start()[0], np.arange(length))
@@ -183,7 +185,7 @@ def test_a_trial_that_a_mask_changes_is_not_read() -> None:
 
 
 def test_huge_horizons_are_refused_or_planned_in_bounds() -> None:
-    learner = SetMinimizer(3, 2**40, USUAL, feedback="bandit", explore=1e-4)
+    learner = SetMinimizer(3, 2**40, USUAL, feedback="bandit", explore=1e-4, expert="chains")
     mode, length = mode_of(learner), learner.rounds_until_release
     tried = mode._tried(mode.start()[0], np.arange(length - 10**6, length))
     assert (np.diff(tried.places) > 0).all()
@@ -192,7 +194,7 @@ def test_huge_horizons_are_refused_or_planned_in_bounds() -> None:
     with pytest.raises(
         ConfigError, match="trials"
     ):  # before a file is made for it, not at the first question
-        SetMinimizer(10, 2**40, USUAL, feedback="bandit", explore=0.5)
+        SetMinimizer(10, 2**40, USUAL, feedback="bandit", explore=0.5, expert="chains")
 
 
 def test_a_short_horizon_warns_in_the_plan() -> None:
@@ -214,10 +216,13 @@ def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None
     assert world.cost_of(np.flatnonzero(learner.point > 0.5)) <= 0.95 * best
 
 
-@pytest.mark.parametrize("stream", ["any", "iid"])
-def test_the_cost_of_what_was_played_is_enough(stream: Any) -> None:
-    world = BundleWorld.drawn(300_000, items=4, seed=2)
-    learner = SetMinimizer(4, 300_000, USUAL, feedback="bandit", stream=stream, seed=1)
+@pytest.mark.parametrize(
+    ("stream", "expert", "rounds"),
+    [("any", "chains", 300_000), ("any", "pairs", 50_000), ("iid", "auto", 50_000)],
+)
+def test_the_cost_of_what_was_played_is_enough(stream: Any, expert: Any, rounds: int) -> None:
+    world = BundleWorld.drawn(rounds, items=4, seed=2)
+    learner = SetMinimizer(4, rounds, USUAL, feedback="bandit", stream=stream, expert=expert, seed=1)
     run = run_bundle(learner, world)
     assert run.cost <= world.naive + 0.5 * (world.cost_of(world.best) - world.naive)
     assert set(np.flatnonzero(learner.point > 0.5)) == set(world.best)
@@ -300,7 +305,8 @@ def test_sets_with_masks_are_in_order_and_filled_up_at_the_end() -> None:
         ({"feedback": "bandit", "explore": 1.5}, "explore"),
         ({"feedback": "bandit", "explore": 5e-324}, "explore"),
         ({"feedback": "bandit", "explore": "x"}, "explore"),
-        ({"feedback": "bandit", "block": 5}, "block"),
+        ({"feedback": "bandit", "expert": "chains", "block": 5}, "block"),
+        ({"expert": "pairs"}, "expert is for feedback='bandit'"),
         ({"feedback": "bandit", "clip": 1.0}, "clip"),
         ({"feedback": "bandit", "function": PAIRS}, "function"),
         ({"function": MinusModular(GraphCut(((0, 7),)))}, "edges"),

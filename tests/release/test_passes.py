@@ -36,12 +36,12 @@ def length_of(values: np.ndarray, norm: float) -> float:
 def click_gains(rows: Rows, people: Any, slate: list[int]) -> np.ndarray:
     people = np.atleast_2d(np.asarray(people, dtype=np.float64))
     found = rows.empty()
-    rows.add_through("add_click_gains", found, len(people), people, np.array(slate))
+    rows.add_through("add_click_gains", found, len(people), people, np.array(slate), 3.0)
     return found.values
 
 
 def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
-    """What each item adds on top of the other items before each slot."""
+    """What each item adds on top of the others before each slot: in common, and three times its drops."""
 
     def chance(shown: list[int]) -> float:
         return 1 - float(np.prod([1 - person[item] for item in shown]))
@@ -50,7 +50,7 @@ def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
     for slot, item in product(range(len(slate)), range(len(person))):
         others = [other for other in slate[:slot] if other != item]
         gains[slot, item] = chance([*others, item]) - chance(others)
-    return gains
+    return np.concatenate([gains.sum(axis=0, keepdims=True) / len(slate) ** 0.5, -3 * np.diff(gains, axis=0)])
 
 
 @settings(max_examples=60)

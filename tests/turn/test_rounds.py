@@ -185,7 +185,7 @@ def test_slices_of_tickets_are_tickets() -> None:
 def test_tickets_survive_being_sent() -> None:
     import json
 
-    shop = SetMaximizer(5, 2, 100, USUAL, feedback="clicks", explore=0.5, seed=1)
+    shop = SetMaximizer(5, 2, 1000, USUAL, feedback="clicks", explore=0.5, seed=1)
     tickets = shop.open_many(4)
     again = Tickets.from_plain(json.loads(json.dumps(tickets.as_plain())))
     assert np.array_equal(again.rounds, tickets.rounds)

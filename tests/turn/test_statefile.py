@@ -70,7 +70,7 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
     assert turn.rounds.clock == 13
     assert sorted((span.first, span.last) for span in turn.rounds.open) == [(7, 8), (8, 11), (11, 13)]
     assert turn.block["found"].any()
-    assert turn.rounds.tally["tries"].any()
+    assert turn.rounds.tally["counts"].any()
     assert turn.ledger == shop.snapshot().ledger
 
 

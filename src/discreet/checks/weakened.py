@@ -13,6 +13,7 @@ from discreet.release.gathering import (
     Moments,
     OneChoice,
     PublicCells,
+    PublicRows,
     Rows,
     Spread,
 )
@@ -28,7 +29,16 @@ def weakened() -> Iterator[None]:
 
     Learners made now have too little noise: an audit that does not notice would notice nothing.
     """
-    kinds: tuple[type[Gathering], ...] = (Rows, PublicCells, OneChoice, ChosenRows, Spread, Gram, Moments)
+    kinds: tuple[type[Gathering], ...] = (
+        Rows,
+        PublicCells,
+        PublicRows,
+        OneChoice,
+        ChosenRows,
+        Spread,
+        Gram,
+        Moments,
+    )
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
     paths: tuple[Any, ...] = (SampledPath, TelescopedPath)
     honest_prices = [path.charge for path in paths]

@@ -8,6 +8,7 @@ each item by itself costs or brings something (a modular term). All costs lie in
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -141,7 +142,25 @@ class BundleRun:
     spent: Floats
 
 
-def run_bundle(learner: SetMinimizer, world: BundleWorld, *, report: Report | None = None) -> BundleRun:
+class CostWorld(Protocol):
+    """Visitors whose costs can be asked for."""
+
+    @property
+    def visitors(self) -> int:
+        """How many there are."""
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+
+    def rows(self, first: int, last: int) -> Any:
+        """Some visitors."""
+
+    def costs(self, rows: Any, chosen: np.ndarray) -> Floats:
+        """What sets, one a row, cost them."""
+
+
+def run_bundle(learner: SetMinimizer, world: CostWorld, *, report: Report | None = None) -> BundleRun:
     """Let a learner meet all visitors, in full or by the cost of its own sets; burn-in counts."""
     visitors = [0]
     spent = [0.0]

@@ -82,18 +82,20 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _sets("sets, iid, concave, pure", pure, function=ConcaveOverModular(), **several),
         _sets("sets, coverage", usual, block=4, function=WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 0)))),
         _callables("sets, callables", usual, block=5),
-        _rewards("rewards", usual, explore=0.9),
-        _rewards("rewards, pure, bound", pure, explore=0.9, bound=4.0),
-        _rewards("rewards, iid", usual, stream="iid", explore=0.5),
-        _clicks("clicks", usual, explore=0.9),
-        _clicks("clicks, two contributions", twice, explore=0.9),
-        _clicks("clicks, iid", usual, stream="iid", explore=0.5),
-        _clicks("clicks, iid, pure", pure, stream="iid", explore=0.5),
+        _rewards("rewards", usual, explore=0.4, block=2),
+        _rewards("rewards, pure, bound", pure, explore=0.4, block=2, bound=4.0),
+        _rewards("rewards, iid, two contributions", twice, stream="iid", explore=0.5, block=3),
+        _rewards("rewards, exploration", usual, explore=0.9, expert="exploration"),
+        _clicks("clicks", usual, explore=0.5, block=2),
+        _clicks("clicks, iid, two contributions", twice, stream="iid", explore=0.5, block=2),
+        _clicks("clicks, exploration, pure", pure, explore=0.9, expert="exploration"),
         _costs("costs", usual, block=4),
         _costs("costs, pure, bound", pure, block=5, regulariser="bound"),
         _cost_callables("costs, callables", usual, block=4),
-        _trials("trials", usual, explore=0.9),
-        _trials("trials, iid", usual, stream="iid", explore=0.9),
+        _trials("single costs", usual, explore=0.3, block=2),
+        _trials("single costs, iid, two contributions", twice, stream="iid", explore=0.4, block=3, bound=2.0),
+        _trials("trials", usual, explore=0.9, expert="chains"),
+        _trials("trials, iid", usual, stream="iid", explore=0.9, expert="chains"),
         _arms("arms", usual, block=3),
         _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
@@ -208,7 +210,7 @@ def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     def person(generator: np.random.Generator) -> Any:
         return [None, 0, 1, 2, 3][generator.integers(5)]
 
-    refused = (0.777, 4, -1, "pear", [1, 2], True)
+    refused = (0.777, 4, -1, "pear", [1, 4], True)
     return Case(name, _made(SetMaximizer, fixed), person, refused, 99, available=mask_of(4), full=False)
 
 

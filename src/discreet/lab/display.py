@@ -60,6 +60,26 @@ class World:
         types = np.minimum((mixed.cumsum(axis=1) < lots).sum(axis=1), kinds - 1)
         return cls(weights, chances, types)
 
+    @classmethod
+    def shop(cls, visitors: int, *, items: int = 46, kinds: int = 10, seed: int = 0) -> "World":
+        """Click rates like those of a real shop: 0.45 % an item, 1.3 % a random slate of three.
+
+        Chances in proportion to a lognormal(0, 0.35) of the item and one of type and item.
+        """
+        generator = np.random.default_rng(seed)
+        weights = generator.dirichlet(np.ones(kinds))
+        chances = generator.lognormal(0, 0.35, items) * generator.lognormal(0, 0.35, (kinds, items))
+        chances = np.minimum(chances * 0.0045 / float((weights @ chances).mean()), 1.0)
+        return cls(weights, chances, generator.choice(kinds, size=visitors, p=weights))
+
+    @classmethod
+    def exchanged(cls, visitors: int, *, seed: int = 0) -> "World":
+        """One world, and from the middle on another, 5000 seeds away."""
+        one, two = (cls.drawn(visitors // 2, seed=seed + more) for more in (0, 5000))
+        types = np.concatenate([one.types, two.types + len(one.weights)])
+        weights = np.concatenate([one.weights, two.weights]) / 2
+        return cls(weights, np.concatenate([one.chances, two.chances]), types)
+
     def rows(self, first: int, last: int) -> Floats:
         """The click probabilities of some visitors, one row each."""
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)

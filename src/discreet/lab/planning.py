@@ -37,9 +37,9 @@ NAMES = {
     "method": "learns by",
     "preparation": "samples that are measured first",
     "passes": "passes",
-    "first_views_of_an_item": "views of an item in the first race",
+    "first_views_of_an_item": "views of an item in the first block",
     "tries_of_an_item": "tries of an item, in all",
-    "tries_of_a_set": "tries of each set of a chain, in all",
+    "tries_of_a_set": "tries of each set",
     "warning": "warning",
 }
 

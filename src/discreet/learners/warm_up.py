@@ -22,7 +22,7 @@ from discreet.turn.problem import NOTHING, Batch, Problem
 
 __all__ = ["warm_up"]
 
-STAGES = 5
+STAGES = 8
 """No learner does anything else after so many releases."""
 
 

@@ -18,49 +18,60 @@ from discreet.compiled import compiled, compiled_sums
 
 
 @compiled
-def add_click_gains(rows: Any, slate: Any, norm: Any, unit: Any, limit: Any, total: Any) -> None:
+def add_click_gains(
+    rows: Any, slate: Any, steepness: Any, norm: Any, unit: Any, limit: Any, total: Any
+) -> None:
     """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in steps.
 
-    For an item that is already before a slot, the gain is that on top of the *other* items before it: what
-    the slot would see if the item were free. A gain of 1 is `unit` steps; a visitor whose gains, stacked over
-    slots and items, are longer than `limit` steps is scaled down to it. `limit` leaves room for rounding each
-    entry by at most ½, so the integers obey the bound (docs/guarantees/gathering.md, Lemma 5). `norm` is 2
-    here.
+    What is added for an item with gains g_1 ≥ … ≥ g_k is their sum over √k, then the drops g_i − g_{i+1}
+    times `steepness`. For an item that is already before a slot, the gain is that on top of the *other* items
+    before it: what the slot would see if the item were free. A visitor for whom all this, stacked over slots
+    and items, is longer than `limit` steps (`unit` steps to 1) is scaled down to it. `limit` leaves room for
+    rounding each entry by at most ½, so the integers obey the bound (docs/guarantees/gathering.md, Lemma 5).
+    `norm` is 2 here.
     """
     slots, items = total.shape
-    free, kept, alone = np.empty(slots), np.empty(slots), np.empty((slots, slots))
+    others, gains = np.empty(items), np.empty(slots)
+    weights, own = np.empty(slots), np.empty((slots, slots))
     for row in range(rows.shape[0]):
-        squares, chances = 0.0, True
+        chances = True
         for item in range(items):
-            chance = rows[row, item]
-            chances &= chance >= 0.0 and chance <= 1.0
-            squares += chance * chance
+            others[item] = rows[row, item]
+            chances &= others[item] >= 0.0 and others[item] <= 1.0
         if not chances:
             continue  # whoever brings something else adds nothing
-        length = 0.0
-        for slot in range(slots):
-            free[slot] = 1.0
-            for before in range(slot):
-                free[slot] *= 1.0 - rows[row, slate[before]]
-            length += free[slot] * free[slot] * squares
-            for shown in range(slot):  # on top of the other items before this slot
-                chance = rows[row, slate[shown]]
-                gain = chance
+        for shown in range(slots):  # what is shown has gains of its own; all others share theirs
+            others[slate[shown]] = 0.0
+        squares, length = 0.0, 0.0
+        for item in range(items):
+            squares += others[item] * others[item]
+        for shown in range(-1, slots):
+            for slot in range(slots):
+                gains[slot] = 1.0 if shown < 0 else rows[row, slate[shown]]
                 for before in range(slot):
                     if before != shown:
-                        gain *= 1.0 - rows[row, slate[before]]
-                alone[slot, shown] = gain
-                length += gain * gain - free[slot] * free[slot] * chance * chance
-        length = np.sqrt(max(length, 0.0)) * unit
+                        gains[slot] *= 1.0 - rows[row, slate[before]]
+            for slot in range(slots):
+                stacked = steepness * max(gains[slot - 1] - gains[slot], 0.0)
+                if slot == 0:
+                    stacked = 0.0
+                    for other in range(slots):
+                        stacked += gains[other]
+                    stacked /= np.sqrt(slots)
+                if shown < 0:
+                    weights[slot] = stacked
+                    length += stacked * stacked * squares
+                else:
+                    own[slot, shown] = stacked
+                    length += stacked * stacked
+        length = np.sqrt(length) * unit
         factor = unit if length <= limit else unit * (limit / length)
         for slot in range(slots):
-            scale = factor * free[slot]
-            for shown in range(slot):
-                kept[shown] = total[slot, slate[shown]]
+            scale = factor * weights[slot]
             for item in range(items):
-                total[slot, item] += np.floor(scale * rows[row, item] + 0.5)
-            for shown in range(slot):
-                total[slot, slate[shown]] = kept[shown] + np.floor(factor * alone[slot, shown] + 0.5)
+                total[slot, item] += np.floor(scale * others[item] + 0.5)
+            for shown in range(slots):
+                total[slot, slate[shown]] += np.floor(factor * own[slot, shown] + 0.5)
 
 
 @compiled

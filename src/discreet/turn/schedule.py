@@ -8,6 +8,7 @@ decision would use.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from math import inf
 from typing import Protocol
 
 from discreet import require
@@ -110,8 +111,8 @@ class ListedBlocks:
         return list(accumulate(self.lengths))
 
 
-def growing_blocks(rounds: int, first: float, growth: float) -> tuple[int, ...]:
-    """Lengths of blocks that grow by a factor, as many as end before the last round.
+def growing_blocks(rounds: int, first: float, growth: float, most: float = inf) -> tuple[int, ...]:
+    """Lengths of blocks that grow by a factor, up to `most`, as many as end before the last round.
 
     >>> growing_blocks(100, 10, 1.5)
     (10, 15, 22, 33)
@@ -119,7 +120,7 @@ def growing_blocks(rounds: int, first: float, growth: float) -> tuple[int, ...]:
     lengths: list[int] = []
     while sum(lengths) + max(1, int(first)) < rounds:
         lengths.append(max(1, int(first)))
-        first *= growth
+        first = min(first * growth, most)
     return tuple(lengths)
 
 

@@ -62,13 +62,11 @@ class Exploration(SetMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full" and settings.stream == "any")
+        return bool(settings.expert == "exploration")
 
     def check(self) -> None:
-        if self.settings.expert not in ("auto", "sum") or self.settings.block != "auto":
-            raise ConfigError(
-                "rewards and clicks have one way to learn from any stream: leave expert and block"
-            )
+        if self.settings.block != "auto":
+            raise ConfigError("exploration makes its own blocks: leave block")
         check_trials(self.cycles * len(self.kinds))
 
     @property
@@ -162,7 +160,8 @@ class Exploration(SetMode):
         explored = self._explored(public, batch.rounds, batch.asked)
         found, items = self.found.gathering, self.settings.items
         if isinstance(found, OneChoice):
-            clicks = self.clicks(batch)[explored.places]
+            slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
+            clicks = self.clicks(batch, slates)[explored.places]
             hit = (explored.tried == clicks[:, None]).any(axis=1) & (clicks >= 0)
             found.add(block["found"], np.where(hit, explored.slots * items + clicks, -1))
         elif isinstance(found, PublicCells):

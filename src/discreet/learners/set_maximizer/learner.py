@@ -16,9 +16,9 @@ from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_
 from discreet.learners.set_maximizer.exploration import Exploration
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.hedge_expert import HedgeExpert
-from discreet.learners.set_maximizer.race import Race
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
+from discreet.learners.set_maximizer.swap import Swap
 
 __all__ = ["SetMaximizer"]
 
@@ -57,12 +57,13 @@ class SetMaximizer(Learner):
     bound
         The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
     expert
-        How "any" streams are learned: "sum" (default for delta > 0), "hedge" (default for delta = 0 and whole
-        preferences).
+        Whole preferences, "any" stream: "sum" (default for delta > 0) or "hedge" (default for delta = 0).
+        Clicks and rewards: "swap" (default: screens all items, then exchanges single slots), or for "any"
+        streams "exploration" (tries every item in every slot: slower, with a proven bound on regret).
     explore
-        Bandit and clicks: the share of rounds spent on trying items; "auto" balances it.
+        Bandit and clicks: the share of rounds spent on trying items (swap: on screening); "auto" balances it.
     block
-        How many visitors see the same slate ("iid": the first block; blocks double).
+        How many visitors see the same slate at first; blocks grow ("any" and whole preferences: all blocks).
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
@@ -94,7 +95,7 @@ class SetMaximizer(Learner):
     """
 
     settings_type = SetMaximizerSettings
-    modes = (SumExpert, HedgeExpert, FreshGreedy, Exploration, Race)
+    modes = (SumExpert, HedgeExpert, FreshGreedy, Swap, Exploration)
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class SetMaximizer(Learner):
         stream: Literal["any", "iid"] = "any",
         function: Any = ClickModel,
         bound: float = 1.0,
-        expert: Literal["auto", "hedge", "sum"] = "auto",
+        expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         seed: int | None = None,

@@ -76,16 +76,19 @@ class SetMode(Problem):
         with np.errstate(all="ignore"):
             return np.asarray(as_numbers(batch) / self.settings.bound, dtype=np.float64)
 
-    def clicks(self, batch: Batch) -> Integers:
-        """The clicked items, −1 for none."""
+    def clicks(self, batch: Batch, slates: Integers) -> Integers:
+        """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
         clicks = [batch.feedback] if batch.single else batch.feedback
         if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
             raise OutOfBounds("feedback must be one click a round, an item or None")
         items = self._positions(clicks)
         if items is None:
-            items = np.array([self._item(click) for click in clicks], dtype=np.int64)
+            answers = zip(clicks, slates, strict=True)
+            items = np.array([self._first_of(click, slate) for click, slate in answers], dtype=np.int64)
         if batch.single and items[0] == -2:
-            raise OutOfBounds("feedback must be an item by its label (its number if it has none), or None")
+            raise OutOfBounds(
+                "feedback must be an item by its label (its number if it has none), a list of items, or None"
+            )
         return np.maximum(items, -1)
 
     def _positions(self, clicks: Any) -> Integers | None:
@@ -95,6 +98,15 @@ class SetMode(Problem):
         if clicks.ndim != 1:
             return None
         return np.where((clicks >= -1) & (clicks < self.settings.items), clicks, -2).astype(np.int64)
+
+    def _first_of(self, click: Any, slate: Integers) -> int:
+        """The number of the item that was clicked, or of the first of several; −2 for something else."""
+        if type(click) is not list and type(click) is not tuple:
+            return self._item(click)
+        items = [self._item(single) for single in click]
+        if min(items, default=-1) < 0:
+            return -2 if items else -1
+        return next((item for item in slate.tolist() if item in items), -1)
 
     def _item(self, click: Any) -> int:
         """The number of an item, −1 for none, −2 for something else."""

@@ -17,6 +17,13 @@ from discreet.learners.item_settings import ItemSettings
 
 __all__ = ["SetMaximizerSettings"]
 
+WAYS = {
+    (False, "any"): ("sum", "hedge"),
+    (False, "iid"): (),
+    (True, "any"): ("swap", "exploration"),
+    (True, "iid"): ("swap",),
+}
+"""How each kind of feedback (whole preferences or not) and stream can be learned, by name."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 
 
@@ -29,7 +36,7 @@ class SetMaximizerSettings(ItemSettings):
     stream: Literal["any", "iid"] = "any"
     function: Family = ClickModel()
     bound: float = 1.0
-    expert: Literal["auto", "hedge", "sum"] = "auto"
+    expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 
@@ -50,6 +57,12 @@ class SetMaximizerSettings(ItemSettings):
             require.number("explore", self.explore, 1e-9, 0.999)
         if self.block != "auto":
             require.whole("block", self.block)
+        ways = ("auto", *WAYS[self.feedback != "full", self.stream])
+        if self.expert not in ways:
+            raise ConfigError(
+                f"expert must be {' or '.join(ways)} for feedback={self.feedback!r} and "
+                f"stream={self.stream!r}, got {self.expert!r}"
+            )
 
     @property
     def functions(self) -> SetFunctions | None:

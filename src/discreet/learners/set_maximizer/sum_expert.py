@@ -1,9 +1,14 @@
 """Full information, any stream: one running total of all gains, and the leaders of the noisy table.
 
-A visitor's gains of all n items on top of each prefix of the slate, k·n numbers, are scaled to length at most
-1 (l₂; l₁ for the pure guarantee) and added up. The running total of the whole table is released after each
-block: one mechanism, sensitivity √2, no factor k or √(kn). The slate is read off the noisy table, slot by
-slot: post-processing. The short length weighs visitors more evenly.
+A visitor's gains of item a on top of each prefix of the slate, g_1 ≥ … ≥ g_k (enforced), enter as what they
+have in common and how they drop, all non-negative:
+
+    (g_1 + … + g_k)/√k,   3·(g_1 − g_2), …, 3·(g_{k−1} − g_k)          for each of n items
+
+These k·n numbers are scaled to length at most 1 (l₂; l₁ for the pure guarantee) and added up. The running
+total of the whole table is released after each block: one mechanism, sensitivity √2, no factor k or √(kn).
+Reading it back is post-processing: drops are mostly in proportion to what is common, so their noise can be
+told from them; then the slate is read off, slot by slot.
 
 Guarantee   docs/guarantees/sets.md, Theorem 1
 Runtime     O(k·n) a visitor in one compiled pass; memory O(k·n)
@@ -16,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers, Mask
+from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.set_functions import ClickModel
 from discreet.learners.set_maximizer.mode import ConstantSlate
 from discreet.learners.set_maximizer.slates import distinct_leaders
@@ -25,9 +30,14 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block, Scores
-from discreet.turn.schedule import EqualBlocks
+from discreet.turn.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
 
-__all__ = ["SumExpert"]
+__all__ = ["SumExpert", "rows_of", "stacked"]
+
+STEEPNESS = 3.0
+"""Drops are small: they enter magnified."""
+FIRST_BLOCK, GROWTH, LONGEST = 100, 1.1, 0.03
+"""Blocks grow, up to a part of the horizon: the first ones teach most."""
 
 
 class SumExpert(ConstantSlate):
@@ -41,17 +51,29 @@ class SumExpert(ConstantSlate):
     @cached_property
     def gains(self) -> RunningTotal:
         settings = self.settings
-        # The first block is lost, and every release adds noise: √T balances the two, as measured in
-        # benchmarks/display.py.
-        block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
-        schedule = EqualBlocks(settings.rounds, block, last=False)
         norm = 1 if settings.privacy.pure else 2
+        # A short length weighs visitors more evenly.
         rows = Rows((settings.slots, settings.items), norm=norm, nonnegative=True)
-        return RunningTotal("gains", rows, schedule, settings.privacy, people=schedule.block)
+        people = max(self.first_block, ceil(LONGEST * settings.rounds))
+        return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Blocks that grow, or of the length that somebody chose."""
+        settings = self.settings
+        if settings.block != "auto":
+            return EqualBlocks(settings.rounds, settings.block, last=False)
+        first = min(FIRST_BLOCK, ceil(sqrt(settings.rounds)))
+        most = max(first, LONGEST * settings.rounds)
+        return ListedBlocks(settings.rounds, growing_blocks(settings.rounds, first, GROWTH, most))
+
+    @property
+    def first_block(self) -> int:
+        return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
 
     @cached_property
     def plan(self) -> Plan:
-        facts = {"expert": "sum", "block": self.gains.schedule.end(0), "releases": self.gains.releases}
+        facts = {"expert": "sum", "block": self.first_block, "releases": self.gains.releases}
         return self.gains.plan(facts | {"noise_in_visitors": self.gains.noise})
 
     def start(self) -> tuple[State, State]:
@@ -67,17 +89,18 @@ class SumExpert(ConstantSlate):
         assert isinstance(rows, Rows)
         people, slate = self.people(batch), public["slate"]
         if isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine:
-            rows.add_through("add_click_gains", block["gains"], len(people), people, slate)
+            rows.add_through("add_click_gains", block["gains"], len(people), people, slate, STEEPNESS)
             return
         for gains in self.gains_along(people, slate):
-            rows.add(block["gains"], gains)
+            rows.add(block["gains"], stacked(gains))
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         total = self.gains.next(public, kept, block, door)
-        table = {"table": total.values, "slate": distinct_leaders(total.values), "variance": total.variance}
-        return total.public | table, total.kept
+        table = rows_of(total.values, total.variance)
+        newest = {"table": table, "slate": distinct_leaders(table), "variance": total.variance}
+        return total.public | newest, total.kept
 
     def restricted(self, public: State, available: Mask) -> Integers:
         if not public["table"].any():
@@ -86,5 +109,45 @@ class SumExpert(ConstantSlate):
         return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
-        table = public["table"]
-        return Scores(table.copy(), np.full(table.shape, sqrt(public["variance"])))
+        table: Floats = public["table"]
+        mixed = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
+        return Scores(table.copy(), np.broadcast_to(mixed * sqrt(public["variance"]), table.shape).copy())
+
+
+def stacked(gains: Floats) -> Floats:
+    """What gains (people × slots × items) have in common, and how they drop from slot to slot.
+
+    >>> stacked(np.array([[[0.6], [0.2]]])).round(2).tolist()
+    [[[0.57], [1.2]]]
+    """
+    falling = np.minimum.accumulate(gains, axis=1)
+    common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
+    return np.concatenate([common, STEEPNESS * -np.diff(falling, axis=1)], axis=1)
+
+
+def _unstacking(slots: int) -> Floats:
+    """The inverse of `stacked`, as a matrix."""
+    matrix = np.zeros((slots, slots))
+    matrix[0] = 1 / sqrt(slots)
+    for slot in range(1, slots):
+        matrix[slot, slot - 1], matrix[slot, slot] = STEEPNESS, -STEEPNESS
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def rows_of(table: Floats, variance: float) -> Floats:
+    """Gains, one row a slot, from a noisy stacked table: odd drops count as far as they are real.
+
+    >>> rows_of(stacked(np.array([[[0.6, 0.3], [0.2, 0.1]]]))[0], 0.0).round(2)
+    array([[0.6, 0.3],
+           [0.2, 0.1]])
+    """
+    common, drops = table[0], table[1:]
+    whole = max(float(common.sum()), 1e-9)  # noise may leave next to nothing of a short first block
+    slopes = np.clip(drops.sum(axis=1, keepdims=True) / whole, 0.0, STEEPNESS * sqrt(len(table)))
+    proportional = slopes * common
+    beyond = drops - proportional
+    noise = variance * (1 + float(np.mean(slopes**2))) if len(drops) else 0.0
+    size = float(np.mean(beyond**2)) if len(drops) else 0.0
+    kept = max(0.0, 1 - noise / size) if size > 0 else 1.0
+    read = np.concatenate([common[None], proportional + kept * beyond])
+    return np.asarray(_unstacking(len(table)) @ read, dtype=np.float64)

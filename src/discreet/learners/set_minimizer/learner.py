@@ -15,6 +15,7 @@ from discreet.errors import StateError
 from discreet.learners.labels import Label, labelled, labels_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
 from discreet.learners.set_minimizer.gradients import Gradients
+from discreet.learners.set_minimizer.near_anchor import NearAnchor
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.set_minimizer.trials import Trials
 
@@ -60,10 +61,14 @@ class SetMinimizer(Learner):
     regulariser
         Full information: "adaptive" (as stiff as released totals call for), or "bound" (as stiff as the worst
         stream might).
+    expert
+        Bandit: "pairs" (default: a belief about items and pairs of them, and trials near the best set), or
+        "chains" (trials of a chain's sets: slower, with a proven bound on regret).
     explore
-        Bandit: the share of rounds that try sets; "auto" balances it.
+        Bandit: the share of rounds that try sets (pairs: at first); "auto" balances it.
     block
-        Full information: how many visitors meet the same point.
+        How many visitors meet the same point; for bandit feedback, the length of the first block after the
+        screening.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -94,7 +99,7 @@ class SetMinimizer(Learner):
     """
 
     settings_type = SetMinimizerSettings
-    modes = (Gradients, Trials)
+    modes = (Gradients, NearAnchor, Trials)
 
     def __init__(
         self,
@@ -108,6 +113,7 @@ class SetMinimizer(Learner):
         stream: Literal["any", "iid"] = "any",
         clip: float | Literal["auto"] = "auto",
         regulariser: Literal["adaptive", "bound"] = "adaptive",
+        expert: Literal["auto", "pairs", "chains"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         seed: int | None = None,
@@ -128,6 +134,7 @@ class SetMinimizer(Learner):
             bound=bound,
             clip=clip,
             regulariser=regulariser,
+            expert=expert,
             explore=explore,
             block=block,
         )

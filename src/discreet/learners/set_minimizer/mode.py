@@ -43,9 +43,13 @@ class CubeMode(Problem):
         """One set a row, in ascending order, filled up with −1; without what is unavailable."""
         order, sizes = chain(public["point"]), self.sizes(public, rounds, coins)
         sets = self._one(order, int(sizes[0])) if len(rounds) == 1 else padded_sets(order, sizes)
+        return self.without_hidden(sets, asked)
+
+    def without_hidden(self, sets: Integers, asked: Asked) -> Integers:
+        """These sets, as far as they are available."""
         if asked.available is None:
             return sets
-        masks = np.broadcast_to(asked.available, (len(rounds), self.settings.items))
+        masks = np.broadcast_to(asked.available, (len(sets), self.settings.items))
         hidden = (sets >= 0) & ~np.take_along_axis(masks, np.maximum(sets, 0), axis=1)
         largest = np.where(hidden | (sets < 0), self.settings.items, sets)  # to the end, in order
         sets = np.sort(largest, axis=1)

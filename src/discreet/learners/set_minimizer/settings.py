@@ -12,6 +12,7 @@ from discreet.arrivals.set_functions import (
     FacilityLocation,
     WeightedCoverage,
 )
+from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
 
 __all__ = ["SetMinimizerSettings"]
@@ -37,6 +38,7 @@ class SetMinimizerSettings(ItemSettings):
     bound: float = 1.0
     clip: float | Literal["auto"] = "auto"
     regulariser: Literal["adaptive", "bound"] = "adaptive"
+    expert: Literal["auto", "pairs", "chains"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 
@@ -49,6 +51,8 @@ class SetMinimizerSettings(ItemSettings):
             require.number("explore", self.explore, 1e-9, 0.999)
         if self.clip != "auto":
             require.number("clip", self.clip, 1e-6, 4.0)
+        if self.expert != "auto" and self.feedback == "full":
+            raise ConfigError(f"expert is for feedback='bandit': leave it, got {self.expert!r}")
         if self.block != "auto":
             require.whole("block", self.block)
 

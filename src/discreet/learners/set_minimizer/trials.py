@@ -57,7 +57,7 @@ class Trials(CubeMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "bandit")
+        return bool(settings.feedback == "bandit" and settings.expert == "chains")
 
     def check(self) -> None:
         settings = self.settings

@@ -4,6 +4,7 @@ The door takes a `Gathered` and nothing else, and only this package makes one. O
 
     Rows          whole vectors, clipped to a length
     PublicCells   a number in cells that the public schedule fixes
+    PublicRows    a number times a row that is public before it comes
     OneChoice     a number in a cell that the person picks
     HeldRows      rows kept for one release, added up again and again
     ChosenRows    a row of numbers in a slot that the person picks
@@ -21,6 +22,7 @@ from discreet.release.gathering.held_rows import HeldRows
 from discreet.release.gathering.moments import Moments
 from discreet.release.gathering.one_choice import OneChoice
 from discreet.release.gathering.public_cells import PublicCells
+from discreet.release.gathering.public_rows import PublicRows
 from discreet.release.gathering.rows import Rows
 from discreet.release.gathering.spread import Spread
 
@@ -33,6 +35,7 @@ __all__ = [
     "Moments",
     "OneChoice",
     "PublicCells",
+    "PublicRows",
     "Rows",
     "Spread",
 ]

@@ -1,0 +1,222 @@
+"""From one block to the next: what follows a screening or a block of exchanges, from released values only.
+
+Guarantee   docs/guarantees/sets.md, Theorem 6
+"""
+
+from functools import cached_property
+from math import exp
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.budget.privacy import pure
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.blocks import ScreeningBlock
+from discreet.learners.set_maximizer.swap.exchanges import Found, after_exchanges
+from discreet.learners.set_maximizer.swap.screening import (
+    Screening,
+    after_clicks,
+    after_rewards,
+    first_rate,
+    random_table,
+    thompson_table,
+)
+from discreet.learners.set_maximizer.swap.trials import Anchor, climbed, priced
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
+from discreet.release.noise import Once
+from discreet.turn.coins import Coin
+from discreet.turn.plan import State
+
+__all__ = ["EXCHANGING", "SCREENING", "SETTLED", "Course"]
+
+MEMORY = 0.3
+"""Of the horizon: how long a cell of an "any" stream is believed."""
+LONGEST = 0.05
+"""Of the horizon: the longest block of an "any" stream."""
+MOST_SCREENED_AGAIN = 0.1
+"""Of the horizon: alarms may screen again up to here."""
+SCREENING, EXCHANGING, SETTLED = 0, 1, 2
+
+
+class Course(SetMode):
+    """Which block comes next, how long it is, what it shows and what it is gathered with."""
+
+    @property
+    def by_clicks(self) -> bool:
+        return self.settings.feedback == "clicks"
+
+    @property
+    def forgets(self) -> bool:
+        return self.settings.stream == "any"
+
+    @cached_property
+    def screening(self) -> Screening:
+        settings = self.settings
+        share = None if settings.explore == "auto" else settings.explore
+        return Screening(settings.items, settings.slots, settings.rounds, settings.feedback, share)
+
+    def _longest(self, public: State) -> float:
+        """The rounds of the next block of exchanges, as long as nothing stops it."""
+        settings, number = self.settings, public["blocks"]
+        if settings.block != "auto":
+            return float(settings.block)
+        pace = self.screening.pace(public["belief.centre"])
+        percent = min(max(pace, 0.3), 10.0) if self.by_clicks else min(max(pace, 1.0), 10.0)
+        growth = 1.15 if self.by_clicks and 0.5 < pace < 2 else 1.2
+        first, most = percent / 100 * settings.rounds, LONGEST * settings.rounds
+        length = float(first * growth**number)
+        return min(length, max(most, first)) if self.forgets else length
+
+    def once(self, gathering: Gathering) -> Once:
+        """Each visitor enters one release: the whole ε, pure, which needs the least noise."""
+        budget = pure(self.settings.epsilon / self.settings.contributions)
+        return Once.for_budget(budget, gathering, most=2**20)  # fine enough for rewards times weights
+
+    @property
+    def first_gathering(self) -> Gathering:
+        items, slots = self.settings.items, self.settings.slots
+        return OneChoice((items,)) if self.by_clicks else PublicCells((items + 1,), copies=slots + 1)
+
+    def gathering(self, public: State) -> Gathering:
+        """First clicks; rewards, and of whom; rewards times public weights; cells of exchanges."""
+        if public["kind"] == EXCHANGING:
+            return PublicCells((self.settings.slots, self.settings.items))
+        if self.by_clicks or public["stage"] == 0:
+            return self.first_gathering
+        return PublicRows((self.settings.items,), length=public["heaviest"])
+
+    def screened_from_here(self, public: State, belief: Belief) -> State:
+        """The first block of a screening: random slates."""
+        generator = Coin(self.name, 2**40 + public["index"]).generator()
+        table = random_table(self.settings.items, self.settings.slots, generator)
+        length = min(self.screening.stages(belief.centre)[0].length, self.settings.rounds - public["begin"])
+        return self._common(public, belief) | {
+            "kind": SCREENING,
+            "stage": 0,
+            "next": 0,
+            "blocks": 0,
+            "length": length,
+            "since": public["begin"],
+            "screened": public["screened"] + length,
+            "table": table,
+            "prefix": np.zeros(0, dtype=np.int64),
+            "heaviest": float(self.settings.slots),
+            "reference": np.array([0.0, -1.0]),
+        }
+
+    def _common(self, public: State, belief: Belief) -> State:
+        order = np.argsort(-belief.interest, kind="stable")
+        nothing = np.zeros(0, dtype=np.int64)
+        trials = {"trial_slots": nothing, "trial_items": nothing, "trial_rounds": nothing}
+        return public | belief.state() | {"order": order} | trials
+
+    def after_screening(
+        self, public: State, here: ScreeningBlock, sums: Floats, counts: Floats, noise: float
+    ) -> State:
+        belief, slots = Belief.of_state(public), self.settings.slots
+        level = public["level"]
+        if self.by_clicks:
+            if public["stage"] == 0:
+                rate = first_rate(sums.sum(), max(1, public["length"]), slots)
+                counts = counts * max(sums.sum(), 1e-9) / (rate * max(counts.sum(), 1e-9))
+                belief = Belief.before(self.settings.items, slots=slots, interest=rate)
+            belief = after_clicks(belief, here.prefix, sums, counts[0], noise)
+        elif public["stage"] == 0:
+            level = float(np.clip(sums[-1] / public["length"], 1e-3, 0.95))
+            rate = 1 - (1 - level) ** (1 / slots)
+            belief = Belief.before(self.settings.items, slots=slots, interest=rate)
+            weight = (1 - rate) ** (slots - 1)
+            surplus, shown = weight * (sums[:-1] - level * counts[0]), weight**2 * counts[0]
+            belief = after_rewards(
+                belief, surplus, shown, reward_variance=level * (1 - level), noise=weight**2 * noise
+            )
+        else:
+            # Slates of leaders may all be worth less than their items promise: that tells no two apart.
+            surplus = sums - counts[1]
+            surplus = surplus - counts[2] * surplus.sum() / max(counts[2].sum(), 1e-9)
+            belief = after_rewards(
+                belief, surplus, counts[0], reward_variance=level * (1 - level), noise=noise
+            )
+        slate = self._greedy(belief, here.prefix)
+        return self._next_stage(self._common(public, belief) | {"level": level, "slate": slate}, belief)
+
+    def _next_stage(self, public: State, belief: Belief) -> State:
+        """More random slates, if visitors click more rarely than was thought; or the stage that follows."""
+        stages, slots = self.screening.stages(belief.centre), self.settings.slots
+        generator = Coin(self.name, 2**40 + public["index"]).generator()
+        stage, slate = public["stage"] + 1, public["slate"]
+        random = public["begin"] - public["since"]
+        if self.by_clicks and not public["next"] and stages[0].length > 1.3 * random:
+            missing = stages[0].length - random
+            public |= {"stage": stage, "length": missing, "screened": public["screened"] + missing}
+            return self._settled_if_over(public | {"table": random_table(belief.items, slots, generator)})
+        following = public["next"] + 1
+        if following == len(stages):
+            slate = climbed(belief, slate, steps=10, caution=0.0).slate
+            return self._exchanging(public | {"slate": slate.copy(), "table": public["table"][:1]}, belief)
+        prefix = slate[: stages[following].fixed].copy()
+        table = thompson_table(belief, prefix, slots, generator)
+        length = stages[following].length
+        public |= {"prefix": prefix, "stage": stage, "next": following, "length": length, "table": table}
+        public |= {"screened": public["screened"] + length}
+        block = ScreeningBlock(table, prefix, belief.interest, public["order"], "gains")
+        return self._settled_if_over(public | {"heaviest": block.heaviest})
+
+    def _greedy(self, belief: Belief, prefix: Integers) -> Integers:
+        """The prefix, filled up with one leader after another."""
+        slate = prefix.tolist()
+        while len(slate) < self.settings.slots:
+            means = belief.gains([slate]).means[0]
+            means[slate] = -np.inf
+            slate.append(int(np.argmax(means)))
+        return np.array(slate, dtype=np.int64)
+
+    def _exchanging(self, public: State, belief: Belief) -> State:
+        """The next block of exchanges, or the last block, in which nothing is tried."""
+        settings, left = self.settings, self.settings.rounds - public["begin"]
+        length = int(max(1, min(self._longest(public), left)))
+        if left - length < 0.3 * length:
+            return public | {"kind": SETTLED, "length": left}
+        ahead = min(left - length, MEMORY * settings.rounds) if self.forgets else left - length
+        public = public | {"kind": EXCHANGING, "length": length, "blocks": public["blocks"] + 1}
+        noise = self.once(self.gathering(public)).standard_deviation ** 2
+        level = public["level"]
+        trials = priced(
+            belief,
+            Anchor.of(belief, public["slate"]),
+            rounds=length,
+            ahead=ahead,
+            reward_variance=None if self.by_clicks else level * (1 - level),
+            noise_variance=noise,
+        )
+        return public | {
+            "trial_slots": trials.slots,
+            "trial_items": trials.items,
+            "trial_rounds": trials.rounds,
+        }
+
+    def _settled_if_over(self, public: State) -> State:
+        left = self.settings.rounds - public["begin"]
+        if public["length"] < left:
+            return public
+        return public | {"kind": SETTLED, "length": left}
+
+    def after_exchanging(self, public: State, sums: Floats, views: Floats, noise: float) -> State:
+        belief, settings = Belief.of_state(public), self.settings
+        anchor = Anchor.of(belief, public["slate"])
+        if self.forgets:
+            belief = belief.faded(exp(-public["length"] / (MEMORY * settings.rounds)))
+        found = Found(anchor, sums, views, noise)
+        level = public["level"]
+        after = after_exchanges(belief, found, public["reference"], None if self.by_clicks else level)
+        belief = after.belief.with_interest()
+        public = self._common(public, belief) | {"reference": after.reference, "level": after.level}
+        screened = public["screened"] + self.screening.length(belief.centre)
+        again = screened <= MOST_SCREENED_AGAIN * settings.rounds
+        surprised = after.surprised and (public["blocks"] > 2 or not self.by_clicks)
+        if self.forgets and surprised and again:
+            before = Belief.before(settings.items, slots=settings.slots, interest=belief.centre)
+            return self._settled_if_over(self.screened_from_here(public, before))
+        slate = climbed(belief, public["slate"], steps=2, caution=0.5).slate
+        return self._exchanging(public | {"slate": slate.copy()}, belief)

@@ -1,0 +1,179 @@
+"""Clicks and rewards, any or i.i.d. streams: screen all items, then exchange single slots around an anchor.
+
+Every round shows a full slate. Screening blocks find the leaders among all items; then most rounds show the
+anchor slate, and some, as many as are worth it, the anchor with one slot exchanged. After each block the
+sums of its cells are released, the belief is brought up to date, and the anchor climbs where that is better.
+
+Each visitor is in one block, and each block is released once, with pure noise for the whole ε: the first
+click of a slate moves one count down and one up (l₁ 2); whether the last place was clicked, or what the slate
+earned, moves one public cell (l₁ 1).
+
+`stream="any"`: old cells fade, blocks stay short, and where the anchor earns something else than it used to,
+everything is screened again.
+
+Guarantee   docs/guarantees/sets.md, Theorem 6
+Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots · items), whatever the horizon
+References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.budget.privacy import pure
+from discreet.errors import ConfigError
+from discreet.learners.set_maximizer.slates import filled_up
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock, shared_gains
+from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, Course
+from discreet.learners.set_maximizer.swap.trials import Anchor
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
+from discreet.turn.coins import Coin, Coins
+from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
+from discreet.turn.problem import Asked, Batch, Block, Scores
+
+__all__ = ["Swap"]
+
+GUESS = 0.05
+"""What an item is taken to gain before anything was released."""
+
+
+class Swap(Course):
+    """Slates from screening and exchanges around an anchor; the default for clicks and rewards."""
+
+    _newest: tuple[State, ScreeningBlock | ExchangeBlock | None] | None = None
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.feedback != "full" and settings.expert in ("auto", "swap"))
+
+    def check(self) -> None:
+        stages = self.screening.stages(GUESS)
+        if sum(stage.length for stage in stages) >= self.settings.rounds:
+            raise ConfigError(
+                f"a horizon of {self.settings.rounds} is too short for {len(stages)} screening blocks: "
+                "use fewer slots, or explore less"
+            )
+
+    # --- the plan -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def plan(self) -> Plan:
+        settings, stages = self.settings, self.screening.stages(GUESS)
+        views = stages[0].length * settings.slots / settings.items
+        noise = self.once(self.first_gathering).standard_deviation
+        facts: dict[str, Any] = {
+            "expert": "swap",
+            "block": stages[0].length,
+            "explore": self.screening.length(GUESS) / settings.rounds,
+            "noise_in_visitors": noise,
+            "first_views_of_an_item": views,
+        }
+        if 0.1 * views < noise:
+            facts["warning"] = (
+                "the horizon is too short: at first, noise is larger than what a good item can gain"
+            )
+        budget = pure(settings.epsilon / settings.contributions)
+        total = paid_by_cohorts(settings.privacy, [budget])
+        return Plan(self._step, total, settings.rounds, None, facts, ("swap", self.first_gathering, UNIT))
+
+    def _step(self, index: int, public: State) -> Step | None:
+        if public["kind"] == SETTLED:
+            return None
+        return Step(public["length"], self.once(self.gathering(public)).charge, cohort=index)
+
+    # --- the hooks ----------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[State, State]:
+        settings = self.settings
+        belief = Belief.before(settings.items, slots=settings.slots, interest=GUESS)
+        public: State = {"index": 0, "begin": 0, "screened": 0, "level": 0.5, "slate": self.first_slate()}
+        return public | self.screened_from_here(public, belief), {}
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        if public["kind"] == SETTLED:
+            return {}  # nobody is read any more
+        return {"found": self.once(self.gathering(public)).gathering}
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
+        # Read even when nothing is gathered any more: what is malformed is refused all the same.
+        people: Any = self.clicks(batch, slates) if self.by_clicks else self.rewards(batch)
+        here, positions = self._block(public), batch.rounds - public["begin"]
+        if here is None:
+            return
+        found = block["found"].gathering
+        if isinstance(here, ExchangeBlock) and isinstance(found, PublicCells):
+            cells, last = here.read(positions, batch.asked.available)
+            numbers = (people == last).astype(np.float64) if self.by_clicks else people
+            found.add(block["found"], cells[:, None], numbers)
+        elif isinstance(found, OneChoice) and isinstance(here, ScreeningBlock):
+            hit = (here.candidates(slates) == people[:, None]).any(axis=1) & (people >= 0)
+            found.add(block["found"], np.where(hit, people, -1))
+        elif isinstance(found, PublicCells):
+            everyone = np.full((len(slates), 1), self.settings.items)
+            found.add(block["found"], np.concatenate([slates, everyone], axis=1), people)
+        elif isinstance(found, PublicRows):
+            found.add(block["found"], slates, shared_gains(slates, public["belief.interest"])[0], people)
+
+    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
+        """How masks change what is counted: only what is shown counts."""
+        here, positions = self._block(public), rounds - public["begin"]
+        if isinstance(here, ScreeningBlock):
+            shown = here.slates(positions, asked.available)
+            return {"counts": here.counted(shown) - here.counted(here.slates(positions, None))}
+        if isinstance(here, ExchangeBlock):
+            views, more = here.counted(positions, here.slates(positions, asked.available))
+            planned, _ = here.counted(positions, here.slates(positions, None))
+            return {"views": views - planned, "more": more}
+        return {}
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        once = self.once(self.gathering(public))
+        sums, noise = door.release(once, block["found"]), once.standard_deviation**2
+        here = self._block(public)
+        public = public | {"index": door.index + 1, "begin": public["begin"] + public["length"]}
+        if isinstance(here, ScreeningBlock):
+            counts = (here.planned(public["length"]) + tally.get("counts", 0)) / UNIT
+            return self.after_screening(public, here, sums, counts, noise), {}
+        assert here is not None
+        views = (here.planned() + tally.get("views", 0)) / UNIT
+        return self.after_exchanging(public, sums - tally.get("more", 0) / UNIT, views, noise), {}
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        here = self._block(public)
+        if here is None:
+            slates = np.tile(public["slate"], (len(rounds), 1))
+            return slates if asked.available is None else filled_up(slates, asked.available, public["order"])
+        if len(rounds) == 1 and asked.available is None:
+            return here.slate_of_one(int(rounds[0]) - public["begin"])[None].copy()
+        return here.slates(rounds - public["begin"], asked.available)
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        """What each item is believed to gain in each slot, behind the rest of the slate."""
+        gains = Anchor.of(Belief.of_state(public), public["slate"]).gains
+        return Scores(gains.means, np.sqrt(gains.variances))
+
+    def _block(self, public: State) -> ScreeningBlock | ExchangeBlock | None:
+        """The rounds that people are in: made once from what is public."""
+        if self._newest is None or self._newest[0] is not public:
+            self._newest = public, self._made(public)
+        return self._newest[1]
+
+    def _made(self, public: State) -> ScreeningBlock | ExchangeBlock | None:
+        interest, order = public["belief.interest"], public["order"]
+        if public["kind"] == SCREENING:
+            kind = "views" if self.by_clicks else "shown" if public["stage"] == 0 else "gains"
+            return ScreeningBlock(public["table"], public["prefix"], interest, order, kind)
+        if public["kind"] == EXCHANGING:
+            trials = public["trial_slots"], public["trial_items"], public["trial_rounds"]
+            key = Coin(self.name, 1 + public["index"]).generator().bytes(16)
+            return ExchangeBlock(
+                public["slate"], *trials, public["length"], key, interest, order, self.by_clicks
+            )
+        return None

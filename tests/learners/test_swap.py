@@ -1,0 +1,204 @@
+"""If these fail, a visitor of a screening or an exchange is given away, or full slates teach nothing."""
+
+from itertools import product
+from math import nan
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import Privacy, SetMaximizer
+from discreet.lab.display import World, run_display
+from discreet.learners.set_maximizer.swap.belief import MOST_CONTEXTS, Belief, empirical_prior
+from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock
+from discreet.learners.set_maximizer.swap.screening import Screening, random_table, thompson_table
+from discreet.learners.set_maximizer.swap.trials import climbed, priced
+from discreet.turn.coins import Coins
+from discreet.turn.problem import NOTHING, Asked, Batch
+
+USUAL = Privacy(1.0, 1e-6)
+KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("any", "iid")]
+
+
+def lived(feedback: Any, stream: Any, **more: Any) -> tuple[Any, list[Any]]:
+    """A small learner among visitors, and what was public in each of its blocks."""
+    world = World.drawn(3000, items=9, kinds=4, favourites=2, seed=1)
+    learner = SetMaximizer(9, 3, 3000, USUAL, feedback=feedback, stream=stream, seed=1, **more)
+    publics = [learner.snapshot().public]
+    generator, first = np.random.default_rng(0), 0
+    while first < 3000:
+        if learner.turn():
+            publics.append(learner.snapshot().public)
+        count = min(learner.rounds_until_release, 3000 - first)
+        slates = learner.preview(count)
+        chances = np.take_along_axis(world.rows(first, first + count), slates, axis=1)
+        hits = generator.random(chances.shape) < chances
+        clicked = np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1)
+        learner.observe_many(clicked if feedback == "clicks" else hits.any(axis=1).astype(float))
+        first += count
+    return SetMaximizer.problem_for(learner.settings), publics
+
+
+def added(mode: Any, public: Any, answer: Any, round: int, asked: Asked = NOTHING) -> Any:
+    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    mode.gather(public, block, Batch(0, 0, np.array([round]), mode.rows([answer]), asked, Coins(bytes(16))))
+    return block["found"].values.reshape(-1).astype(float)
+
+
+@pytest.mark.parametrize(("feedback", "stream"), KINDS)
+def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(feedback: Any, stream: Any) -> None:
+    """All kinds of blocks, some rounds of each, every pair of answers, with and without masks."""
+    mode, publics = lived(feedback, stream)
+    answers = [None, *range(9), [0, 4, 8]] if feedback == "clicks" else [0.0, 0.3, 1.0, -5.0, nan, 1e308]
+    kinds = set()
+    for public in publics:
+        if not mode.gatherings(public):
+            continue
+        gathering = mode.gatherings(public)["found"]
+        kinds.add(type(gathering).__name__ + str(gathering.shape))
+        step = mode.plan.next(public["index"], public)
+        assert step.charge.amount <= 1.0 + 1e-9
+        mask = np.array([True, False, True, True, True, False, True, True, True])
+        for round, asked in product(public["begin"] + np.arange(0, 40, 7), (NOTHING, Asked(None, mask))):
+            found = [added(mode, public, answer, int(round), asked) for answer in answers]
+            moved = max(float(np.abs(one - two).sum()) for one, two in product(found, repeat=2))
+            assert moved <= gathering.sensitivity(1)
+    assert len(kinds) == (2 if feedback == "clicks" else 3)
+
+
+@pytest.mark.parametrize(("feedback", "stream"), KINDS)
+def test_slates_are_full_and_one_by_one_they_are_the_same(feedback: Any, stream: Any) -> None:
+    mode, publics = lived(feedback, stream)
+    for public in publics:
+        rounds = public["begin"] + np.arange(min(50, public["length"]))
+        slates = mode.decide(public, rounds, NOTHING, Coins(bytes(16)))
+        assert all(len(set(slate)) == 3 and min(slate) >= 0 for slate in slates.tolist())
+        alone = [
+            mode.decide(public, rounds[place : place + 1], NOTHING, Coins(bytes(16)))[0] for place in range(9)
+        ]
+        assert np.array_equal(slates[:9], alone)
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_what_is_counted_under_masks_is_what_was_shown(feedback: Any) -> None:
+    """A mask that hides nothing changes no count; one that hides an item takes its views away."""
+    mode, publics = lived(feedback, "iid")
+    for public in publics[:-1]:
+        rounds = public["begin"] + np.arange(min(200, public["length"]))
+        everything = mode.tally(public, rounds, Asked(None, np.ones(9, dtype=bool)), Coins(bytes(16)))
+        assert not any(counts.any() for counts in everything.values())
+        mask = np.ones(9, dtype=bool)
+        mask[public["slate"][1]] = False
+        hidden = mode.tally(public, rounds, Asked(None, mask), Coins(bytes(16)))
+        counts = hidden["views"] if "views" in hidden else hidden["counts"]
+        assert (counts[..., public["slate"][1]] <= 0).all()
+        apart = sum(
+            np.asarray(
+                mode.tally(public, rounds[place : place + 1], Asked(None, mask), Coins(bytes(16)))[name]
+            )
+            for place in range(len(rounds))
+            for name in [next(iter(hidden))]
+        )
+        assert np.array_equal(apart, hidden[next(iter(hidden))])  # in any order, one by one or many
+
+
+def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
+    interest = np.full(6, 0.1)
+    slots, items, rounds = np.array([0, 2]), np.array([4, 5]), np.array([20, 7])
+    block = ExchangeBlock(
+        np.array([0, 1, 2]), slots, items, rounds, 100, bytes(16), interest, np.arange(6), by_clicks=True
+    )
+    slates = block.slates(np.arange(100), None)
+    assert (slates[:, -1] == 4).sum() == 20
+    assert {tuple(slate) for slate in slates[slates[:, -1] == 4].tolist()} == {(1, 2, 4)}
+    assert {tuple(slate) for slate in slates[slates[:, -1] == 5].tolist()} == {(0, 1, 5)}
+    assert block.planned()[0, 4] == 20 * UNIT
+    assert block.planned().sum() == 100 * UNIT
+    hidden = np.array([True, True, True, True, False, True])
+    masked = block.slates(np.arange(100), hidden)
+    assert not (masked == 4).any()
+    assert (masked[slates[:, -1] == 4][:, -1] == 0).all()  # the best that is left takes the last place
+
+
+def test_views_behind_a_prefix_are_those_of_visitors_who_are_left() -> None:
+    interest = np.array([0.5, 0.2, 0.1, 0.0])
+    block = ScreeningBlock(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4), "views")
+    assert (block.planned(10)[0] / UNIT).round(3).tolist() == [0.0, 10.0, 8.0, 0.0]
+
+
+def test_gains_in_one_company_tell_about_another_and_old_ones_fade() -> None:
+    belief = Belief.before(5, slots=3, interest=0.1)
+    belief = belief.with_cells([], np.array([0.3, 0.1, 0.1, 0.1, 0.1]), np.full(5, 1e-4))
+    seen = np.array([False, False, True, False, False])
+    after = belief.with_cells([0, 1], np.full(5, 0.2), np.full(5, 1e-6), seen)
+    for near, far in (([0, 1], [3, 4]), ([0, 3], [3, 4])):
+        assert after.gains([near]).means[0, 2] > belief.gains([near]).means[0, 2]
+        assert after.gains([near]).variances[0, 2] < after.gains([far]).variances[0, 2]
+    assert after.faded(0.1).gains([[0, 1]]).variances[0, 2] > after.gains([[0, 1]]).variances[0, 2]
+    assert Belief.of_state(after.state()).gains([[0]]).means.tolist() == after.gains([[0]]).means.tolist()
+
+
+def test_the_state_stays_small_whatever_is_tried() -> None:
+    belief = Belief.before(30, slots=3, interest=0.1)
+    for first, second in product(range(20), range(20, 30)):
+        belief = belief.with_cells([first, second], np.full(30, 0.1), np.full(30, 1e-3))
+    assert len(belief.contexts) == MOST_CONTEXTS
+    assert (belief.contexts[0] == -1).all()
+    sizes = [
+        SetMaximizer(20, 3, horizon, USUAL, feedback="clicks", seed=1).state_bytes
+        for horizon in (10**5, 10**11)
+    ]
+    assert abs(sizes[1] - sizes[0]) < 100
+
+
+def test_climbing_exchanges_what_is_surely_better_only() -> None:
+    belief = Belief.before(4, slots=2, interest=0.1)
+    belief = belief.with_cells([], np.array([0.1, 0.2, 0.3, 0.3]), np.array([1e-6, 1e-6, 1e-6, 1.0]))
+    anchor = climbed(belief.with_interest(), np.array([0, 1]), steps=10, caution=0.5)
+    assert set(anchor.slate.tolist()) == {1, 2}
+    trials = priced(belief, anchor, rounds=4000, ahead=1e5, reward_variance=None, noise_variance=2.0)
+    assert 3 in trials.items  # nobody knows it yet
+    assert trials.rounds.sum() <= 2000
+    nothing = priced(belief, anchor, rounds=4000, ahead=0.0, reward_variance=None, noise_variance=2.0)
+    assert len(nothing.items) == 0
+
+
+def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -> None:
+    generator = np.random.default_rng(0)
+    table = random_table(46, 3, generator)
+    counts = np.bincount(table.reshape(-1), minlength=46)
+    assert counts.max() - counts.min() <= 10
+    assert all(len(set(slate)) == 3 for slate in table.tolist())
+    belief = Belief.before(10, slots=3, interest=0.1)
+    belief = belief.with_cells([], np.linspace(0, 0.5, 10), np.full(10, 1e-8))
+    table = thompson_table(belief, np.array([2]), 3, generator)
+    assert (table[:, 0] == 2).all()
+    assert set(table[:, 1:].reshape(-1).tolist()) == {8, 9}
+
+
+def test_the_prior_of_a_population_is_told_from_the_noise_of_its_members(crowd: np.random.Generator) -> None:
+    true = crowd.normal(0.3, 0.05, size=20_000)
+    noise = crowd.uniform(0.02, 0.1, size=20_000)
+    centre, spread = empirical_prior(true + crowd.normal(size=20_000) * noise, noise**2)
+    assert centre == pytest.approx(0.3, abs=0.003)
+    assert spread**0.5 == pytest.approx(0.05, rel=0.1)
+
+
+def test_rare_clicks_make_screening_longer() -> None:
+    screening = Screening(46, 3, 10**6, "clicks")
+    assert screening.length(0.0045) > 2 * screening.length(0.05)
+    assert screening.length(1e-6) <= 0.36 * 10**6
+    said = Screening(46, 3, 10**6, "clicks", share=0.1)
+    assert said.length(0.05) == pytest.approx(10**5, rel=0.001)
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_tastes_that_change_in_the_middle_are_followed(feedback: Any) -> None:
+    """Another world from the middle on: the best fixed slate is worth less than following."""
+    rounds = 150_000
+    one, two = (World.drawn(rounds // 2, items=12, kinds=4, favourites=2, seed=seed) for seed in (3, 4))
+    weights = np.concatenate([one.weights, two.weights]) / 2
+    world = World(weights, np.vstack([one.chances, two.chances]), np.concatenate([one.types, two.types + 4]))
+    learner = SetMaximizer(12, 2, rounds, USUAL, feedback=feedback, seed=1)
+    run = run_display(learner, world, seed=1)
+    assert world.share(run.value, 2) > 1.0
