@@ -27,6 +27,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/contextual.py
 	$(BIN)/python benchmarks/selection.py
+	$(BIN)/python benchmarks/published.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
