@@ -6,6 +6,7 @@ have; where 0 is nothing at all, `random` says what random decisions keep.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from discreet.decide.matroids import UniformMatroid
 from discreet.lab.bundle import BundleWorld, run_bundle
 from discreet.lab.contextual import LearnerPolicy, SparseWorld, play
 from discreet.lab.contextual_rivals import RIVALS
-from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value, printed_value
+from discreet.lab.continuous import Tastes, click_value, meta_frank_wolfe, played_value, printed_value
 from discreet.lab.display import World, run_display
 from discreet.lab.published import bandit_dp, dpcg, fi_dp, streaming_frank_wolfe, streaming_frank_wolfe_l1
 from discreet.lab.published.costs import cost_as_published
@@ -35,6 +36,8 @@ Who = Literal["printed", "sound", "discreet", "random"]
 DELTA = 1e-6
 ITEMS, SLOTS = 100, 5
 """Of slates, points and online sets."""
+EVENLY = np.full(ITEMS, SLOTS / ITEMS)
+"""The point of random sets."""
 WHOLE_COSTS, COSTS_OF_SETS = 50, 10
 """Items of the bundles."""
 FEATURES, DIMENSION = 100, 10
@@ -214,15 +217,21 @@ def _sites(who: Who, people: int, epsilon: float, seed: int) -> float:
 
 def _points(who: Who, people: int, epsilon: float, seed: int, *, printed: str = "alg4") -> float:
     rows, domain = Tastes.drawn(people, items=ITEMS, seed=seed).rows, UniformMatroid(ITEMS, SLOTS)
-    evenly = np.full(ITEMS, SLOTS / ITEMS)
     if who == "discreet":
         learner = ContinuousMaximizer(domain, people, Privacy(epsilon, DELTA), seed=seed)
         earned = played_value(learner, rows)
     elif who == "random":
-        earned = float((1 - np.prod(1 - rows * evenly, axis=1)).sum())
+        earned = click_value(rows, EVENLY)
     else:
         earned = printed_value(printed, rows, domain, epsilon, noise=_noise(who), seed=seed)
-    return earned / meta_frank_wolfe(rows, Multilinear(), domain.vertex, evenly)
+    return earned / _points_without_noise(people, seed)
+
+
+@cache
+def _points_without_noise(people: int, seed: int) -> float:
+    """What meta-Frank–Wolfe earns from the same people; it takes longer than most of what is measured."""
+    rows = Tastes.drawn(people, items=ITEMS, seed=seed).rows
+    return meta_frank_wolfe(rows, Multilinear(), UniformMatroid(ITEMS, SLOTS).vertex, EVENLY)
 
 
 def _sets(who: Who, people: int, epsilon: float, seed: int) -> float:
