@@ -20,8 +20,9 @@ INTRODUCTION = """Shares of the value that could be had without privacy, δ = 10
 random slates or arms, the best of nothing, everything and random sets, or coefficients of 0 have; for sites,
 points and online sets 0 is nothing at all, and what random ones keep is shown. Regression counts 1 − SubOpt
 of the last coefficients, contexts 1 − regret over that of uniform play. Every algorithm has its printed
-constants, untuned; “sound” is the same with the noise, or the rate, that ε and δ really allow. The worlds are
-none that defaults of ours were chosen on."""
+constants, untuned; “sound” is the same with the noise, or the rate, that ε and δ really allow, and for GLM
+bandit and DPCG with steps and clipping that suit that noise. Worlds have seeds from 900 on, those of
+benchmarks and of our defaults others."""
 LOOKS: dict[Who, tuple[str, str]] = {
     "printed": ("as printed", pictures.RED),
     "sound": ("as printed, with sound noise", pictures.PURPLE),
