@@ -30,6 +30,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/real.py .venv/diffprivlib/bin/python
 	$(BIN)/python benchmarks/contextual.py
 	$(BIN)/python benchmarks/selection.py
+	$(BIN)/python benchmarks/published.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

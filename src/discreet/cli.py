@@ -285,6 +285,8 @@ class Experiment(StrEnum):
 
     all = "all"
     sco_tables = "sco-tables"
+    rates = "rates"
+    value = "value"
     slips = "slips"
 
 
@@ -293,7 +295,8 @@ def reproduce(
     name: Annotated[
         Experiment,
         typer.Argument(
-            help="sco-tables: streaming regression in l_p geometry; slips: what is wrong in print."
+            help="sco-tables: streaming regression in l_p geometry; rates: how regret grows; value: what is "
+            "kept; slips: what is wrong in print."
         ),
     ],
     out: Annotated[

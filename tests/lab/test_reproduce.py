@@ -1,6 +1,7 @@
 """Reports of experiments: what was computed is what is written, and a report that was stopped goes on."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from typer.testing import CliRunner
 from discreet import pictures
 from discreet.cli import Experiment as Named
 from discreet.cli import app
-from discreet.lab.reproduce import EXPERIMENTS
+from discreet.lab.published.catalogue import CATALOGUE
+from discreet.lab.repeat import Kept
+from discreet.lab.reproduce import EXPERIMENTS, keeping, rates, value
+from discreet.lab.reproduce.claims import CLAIMS, OURS, PROBLEMS, regret
 from discreet.lab.reproduce.report import Ask, Chapter, Grid, Picture, print_chapter, write_report
 from discreet.lab.reproduce.sco_tables import errors_over_time, rates_over_time
 
@@ -45,6 +49,7 @@ def test_slips_are_computed_and_written(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     report = json.loads(result.output)["slips"]
     assert len(report["slips_shown"]) >= 12
+    assert report["verdicts"]["DPCG, curvature"]["epsilon"] == "infinite"
     assert report["verdicts"]["TBAP"]["epsilon"] == pytest.approx(2.0, rel=1e-3)
     assert "the tree gives twice epsilon" in (tmp_path / "report.md").read_text()
 
@@ -58,3 +63,111 @@ def test_errors_fall_with_time_and_runs_reproduce() -> None:
 
 def test_a_number_of_seeds_that_was_asked_for_counts() -> None:
     assert (Ask(seeds=3).runs(10, 2), Ask(quick=True).runs(10, 2), Ask().runs(10, 2)) == (3, 2, 10)
+
+
+# --- rates
+
+
+def test_regret_falls_behind_what_trivial_decisions_lose_and_runs_reproduce() -> None:
+    lost, trivial = regret("slates", OURS, 3_000, 1)
+    assert 0 < lost < trivial / 3
+    assert regret("slates", OURS, 3_000, 1) == [lost, trivial]
+    printed, same = regret("slates", "FI-DP", 3_000, 1)
+    assert same == trivial
+    assert printed > trivial / 2
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_every_algorithm_that_is_claimed_something_of_runs(problem: str) -> None:
+    claimed = [name for name, claim in CLAIMS.items() if claim.problem == problem]
+    trivial = {regret(problem, who, 60, 1)[1] for who in (OURS, *claimed)}
+    assert len(trivial) == 1  # all in the same world
+    assert trivial.pop() > 0
+
+
+def known_regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
+    """Grows with the root of the horizon, twice as fast as printed."""
+    return [horizon**0.5 if who == OURS else float(horizon), 2.0 * horizon]
+
+
+def test_rates_are_told_beside_their_bounds_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(rates, "regret", known_regret)
+    done = tmp_path / "done.jsonl"
+    ask = Ask(quick=True, seeds=1, workers=1, kept=Kept(done))
+    chapter = rates.tell_rates(ask)
+    assert chapter.numbers.keys() == CLAIMS.keys() < CATALOGUE.keys()
+    for name, found in chapter.numbers.items():
+        problem = PROBLEMS[CLAIMS[name].problem]
+        assert found["bound"] == [CLAIMS[name].bound(horizon) for horizon in problem.quick]
+        assert found["bound_over_most"] == pytest.approx(
+            found["bound"][-1] / problem.quick[-1] / problem.most
+        )
+        assert found["printed"]["slope"]["slope"] == pytest.approx(1.0)
+        assert found["discreet"]["slope"]["slope"] == pytest.approx(0.5)
+        assert found["printed"]["share"] == 0.5
+    write_report([chapter], tmp_path, "Rates")
+    assert (tmp_path / "rates.png").stat().st_size > 10_000
+    before = done.read_text()
+    assert rates.tell_rates(replace(ask, kept=Kept(done))).numbers == chapter.numbers
+    assert done.read_text() == before  # nothing was done again
+
+
+def test_the_theorems_grow_as_they_say() -> None:
+    powers = {"√T": 0.5, "T^2/3": 2 / 3, "T^3/4": 0.75, "ln² T": 0.0}
+    for claim in CLAIMS.values():
+        ratio = claim.bound(10**40) / claim.bound(10**30)  # there logarithms hardly count
+        assert ratio == pytest.approx(10 ** (10 * powers[claim.power]), rel=4.0)
+
+
+# --- value
+
+
+def known_share(problem: str, who: keeping.Who, people: int, epsilon: float, seed: int) -> float:
+    return {"printed": 0.1, "sound": 0.2, "discreet": 0.9, "random": 0.3}[who] - 0.01 / epsilon
+
+
+def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(value, "kept", known_share)
+    chapter = value.tell_value(Ask(quick=True, seeds=1, workers=1))
+    assert chapter.numbers.keys() == keeping.PROBLEMS.keys()
+    for name, runs in chapter.numbers.items():
+        problem = keeping.PROBLEMS[name]
+        for who in problem.who:
+            mine = [run for run in runs if run["who"] == who]
+            assert {run["people"] for run in mine if run["epsilon"] == 1} == set(problem.quick)
+            assert len(mine) == (3 if who == "random" else 7)
+            assert all(run["share"] == known_share(name, who, 0, run["epsilon"], 0) for run in mine)
+    words = " ".join(part for part in chapter.parts if isinstance(part, str))
+    assert "streaming Frank–Wolfe (ε = 9.66 for 1)" in words
+    assert "noisier than ε asks for: FI-DP, BanditDP, DPCG, DPMFW." in words
+    write_report([chapter], tmp_path, "Value")
+    assert (tmp_path / "value.png").stat().st_size > 10_000
+    assert "| discreet | 30,000 | 0.80 | 0.87 | 0.89 | 0.90 | 0.90 |" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("problem", "people"),
+    [
+        ("slates", 3_000),
+        ("rewards", 30_000),
+        ("clicks", 30_000),
+        ("costs", 3_000),
+        ("costs of sets", 20_000),
+        ("regression", 500),
+        ("sparse regression", 500),
+        ("arms", 10_000),
+        ("sites", 300),
+        ("points", 300),
+        ("sets", 300),
+    ],
+)
+def test_ours_keeps_more_than_what_was_printed(problem: str, people: int) -> None:
+    shares = {who: keeping.kept(problem, who, people, 3.0, 900) for who in keeping.PROBLEMS[problem].who}
+    ours = shares.pop("discreet")
+    assert max(shares.values(), default=0.0) + 0.05 < ours < 1.05
+
+
+def test_there_is_a_verdict_for_every_algorithm_of_the_papers() -> None:
+    assert len(CATALOGUE) == 15
+    assert str(CATALOGUE["DPCG, curvature"].verdict).endswith("(ε = ∞ where 1 is claimed)")
+    assert CATALOGUE["PFTAL copies"].verdict.epsilon == pytest.approx(2**0.5 * 17 / 18)

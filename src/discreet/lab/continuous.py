@@ -7,6 +7,7 @@ References  Chen, Hassani, Karbasi (2018), "Online Continuous Submodular Maximiz
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -79,14 +80,22 @@ def played_value(learner: ContinuousMaximizer, rows: Floats) -> float:
     return earned
 
 
-def printed_value(name: str, rows: Floats, domain: UniformMatroid, epsilon: float, *, seed: int) -> float:
+def printed_value(
+    name: str,
+    rows: Floats,
+    domain: UniformMatroid,
+    epsilon: float,
+    *,
+    noise: Literal["printed", "sound"] = "printed",
+    seed: int,
+) -> float:
     """What the papers' algorithms earn: "alg4" by its points, "dpmfw" by sets rounded from them.
 
     A point of DPMFW is kept for 20 people, which is faster, and as private.
     """
     if name == "alg4":
-        points = continuous.run(rows, Multilinear(), domain, epsilon, seed=seed)
+        points = continuous.run(rows, Multilinear(), domain, epsilon, noise=noise, seed=seed)
         return float((1 - np.prod(1 - rows * points, axis=1)).sum())
-    points = dpmfw.run(rows, Multilinear(), domain, epsilon, 1e-6, block=20, seed=seed)
+    points = dpmfw.run(rows, Multilinear(), domain, epsilon, 1e-6, noise=noise, block=20, seed=seed)
     shown = np.take_along_axis(rows, dpmfw.sets_of(domain, points, seed=seed), axis=1)
     return float((1 - np.prod(1 - shown, axis=1)).sum())

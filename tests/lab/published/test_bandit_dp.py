@@ -9,7 +9,8 @@ import pytest
 
 from discreet.errors import ConfigError
 from discreet.lab.display import World
-from discreet.lab.published.bandit_dp import printed_exploration, rate, run
+from discreet.lab.published import bandit_dp
+from discreet.lab.published.bandit_dp import most_redraws, printed_exploration, rate, run, sound_rate
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
@@ -98,3 +99,15 @@ def test_what_was_not_printed_is_refused() -> None:
         run(SMALL, 2, 1.0, 1e-6, exploration=0.0)
     with pytest.raises(ConfigError, match="slots must be at least 1, got 0"):
         run(SMALL, 0, 1.0, 1e-6)
+
+
+def test_sound_runs_have_the_sound_rate_and_stop_at_their_last_redraw() -> None:
+    world = World.drawn(2_000, items=10, seed=2)
+    most = most_redraws(2_000, 0.3)
+    sharper = sound_rate(1.0, 1e-6, most) / rate(1.0, 1e-6, 2, 2_000, 0.3)
+    sound = run(world, 2, 1.0, 1e-6, noise="sound", exploration=0.3, seed=3)
+    assert sound.value == run(world, 2, sharper, 1e-6, exploration=0.3, seed=3).value
+    sums, weights, slate = np.zeros((2, 10)), np.ones((2, 10)), np.array([4, 7])
+    earned = bandit_dp._learn(world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate)
+    assert earned == pytest.approx(world.worth(slate))
+    assert not sums.any()

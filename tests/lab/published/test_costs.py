@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from discreet.lab.bundle import BundleWorld
-from discreet.lab.published import costs
+from discreet.lab.published import bandit_submod_prftl, costs, submod_prftl
 from discreet.lab.published.costs import cost_as_published, cost_without_privacy
+from discreet.lab.published.tbap import printed_scale, sound_scale
 
 from .law import ALPHA
 
@@ -76,3 +77,16 @@ def test_the_one_point_estimate_is_a_subgradient_on_average() -> None:
     for item in range(3):
         assert stats.ttest_1samp(estimates[:, item], subgradient[item]).pvalue > ALPHA
         assert stats.ttest_1samp(estimates[:, item], subgradient[item] / 2).pvalue < ALPHA
+
+
+@pytest.mark.parametrize("bandit", [False, True])
+def test_sound_costs_have_noise_for_what_one_person_can_move(bandit: bool) -> None:
+    horizon, items = WORLD.visitors, WORLD.items
+    constants = bandit_submod_prftl.printed_constants(items, horizon)
+    length = constants.length if bandit else submod_prftl.printed_constants(horizon).length
+    moved = submod_prftl.sound_change()
+    if bandit:
+        moved = bandit_submod_prftl.sound_change(items, constants.exploration)
+    louder = sound_scale(moved, horizon, 1.0) / printed_scale(length, horizon, 1.0)
+    sound = cost_as_published(WORLD, epsilon=1.0, bandit=bandit, noise="sound", seed=4)
+    assert sound == pytest.approx(cost_as_published(WORLD, epsilon=1 / louder, bandit=bandit, seed=4))

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ConfigError
 from discreet.lab.display import World
-from discreet.lab.published.fi_dp import epsilon_spent, rate, run
+from discreet.lab.published.fi_dp import epsilon_spent, rate, run, sound_rate
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
@@ -111,3 +111,11 @@ def test_what_was_not_printed_is_refused() -> None:
         run(SMALL, 2, 1.0, 1e-6, block=0)
     with pytest.raises(ConfigError, match="slots must be at least 1, got 0"):
         run(SMALL, 0, 1.0, 1e-6)
+
+
+def test_sound_runs_have_the_sound_rate() -> None:
+    world = World.drawn(2_000, items=10, seed=2)
+    sharper = sound_rate(1.0, 1e-6, 3, 2_000) / rate(1.0, 1e-6, 3, 2_000)
+    sound = run(world, 3, 1.0, 1e-6, noise="sound", seed=3)
+    assert sound.value == pytest.approx(run(world, 3, sharper, 1e-6, seed=3).value)
+    assert sound.value != run(world, 3, 1.0, 1e-6, seed=3).value

@@ -44,6 +44,7 @@ __all__ = [
     "VERDICT",
     "BanditDp",
     "epsilon_spent",
+    "most_redraws",
     "play",
     "printed_exploration",
     "rate",
@@ -73,6 +74,15 @@ def rate(epsilon: float, delta: float, slots: int, horizon: int, exploration: fl
     '0.0000201'
     """
     return hedge.rate(epsilon / slots, delta / slots, 2 * exploration * horizon)
+
+
+def most_redraws(horizon: int, exploration: float) -> int:
+    """⌈2γT⌉, after which sound runs freeze the set; the one after the last round would not be seen.
+
+    >>> most_redraws(1000, 0.1), most_redraws(1000, 1.0)
+    (200, 999)
+    """
+    return min(horizon - 1, ceil(2 * exploration * horizon))
 
 
 def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
@@ -213,7 +223,7 @@ def play(
     _check(slots, exploration)
     eta, cap = rate(epsilon, delta, slots, horizon, exploration), None
     if noise == "sound":
-        cap = min(horizon - 1, ceil(2 * exploration * horizon))
+        cap = most_redraws(horizon, exploration)
         eta = sound_rate(epsilon, delta, cap)
     learner = BanditDp(items, slots, eta, exploration, np.random.default_rng([seed, 6]), cap=cap)
     return meet(learner, arrivals, horizon)
@@ -232,6 +242,7 @@ def run(
     epsilon: float,
     delta: float,
     *,
+    noise: Noise = "printed",
     exploration: float | None = None,
     seed: int = 0,
     report: Report | None = None,
@@ -249,16 +260,20 @@ def run(
     if exploration is None:
         exploration = printed_exploration(items, max(slots, 1), horizon)
     _check(slots, exploration)
-    printed = rate(epsilon, delta, slots, horizon, exploration)
+    eta, most = rate(epsilon, delta, slots, horizon, exploration), horizon
+    if noise == "sound":
+        most = most_redraws(horizon, exploration)
+        eta = sound_rate(epsilon, delta, most)
+    left = np.array([most])
     sums = np.zeros((slots, items))
     weights = np.empty((slots, items))
     slate = np.empty(slots, dtype=np.int64)
     stretch = ceil(horizon / STRETCHES)
-    _start(seed, printed, sums, weights, slate)
+    _start(seed, eta, sums, weights, slate)
     return run_in_stretches(
         world.types,
         stretch,
-        lambda types: _learn(types, world.chances, printed, exploration, sums, weights, slate),
+        lambda types: _learn(types, world.chances, eta, exploration, left, sums, weights, slate),
         report,
     )
 
@@ -276,14 +291,17 @@ def _start(seed: Any, rate: Any, sums: Any, weights: Any, slate: Any) -> None:
 
 
 @compiled
-def _learn(types: Any, chances: Any, rate: Any, exploration: Any, sums: Any, weights: Any, slate: Any) -> Any:
-    """Some rounds: updates the sums, their weights and the slate, returns what was earned."""
+def _learn(
+    types: Any, chances: Any, rate: Any, exploration: Any, left: Any, sums: Any, weights: Any, slate: Any
+) -> Any:
+    """Some rounds: updates redraws left, sums, their weights and the slate, returns what was earned."""
     slots, items = sums.shape
     earned = 0.0
     for kind in types:
-        if np.random.random() >= exploration:
+        if np.random.random() >= exploration or left[0] < 1:
             earned += _worth(chances[kind], slate)
             continue
+        left[0] -= 1
         slot = np.random.randint(slots)
         item = np.random.randint(items)
         slate[slot] = item  # in its own place, for all of the slate is drawn again below

@@ -9,6 +9,8 @@ Papers      MIN  Cardoso, Cummings (2019), "Differentially Private Online Submod
             MAX  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization"
             SCO  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
                  Dimensional Online Decision Making"
+            SET  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid
+                 and Knapsack Constraints"
 """
 
 from collections.abc import Callable
@@ -21,6 +23,10 @@ from discreet.lab.published import (
     bandit_dp,
     bandit_dp_variants,
     bandit_submod_prftl,
+    continuous,
+    curvature,
+    dpcg,
+    dpmfw,
     fi_dp,
     glm_bandit,
     hedge,
@@ -112,6 +118,16 @@ _ALL = [
         bandit_dp_variants.presampled_bound,
     ),
     Algorithm(
+        "PFTAL copies",
+        "MAX",
+        "Algorithm 4",
+        "Theorem 10, Lemma 5",
+        continuous,
+        continuous.VERDICT,
+        continuous.run,
+        continuous.regret_bound,
+    ),
+    Algorithm(
         "streaming Frank–Wolfe",
         "SCO",
         "Algorithm 1",
@@ -141,6 +157,18 @@ _ALL = [
         glm_bandit.play,
         Theory.regret_bound,
     ),
+    Algorithm("DPCG", "SET", "Algorithm 1", "appendix 1", dpcg, dpcg.VERDICT, dpcg.run, dpcg.utility_bound),
+    Algorithm(
+        "DPCG, curvature",
+        "SET",
+        "Lemma 5",
+        "Lemma 5",
+        curvature,
+        curvature.VERDICT,
+        curvature.run,
+        curvature.utility_bound,
+    ),
+    Algorithm("DPMFW", "SET", "main text", "main text", dpmfw, dpmfw.VERDICT, dpmfw.run, dpmfw.regret_bound),
 ]
 
 CATALOGUE: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in _ALL}

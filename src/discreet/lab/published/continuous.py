@@ -35,9 +35,10 @@ from discreet.arrivals.continuous import ContinuousFunctions
 from discreet.lab.noise import TreeNoise, l2_gamma
 from discreet.lab.published.copies import play_copies
 from discreet.lab.published.tbap import printed_scale
+from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import Words, seeded_words
 
-__all__ = ["copies_for", "epsilon_spent", "noise_scale", "regret_bound", "run", "stiffness_for"]
+__all__ = ["VERDICT", "copies_for", "epsilon_spent", "noise_scale", "regret_bound", "run", "stiffness_for"]
 
 Noise = Literal["printed", "sound"]
 
@@ -86,6 +87,13 @@ def epsilon_spent(epsilon: float, horizon: int) -> float:
     (1.32, 1.414)
     """
     return epsilon * noise_scale(1.0, horizon, 1.0, "sound") / noise_scale(1.0, horizon, 1.0)
+
+
+VERDICT = Verdict(
+    private=False,
+    text="a gradient G·e_1 replaced by G·e_2 moves every node above it by √2·G, and noise is for G",
+    epsilon=epsilon_spent(1.0, 100_000),
+)
 
 
 def regret_bound(

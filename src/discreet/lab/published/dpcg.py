@@ -35,8 +35,10 @@ from discreet.decide.knapsack import Knapsack
 from discreet.decide.rounding import rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
 from discreet.lab.published.everyone import Everyone
+from discreet.lab.published.verdict import Verdict
 
 __all__ = [
+    "VERDICT",
     "Calibration",
     "Found",
     "Law",
@@ -155,6 +157,13 @@ class Calibration:
             )
             low, high = (low, middle) if rises else (middle + 1, high)
         return low
+
+
+VERDICT = Verdict(
+    private=True,
+    text="noise is for twice what a person moves a gradient by, and the ε of K steps are added up (K = 6)",
+    epsilon=Calibration("gaussian", "printed", 300, 1.0, 1e-6).epsilon_spent(6),
+)
 
 
 def largest_sum(domain: Any) -> float:

@@ -41,10 +41,20 @@ from discreet.decide.rounding import rounded_knapsack, rounded_point
 from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise
 from discreet.lab.published.copies import play_copies
+from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import Words, seeded_words
 from discreet.turn.coins import Coin
 
-__all__ = ["copies_for", "epsilon_spent", "noise_scale", "rate_for", "regret_bound", "run", "sets_of"]
+__all__ = [
+    "VERDICT",
+    "copies_for",
+    "epsilon_spent",
+    "noise_scale",
+    "rate_for",
+    "regret_bound",
+    "run",
+    "sets_of",
+]
 
 Noise = Literal["printed", "sound"]
 Law = Literal["laplace", "gaussian"]
@@ -115,6 +125,13 @@ def epsilon_spent(
     """
     scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law)
     return epsilon_of(items * copies * horizon.bit_length() / (2 * scale**2), delta)
+
+
+VERDICT = Verdict(
+    private=True,
+    text="a person moves |V| numbers of each of K(⌊log₂T⌋ + 1) nodes by m_F; if T ≥ 3, noise is for far more",
+    epsilon=epsilon_spent(100, 10_000, 1.0, 1e-6, copies=100),
+)
 
 
 def regret_bound(

@@ -173,6 +173,7 @@ def run(
     epsilon: float,
     delta: float,
     *,
+    noise: Noise = "printed",
     block: int = 1,
     seed: int = 0,
     report: Report | None = None,
@@ -192,14 +193,14 @@ def run(
     if slots < 1:
         raise ConfigError(f"slots must be at least 1, got {slots!r}")
     horizon = len(world.types)
-    printed = rate(epsilon, delta, slots, horizon)
+    eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, slots, horizon)
     sums = np.zeros((slots, world.chances.shape[1]))
     stretch = block * ceil(horizon / (block * STRETCHES))  # whole blocks
     _seed(seed)
     return run_in_stretches(
         world.types,
         stretch,
-        lambda types: _learn(types, world.chances, printed, block, sums),
+        lambda types: _learn(types, world.chances, eta, block, sums),
         report,
     )
 

@@ -1,6 +1,7 @@
 """Is an algorithm private as it is printed? One answer an algorithm, in one form."""
 
 from dataclasses import dataclass
+from math import isinf
 
 __all__ = ["Verdict"]
 
@@ -17,9 +18,11 @@ class Verdict:
     text: str
     """Why; and if not, which neighbouring streams show it."""
     epsilon: float | None = None
-    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed."""
+    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed; it may be ∞."""
 
     def __str__(self) -> str:
         heading = "private as printed" if self.private else "not private as printed"
-        given = "" if self.epsilon is None else f" (ε = {self.epsilon:.3g} where 1 is claimed)"
-        return f"{heading}: {self.text}{given}"
+        if self.epsilon is None:
+            return f"{heading}: {self.text}"
+        given = "∞" if isinf(self.epsilon) else f"{self.epsilon:.3g}"
+        return f"{heading}: {self.text} (ε = {given} where 1 is claimed)"

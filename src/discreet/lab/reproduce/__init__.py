@@ -10,14 +10,18 @@ from rich.console import Console
 from discreet import pictures, warm_up
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept
+from discreet.lab.reproduce.rates import tell_rates
 from discreet.lab.reproduce.report import Ask, Experiment, print_chapter, write_report
 from discreet.lab.reproduce.sco_tables import tell_sco_tables
 from discreet.lab.reproduce.slips import tell_slips
+from discreet.lab.reproduce.value import tell_value
 
 __all__ = ["EXPERIMENTS", "reproduce"]
 
 EXPERIMENTS: dict[str, Experiment] = {
     "sco-tables": tell_sco_tables,
+    "rates": tell_rates,
+    "value": tell_value,
     "slips": tell_slips,
 }
 

@@ -1,9 +1,12 @@
 """Each slip of the papers that can be shown, shown by numbers; which algorithms are private as printed."""
 
 from dataclasses import asdict
+from math import inf
+from typing import Any
 
 from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.published.slips import SLIPS, Slip
+from discreet.lab.published.verdict import Verdict
 from discreet.lab.reproduce.report import Ask, Chapter, Grid, Part
 
 __all__ = ["tell_slips"]
@@ -37,9 +40,15 @@ def tell_slips(ask: Ask) -> Chapter:
     numbers = {
         "slips": [asdict(slip) for slip in slips],
         "slips_shown": shown,
-        "verdicts": {name: asdict(algorithm.verdict) for name, algorithm in CATALOGUE.items()},
+        "verdicts": {name: _plain(algorithm.verdict) for name, algorithm in CATALOGUE.items()},
     }
     return Chapter("slips", "What is wrong in print, by numbers", parts, numbers)
+
+
+def _plain(verdict: Verdict) -> dict[str, Any]:
+    """As JSON has it, which knows no ∞."""
+    told = asdict(verdict)
+    return told | {"epsilon": "infinite"} if verdict.epsilon == inf else told
 
 
 def _numbers(slip: Slip) -> str:
