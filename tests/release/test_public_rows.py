@@ -15,7 +15,12 @@ weights = st.lists(st.floats(0, 3) | st.sampled_from([nan, inf, -1.0, 1e300]), m
 
 
 @settings(max_examples=120)
-@given(weights, st.floats(0.1, 3), st.sampled_from([1024, 1300, 2**20]), st.booleans())
+@given(
+    weights,
+    st.floats(0.1, 3) | st.sampled_from([1e-310, 1e-307, 1e-280, 1e280]),
+    st.sampled_from([1024, 1300, 2**20]),
+    st.booleans(),
+)
 def test_one_number_moves_the_sums_by_no_more_than_stated(
     row: list[float], length: float, levels: int, signed: bool
 ) -> None:

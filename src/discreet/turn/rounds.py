@@ -52,10 +52,15 @@ class Rounds:
 
     @property
     def until_release(self) -> int:
-        """How many more rounds can be opened before the next release (if one is due, the one after it)."""
+        """How many more rounds can be opened before the next release (if one is due, the one after it).
+
+        Where the length of that block is known only once the release is made: 1, which always fits.
+        """
         engine = self._engine
         if not self.is_due:
             return _length(engine.end, self.clock)
+        if engine.problem.plan.releases is None:
+            return min(1, _length(engine.problem.plan.horizon, self.clock))
         after = engine.problem.plan.next(engine.turn.index + 1, engine.public)
         return _length(engine.problem.plan.horizon, self.clock) if after is None else after.rounds
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
 from discreet.arrivals.feedback import as_callables, as_numbers, as_people
-from discreet.arrivals.person import reading
+from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import OutOfBounds
 from discreet.learners.labels import item_numbers, labels_of
@@ -22,6 +22,8 @@ __all__ = ["ConstantSlate", "SetMode"]
 
 People = Floats | list[SetFunction | None]
 """Rows for a family of set functions, or one callable a person."""
+NO_ITEM = object()
+"""What is no item, whatever items are called."""
 CHUNK = 256
 """How many people's gains are held at once, where no fused pass exists."""
 
@@ -113,7 +115,7 @@ class SetMode(Problem):
         if click is None:
             return -1
         if issubclass(type(click), np.generic):
-            click = click.item()
+            click = asked_of(click.item, NO_ITEM)  # anybody may bring a scalar of a class of their own
         if type(click) is float and click.is_integer():  # as in a column with missing values
             click = int(click)
         if type(click) not in (str, int):

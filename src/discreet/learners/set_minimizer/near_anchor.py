@@ -52,6 +52,9 @@ MOST_TRIED = 0.8
 ALARM = 5.0
 """So many standard deviations off are no chance."""
 
+MOST_ITEMS = 1000
+"""A release takes memory for the square of the number of items: beyond, chains of trials."""
+
 
 class Lengths(NamedTuple):
     """Rounds of the screening and sets in it; and of the memory, the blocks and what a find is credited."""
@@ -74,7 +77,8 @@ class NearAnchor(CubeMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "bandit" and settings.expert in ("auto", "pairs"))
+        few = settings.items <= MOST_ITEMS
+        return bool(settings.feedback == "bandit" and settings.expert in (("auto", "pairs") if few else ()))
 
     @property
     def assumes(self) -> str:

@@ -57,10 +57,12 @@ class Trials(CubeMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "bandit" and settings.expert == "chains")
+        return bool(settings.feedback == "bandit")  # whatever is not for pairs
 
     def check(self) -> None:
         settings = self.settings
+        if settings.expert == "pairs":
+            raise ConfigError(f"pairs of {settings.items} items are too many: use expert='chains'")
         if settings.block != "auto" or settings.clip != "auto" or settings.regulariser != "adaptive":
             raise ConfigError("block, clip and regulariser are for feedback='full': leave them as they are")
         if settings.functions is not None:

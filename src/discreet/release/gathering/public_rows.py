@@ -96,5 +96,6 @@ class PublicRows(Gathering):
         """Weights as whole numbers that add up to at most 2¹⁰, rounded down."""
         weights = np.where(np.isfinite(weights), np.maximum(weights, 0.0), 0.0)
         total = np.maximum(weights.sum(axis=1, keepdims=True), self.length)
-        whole = np.floor(weights * (WEIGHT / total) * (1 - 2**-40)).astype(np.int64)
+        # Shares first: they are at most 1, however small the length is.
+        whole = np.floor(weights / total * (WEIGHT * (1 - 2**-40))).astype(np.int64)
         return np.asarray(whole)

@@ -34,6 +34,8 @@ MEMORY = 0.3
 """Of the horizon: how long a cell of an "any" stream is believed."""
 LONGEST = 0.05
 """Of the horizon: the longest block of an "any" stream."""
+LIGHTEST = 1e-100
+"""Rows of weights are never taken to be lighter."""
 MOST_SCREENED_AGAIN = 0.1
 """Of the horizon: alarms may screen again up to here."""
 SCREENING, EXCHANGING, SETTLED = 0, 1, 2
@@ -161,7 +163,7 @@ class Course(SetMode):
         public |= {"prefix": prefix, "stage": stage, "next": following, "length": length, "table": table}
         public |= {"screened": public["screened"] + length}
         block = ScreeningBlock(table, prefix, belief.interest, public["order"], "gains")
-        return self._settled_if_over(public | {"heaviest": block.heaviest})
+        return self._settled_if_over(public | {"heaviest": max(block.heaviest, LIGHTEST)})
 
     def _greedy(self, belief: Belief, prefix: Integers) -> Integers:
         """The prefix, filled up with one leader after another."""

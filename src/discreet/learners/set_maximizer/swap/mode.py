@@ -135,7 +135,8 @@ class Swap(Course):
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         once = self.once(self.gathering(public))
-        sums, noise = door.release(once, block["found"]), once.standard_deviation**2
+        sums = door.release(once, block["found"])
+        noise = (once.standard_deviation * once.gathering.bound) ** 2
         here = self._block(public)
         public = public | {"index": door.index + 1, "begin": public["begin"] + public["length"]}
         if isinstance(here, ScreeningBlock):
