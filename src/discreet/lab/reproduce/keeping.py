@@ -64,15 +64,17 @@ class Problem:
 
 
 LONG = ((10_000, 100_000, 1_000_000), (3_000, 30_000, 200_000))
+LONGER = ((100_000, 300_000, 1_000_000), (10_000, 100_000, 300_000))
+"""Where little is told of each person."""
 SHORT = ((3_000, 10_000, 30_000), (300, 1_000, 3_000))
 PROBLEMS = {
     "slates": Problem("slates, whole preferences", "FI-DP", *LONG),
-    "rewards": Problem("slates, rewards only", "BanditDP", *LONG),
-    "clicks": Problem("slates, clicks", None, *LONG),
+    "rewards": Problem("slates, rewards only", "BanditDP", *LONGER),
+    "clicks": Problem("slates, clicks", None, *LONGER),
     "costs": Problem(
         "least cost, whole costs", "SUBMODPRFTL", (10_000, 100_000, 300_000), (3_000, 20_000, 100_000)
     ),
-    "costs of sets": Problem("least cost, sets shown", "BANDITSUBMODPRFTL", *LONG),
+    "costs of sets": Problem("least cost, sets shown", "BANDITSUBMODPRFTL", *LONGER),
     "regression": Problem(
         "regression, p = 1.5", "streaming Frank–Wolfe", (1_000, 4_000, 16_000), (500, 2_000, 8_000)
     ),
