@@ -10,14 +10,16 @@ import pytest
 from rich.console import Console
 
 from discreet import Hedge, Privacy
+from discreet.arrays import Floats, Integers
 from discreet.checks import Case, audit_transcript, check_learner, weakened
 from discreet.checks.doors import noise_cost, ratio_range
 from discreet.checks.transcript import measured_costs
 from discreet.errors import ConfigError
-from discreet.lab.cases import cases
+from discreet.lab.cases import cases, long_cases
 from discreet.lab.transcripts import Size, run_audit
 from discreet.learners.hedge.draws import Draws
 from discreet.release.door import Door
+from discreet.release.gathering import Gathered, PublicCells
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.release.selection import Selection
 from discreet.turn.plan import State
@@ -50,6 +52,26 @@ def test_half_the_noise_is_caught_in_every_mode(case: Case) -> None:
     with weakened():
         found = measured_costs(case, pairs=200, seed=3, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+@pytest.mark.parametrize("case", long_cases(), ids=lambda case: case.name)
+def test_exchanges_trials_and_screening_again_cost_no_more_than_is_charged(case: Case) -> None:
+    audit_transcript(case, pairs=4, seed=1)
+
+
+@pytest.mark.parametrize("case", long_cases()[:1], ids=lambda case: case.name)
+def test_a_person_who_counts_ten_times_in_an_exchange_is_caught(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = PublicCells.add
+
+    def heavy(self: PublicCells, gathered: Gathered, cells: Integers, numbers: Floats) -> None:
+        for _ in range(10):
+            honest(self, gathered, cells, numbers)
+
+    monkeypatch.setattr(PublicCells, "add", heavy)
+    found = measured_costs(case, pairs=60, seed=1, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1.5
 
 
 def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:

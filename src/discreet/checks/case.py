@@ -33,6 +33,8 @@ class Case:
         Whether feedback does not depend on what was shown, so that a log can be replayed.
     horizon
         How many rounds there are.
+    at_once
+        How many rounds an audit opens by one call, at most: more where the horizon is long.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Case:
     available: Callable[[np.random.Generator], Any] | None = None
     full: bool = True
     horizon: int = 12
+    at_once: int = 3
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         """So many people, the same for the same seed."""

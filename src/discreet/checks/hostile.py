@@ -36,7 +36,11 @@ def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any
         return hostile(feedback[0], decision, generator), hostile(feedback[1], decision, generator)
     if feedback is None or isinstance(feedback, int):
         shown = np.asarray(decision).reshape(-1)
-        return int(generator.choice(shown)) if shown.size and shown.dtype.kind == "i" else feedback
+        if not shown.size or shown.dtype.kind != "i":
+            return feedback
+        if generator.random() < 0.3:  # several at once
+            return generator.permutation(shown)[: generator.integers(1, shown.size + 1)].tolist()
+        return int(generator.choice(shown))
     if callable(feedback):
         return _function(feedback, generator)
     if isinstance(feedback, np.ndarray | list):

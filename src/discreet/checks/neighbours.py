@@ -42,6 +42,8 @@ class Neighbours:
     """What comes in place of the replaced person: another one, the opposite, or the complement."""
     strange: Any
     """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
+    silent: bool
+    """Whether the replaced person never answers."""
     contexts: tuple[Any, Any]
     """One context a round, without and with the replacement; None where learners take none."""
     at_once: int | None = None
@@ -64,13 +66,22 @@ class Neighbours:
         strange: Any = STRANGE
         if generator.random() < 0.2:
             strange = STRANGE[int(generator.integers(len(STRANGE)))]
+        silent = bool(generator.random() < 0.15)
         here = there = _hostile_contexts(case, generator)
         if here is not None and like.guarantee.notion == "joint DP" and generator.random() < 0.7:
             there = here.copy()
             there[changed] = _hostile_contexts(case, generator)[changed]
         people, other, public = (int(seed) for seed in seeds)
         return cls(
-            case, like, tuple(changed), (people, other, public), fates, instead, strange, (here, there)
+            case,
+            like,
+            tuple(changed),
+            (people, other, public),
+            fates,
+            instead,
+            strange,
+            silent,
+            (here, there),
         )
 
     def alone(self) -> "Neighbours":
@@ -92,8 +103,11 @@ class Neighbours:
         """A whole life with one of the two streams; what anyone could see of it is noted."""
         case, contexts = self.case, self.contexts[replaced]
         answer = self._neighbour if replaced else self._someone
+        fates = self.fates.copy()
+        if replaced and self.silent:
+            fates[list(self.changed)] = "never"
         masks = case.masks(case.horizon, self.seeds[2])
-        sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, 4, size=case.horizon)
+        sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, case.at_once + 1, size=case.horizon)
         if self.at_once is not None:
             sizes[:] = self.at_once
         steps: Steps = []
@@ -112,7 +126,7 @@ class Neighbours:
                 if round not in self.hidden:
                     note(np.asarray(decision))
             for fate, wait in (("now", 0), ("soon", 1), ("late", 5)):
-                places = [place for place, round in enumerate(rounds) if self.fates[round] == fate]
+                places = [place for place, round in enumerate(rounds) if fates[round] == fate]
                 people = [answer(rounds[place], decisions[place]) for place in places]
                 if places:
                     waiting.append((first + count - 1 + wait, tickets[np.array(places)], people))

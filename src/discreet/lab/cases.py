@@ -4,6 +4,7 @@ A new learner joins by being listed here.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from discreet.checks import Case
 from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
 from discreet.learners.learner import Learner
 
-__all__ = ["HORIZON", "cases"]
+__all__ = ["HORIZON", "cases", "long_cases"]
 
 HORIZON = 12
 NAN, INFINITE = float("nan"), float("inf")
@@ -127,6 +128,19 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     ]
 
 
+def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
+    """Long enough for exchanges, trials and screening again: for audits, not for every rule."""
+    usual = {"privacy": Privacy(epsilon, delta)}
+    shop: dict[str, Any] = {"items": 6, "slots": 3}
+    found = [
+        _clicks("long, clicks", usual, horizon=200, explore=0.05, block=60, **shop),
+        _clicks("long, clicks, screened again", usual, horizon=600, explore=0.03, block=60, **shop),
+        _rewards("long, rewards", usual, horizon=1000, explore=0.03, block=160, **shop),
+        _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
+    ]
+    return [replace(case, at_once=case.horizon // 5) for case in found]
+
+
 def _made(make: Callable[..., Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
     return lambda **more: make(**(fixed | more))
 
@@ -195,23 +209,28 @@ def _failing(chosen: Any) -> float:
 
 
 def _rewards(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    fixed = {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
+    fixed: dict[str, Any] = (
+        {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
+    )
 
     def person(generator: np.random.Generator) -> float:
         return float(generator.uniform())
 
-    mask = mask_of(4)
-    return Case(name, _made(SetMaximizer, fixed), person, NOT_A_NUMBER, NAN, available=mask, full=False)
+    case = Case(name, _made(SetMaximizer, fixed), person, NOT_A_NUMBER, NAN, full=False)
+    return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
 
 
 def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    fixed = {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "clicks"} | privacy | settings
+    fixed: dict[str, Any] = (
+        {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "clicks"} | privacy | settings
+    )
 
     def person(generator: np.random.Generator) -> Any:
-        return [None, 0, 1, 2, 3][generator.integers(5)]
+        return [None, *range(fixed["items"])][generator.integers(fixed["items"] + 1)]
 
-    refused = (0.777, 4, -1, "pear", [1, 4], True)
-    return Case(name, _made(SetMaximizer, fixed), person, refused, 99, available=mask_of(4), full=False)
+    refused = (0.777, fixed["items"], -1, "pear", [1, fixed["items"]], True)
+    case = Case(name, _made(SetMaximizer, fixed), person, refused, 99, full=False)
+    return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
 
 
 def _costs(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
@@ -231,13 +250,13 @@ def _cost_callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case
 
 
 def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    fixed = {"items": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
+    fixed: dict[str, Any] = {"items": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
 
     def person(generator: np.random.Generator) -> float:
         return float(generator.uniform(-1, 1))
 
-    mask = mask_of(2)
-    return Case(name, _made(SetMinimizer, fixed), person, NOT_A_NUMBER, NAN, available=mask, full=False)
+    case = Case(name, _made(SetMinimizer, fixed), person, NOT_A_NUMBER, NAN, full=False)
+    return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
 
 
 def _arms(name: str, privacy: dict[str, Any], **settings: Any) -> Case:

@@ -21,13 +21,13 @@ from discreet.checks import Case, weakened
 from discreet.checks.transcript import ROUNDING, measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.black_box import allowed_misses, attack
-from discreet.lab.cases import cases
+from discreet.lab.cases import cases, long_cases
 from discreet.lab.choices import choices
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
 from discreet.learners.executors import executor_of
 
-__all__ = ["SIZES", "Size", "audit_case", "draw_trade_offs", "run_audit"]
+__all__ = ["SIZES", "Size", "audit_case", "draw_trade_offs", "everything", "run_audit"]
 
 WEAK_PAIRS = 1000
 """So many pairs may pass before a weakened copy counts as not caught: of paths, one in a hundred tells."""
@@ -47,10 +47,14 @@ SIZES: Mapping[str, Size] = {"minute": Size(25, 100), "night": Size(1000, 10_000
 """What fits a coffee, and what fits a night, on two cores."""
 
 
+def everything(epsilon: float, delta: float) -> list[Case]:
+    """All that is audited."""
+    return [*cases(epsilon, delta), *long_cases(epsilon, delta), *choices(epsilon, delta)]
+
+
 def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> dict[str, Any]:
     """One row: what one person cost at most over what was charged, and what an attacker could show."""
-    everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
-    case = next(case for case in everything if case.name == name)
+    case = next(case for case in everything(epsilon, delta) if case.name == name)
     learner = case.make()
     asked = learner.settings.privacy
     found = measured_costs(case, pairs=pairs, seed=seed)
@@ -89,10 +93,10 @@ def run_audit(
     executor; without one, there are so many processes.
     """
     pictures.require_matplotlib()
-    everything = [*cases(epsilon, delta), *choices(epsilon, delta)]
-    chosen = [case for case in everything if not names or _is_named(case, names)]
+    known_cases = everything(epsilon, delta)
+    chosen = [case for case in known_cases if not names or _is_named(case, names)]
     if not chosen:
-        known = "; ".join(case.name for case in everything)
+        known = "; ".join(case.name for case in known_cases)
         raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
     with nullcontext() if engine is None else executor_of(engine) as executor:
         rows = repeat(
