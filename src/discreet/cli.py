@@ -1,4 +1,4 @@
-"""The command line: `discreet demo`, `plan`, `run`, `audit`, `reproduce` and `doctor`.
+"""The command line: `discreet demo`, `plan`, `run`, `status`, `audit`, `reproduce` and `doctor`.
 
 What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if there is
 a bug, shows no variables: they may be people's.
@@ -193,6 +193,21 @@ def run(
     report = run_log(config, data, out, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
+
+
+@app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    as_json: Json = False,
+) -> None:
+    """How far a run is, what it has spent and what it decides now; also while it is going on."""
+    from discreet.service.status import show_status, status_of
+
+    found = status_of(folder)
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        show_status(found, Console())
 
 
 @app.command()
