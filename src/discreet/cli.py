@@ -1,4 +1,4 @@
-"""The command line: `discreet demo`, `plan`, `run`, `status`, `audit`, `reproduce` and `doctor`.
+"""The command line: `discreet demo`, `plan`, `run`, `status`, `evaluate`, `select`, `audit` and so on.
 
 What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if there is
 a bug, shows no variables: they may be people's.
@@ -208,6 +208,34 @@ def status(
         typer.echo(json.dumps(found))
     else:
         show_status(found, Console())
+
+
+@app.command()
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="The folder of a run, or TOML with a `slate`.")],
+    data: Annotated[Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")],
+    propensity: Annotated[
+        str,
+        typer.Option(help="The column with the chance of what was shown, or uniform."),
+    ],
+    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 0.0,
+    contributions: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
+    clip: Annotated[
+        float | None, typer.Option(help="The most a row may weigh; 10, or what uniform slates need.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What a slate would have earned, from a log of what others were shown: one release, with its error."""
+    from discreet.budget.privacy import Privacy
+    from discreet.service.evaluate import evaluate_log, policy_from, show_evaluation
+
+    privacy = Privacy(epsilon, delta, contributions=contributions)
+    found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        show_evaluation(found, Console())
 
 
 @app.command()
