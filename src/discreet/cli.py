@@ -142,19 +142,26 @@ def demo(
 def plan(
     rounds: Annotated[int, typer.Option(help="How many people are expected.")],
     problem: Annotated[
-        Literal["sets", "contextual"],
-        typer.Option(help="sets: which items; contextual: which arm, given the context."),
-    ] = "sets",
-    items: Annotated[int | None, typer.Option(help="Sets: how many items there are.")] = None,
+        Literal["display", "costs", "contextual", "selection", "continuous"],
+        typer.Option(
+            help="display: which items to show; costs: the set of least cost; contextual: which arm, given "
+            "the context; selection: one set, once; continuous: sets that follow a fractional point."
+        ),
+    ] = "display",
+    items: Annotated[int | None, typer.Option(help="All but contextual: how many items there are.")] = None,
     slots: Annotated[
-        int | None, typer.Option(help="Sets: how many are shown. Without it: the set of least cost.")
+        int | None, typer.Option(help="Display, selection, continuous: how many are chosen.")
     ] = None,
     feedback: Annotated[
         Literal["full", "bandit", "clicks"] | None,
-        typer.Option(help="Sets: what the site gets to see; full by default."),
+        typer.Option(help="Display, costs: what the site gets to see; full by default."),
     ] = None,
     stream: Annotated[
-        Literal["any", "iid"] | None, typer.Option(help="Sets: iid if visitors are alike over time.")
+        Literal["any", "iid"] | None,
+        typer.Option(help="Display, continuous: iid if visitors are alike over time."),
+    ] = None,
+    click_rate: Annotated[
+        float | None, typer.Option(help="Display: the mean chance that a visitor clicks an item.")
     ] = None,
     arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
     features: Annotated[int | None, typer.Option(help="Contextual: how many numbers a context has.")] = None,
@@ -163,19 +170,22 @@ def plan(
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
+    contributions: Annotated[int, typer.Option(help="In how many rounds one person may take part.")] = 1,
     as_json: Json = False,
 ) -> None:
     """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
     from discreet.budget.privacy import Privacy
-    from discreet.lab.plans import asked_plan
+    from discreet.lab.planning import make_plan, print_plan
+    from discreet.lab.plans import asked_case
 
     options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
-    options |= {"arms": arms, "features": features, "relevant": relevant}
-    found, show = asked_plan(problem, rounds, Privacy(epsilon, delta), options, Console(quiet=as_json))
+    options |= {"arms": arms, "features": features, "relevant": relevant, "click_rate": click_rate}
+    privacy = Privacy(epsilon, delta, contributions=contributions)
+    found = make_plan(asked_case(problem, rounds, privacy, options), Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(found))
     else:
-        show(found, Console())
+        print_plan(found, Console())
 
 
 @app.command()

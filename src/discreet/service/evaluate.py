@@ -194,7 +194,7 @@ def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Flo
         weights = [
             _weight(chance, None) if same else 0.0 for same, chance in zip(whole, chances, strict=True)
         ]
-        return rewards * np.array(weights)
+        return np.asarray(rewards * np.array(weights), dtype=np.float64)
     places = {item: place for place, item in enumerate(policy.slate)}
     clicked = [places.get("" if value is None else item_text(value)) for value in log.values("click")]
     return np.array(
