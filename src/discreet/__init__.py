@@ -15,6 +15,7 @@ from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReac
 if TYPE_CHECKING:
     from discreet.budget.guarantee import Guarantee
     from discreet.budget.privacy import Privacy
+    from discreet.budget.together import together
     from discreet.learners.contextual_bandit import ContextualBandit
     from discreet.learners.continuous_maximizer import ContinuousMaximizer
     from discreet.learners.hedge import Hedge
@@ -50,6 +51,7 @@ __all__ = [
     "StateError",
     "StreamingLearner",
     "load",
+    "together",
     "warm_up",
 ]
 
@@ -68,6 +70,7 @@ _HOMES = {
     "SetSelector": "discreet.learners.set_selector",
     "StreamingLearner": "discreet.learners.streaming_learner",
     "load": "discreet.learners.registry",
+    "together": "discreet.budget.together",
     "warm_up": "discreet.learners.warm_up",
 }
 

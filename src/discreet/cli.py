@@ -1,4 +1,4 @@
-"""The command line: `discreet demo`, `plan`, `run`, `audit`, `reproduce` and `doctor`.
+"""The command line: `discreet demo`, `plan`, `run`, `status`, `evaluate`, `select`, `audit` and so on.
 
 What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if there is
 a bug, shows no variables: they may be people's.
@@ -147,21 +147,29 @@ def demo(
 def plan(
     rounds: Annotated[int, typer.Option(help="How many people are expected.")],
     problem: Annotated[
-        Literal["sets", "contextual", "regression"],
+        Literal["display", "costs", "regression", "contextual", "selection", "continuous"],
         typer.Option(
-            help="sets: which items; contextual: which arm, given the context; regression: coefficients."
+            help="display: which items to show; costs: the set of least cost; regression: coefficients; "
+            "contextual: which arm, given the context; selection: one set, once; continuous: sets that follow "
+            "a fractional point."
         ),
-    ] = "sets",
-    items: Annotated[int | None, typer.Option(help="Sets: how many items there are.")] = None,
+    ] = "display",
+    items: Annotated[
+        int | None, typer.Option(help="Display, costs, selection, continuous: how many items there are.")
+    ] = None,
     slots: Annotated[
-        int | None, typer.Option(help="Sets: how many are shown. Without it: the set of least cost.")
+        int | None, typer.Option(help="Display, selection, continuous: how many are chosen.")
     ] = None,
     feedback: Annotated[
         Literal["full", "bandit", "clicks"] | None,
-        typer.Option(help="Sets: what the site gets to see; full by default."),
+        typer.Option(help="Display, costs: what the site gets to see; full by default."),
     ] = None,
     stream: Annotated[
-        Literal["any", "iid"] | None, typer.Option(help="Sets: iid if visitors are alike over time.")
+        Literal["any", "iid"] | None,
+        typer.Option(help="Display, continuous: iid if visitors are alike over time."),
+    ] = None,
+    click_rate: Annotated[
+        float | None, typer.Option(help="Display: the mean chance that a visitor clicks an item.")
     ] = None,
     arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
     features: Annotated[
@@ -176,19 +184,23 @@ def plan(
     ] = None,
     epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
+    contributions: Annotated[int, typer.Option(help="In how many rounds one person may take part.")] = 1,
     as_json: Json = False,
 ) -> None:
     """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
     from discreet.budget.privacy import Privacy
-    from discreet.lab.plans import asked_plan
+    from discreet.lab.planning import make_plan, print_plan
+    from discreet.lab.plans import asked_case
 
     options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
     options |= {"arms": arms, "features": features, "relevant": relevant, "method": method}
-    found, show = asked_plan(problem, rounds, Privacy(epsilon, delta), options, Console(quiet=as_json))
+    options["click_rate"] = click_rate
+    privacy = Privacy(epsilon, delta, contributions=contributions)
+    found = make_plan(asked_case(problem, rounds, privacy, options), Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(found))
     else:
-        show(found, Console())
+        print_plan(found, Console())
 
 
 @app.command()
@@ -206,6 +218,49 @@ def run(
     report = run_log(config, data, out, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(report))
+
+
+@app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    as_json: Json = False,
+) -> None:
+    """How far a run is, what it has spent and what it decides now; also while it is going on."""
+    from discreet.service.status import show_status, status_of
+
+    found = status_of(folder)
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        show_status(found, Console())
+
+
+@app.command()
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="The folder of a run, or TOML with a `slate`.")],
+    data: Annotated[Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")],
+    propensity: Annotated[
+        str,
+        typer.Option(help="The column with the chance of what was shown, or uniform."),
+    ],
+    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 0.0,
+    contributions: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
+    clip: Annotated[
+        float | None, typer.Option(help="The most a row may weigh; 10, or what uniform slates need.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What a slate would have earned, from a log of what others were shown: one release, with its error."""
+    from discreet.budget.privacy import Privacy
+    from discreet.service.evaluate import evaluate_log, policy_from, show_evaluation
+
+    privacy = Privacy(epsilon, delta, contributions=contributions)
+    found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        show_evaluation(found, Console())
 
 
 @app.command()

@@ -1,77 +1,208 @@
 """If these fail, people plan with numbers that do not hold."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from discreet import Privacy
+from discreet import ConfigError, Privacy
+from discreet.cli import app
 from discreet.lab import planning
-from discreet.lab.planning import Case, make_plan, print_plan, share_of
+from discreet.lab.planning import EFFORTS, Case, Effort, Kept, make_plan, print_plan, share_of
+from discreet.lab.planning_continuous import ContinuousCase
+from discreet.lab.planning_selection import SelectionCase
+from discreet.lab.planning_sets import CostsCase, DisplayCase
 
 USUAL = Privacy(1.0, 1e-6)
+QUIET = Console(quiet=True)
+
+
+@dataclass(frozen=True)
+class MadeUp(Case):
+    """Shares that grow with people and epsilon, ± 0.1 in every other world."""
+
+    rounds: int
+    privacy: Privacy
+    seconds: float = 1e-9
+    needed: float = 4000.0
+
+    world = "numbers"
+
+    def facts(self) -> dict[str, Any]:
+        return {"epsilon": self.privacy.epsilon, "releases": 3}
+
+    def share(self, seed: int) -> float:
+        if self.rounds < 10:
+            raise ConfigError("too few")
+        return min(0.95, self.rounds * self.privacy.epsilon / self.needed) + 0.1 * (seed % 2) - 0.05
+
+    @property
+    def seconds_a_person(self) -> float:
+        return self.seconds
 
 
 def printed(plan: dict[str, Any]) -> str:
     paper = StringIO()
-    print_plan(plan, Console(file=paper, width=120))
+    print_plan(plan, Console(file=paper, width=140))
     return paper.getvalue()
 
 
-@pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Shares that grow with visitors and epsilon, without any simulation; and what was asked for."""
-    asked: list[Any] = []
-
-    def instead(experiment: Any, tasks: Any, **options: Any) -> list[float]:
-        asked.extend(tasks)
-        return [
-            0.01 if published else min(1.0, case.rounds * case.privacy.epsilon / 4000)
-            for case, published in tasks
-        ]
-
-    monkeypatch.setattr(planning, "repeat", instead)
-    return asked
+# --- what is asked of every case
 
 
-def test_a_plan_says_what_is_spent_in_epsilon(simulated: list[Any]) -> None:
-    plan = make_plan(20, 3, 2000, USUAL, {"feedback": "full", "stream": "iid"}, Console(quiet=True))
-    assert 0.9 < plan["facts"]["epsilon"] <= 1.0
+def test_a_plan_finds_the_least_that_keeps_ninety_per_cent() -> None:
+    plan = make_plan(MadeUp(1000, USUAL), QUIET)
+    assert plan["expected_share"] == pytest.approx(0.25)
+    assert plan["standard_error"] == pytest.approx(0.1 / 12**0.5)
+    assert plan["epsilon_for_90_percent"] == pytest.approx(4.0)  # 2.8 keeps 71 %
+    assert plan["people_for_90_percent"] == 4000
     text = printed(plan)
-    assert "privacy spent in the end" in text
+    assert "25.0% ± 2.9%" in text
+    assert "in 4 worlds: numbers" in text
+    assert "about 4,000" in text
     assert "epsilon = 1 at delta = 1e-06" in text
-    assert "rho" not in text
-    assert "published constants, whole preferences" in text
 
 
-def test_a_plan_finds_the_least_that_keeps_ninety_per_cent(simulated: list[Any]) -> None:
-    plan = make_plan(20, 3, 2000, USUAL, {"feedback": "full", "stream": "iid"}, Console(quiet=True))
-    assert plan["expected_share"] == 0.5
-    assert plan["visitors_for_90_percent"] == 4000
-    assert plan["epsilon_for_90_percent"] == 2.0
-    assert plan["published_share"] == 0.01
-    assert plan["published_is_sound"] is True
-    assert [published for _, published in simulated].count(True) == 1
+def test_a_plan_that_keeps_enough_says_how_little_would_do() -> None:
+    plan = make_plan(MadeUp(64_000, USUAL), QUIET)
+    assert plan["expected_share"] == pytest.approx(0.95)
+    assert plan["epsilon_for_90_percent"] == pytest.approx(1 / 16)
+    assert plan["people_for_90_percent"] == 4000
 
 
-def test_a_pure_plan_has_no_published_constants(simulated: list[Any]) -> None:
-    plan = make_plan(8, None, 3000, Privacy(1.0), {"feedback": "full", "stream": "any"}, Console(quiet=True))
-    assert plan["published_share"] is None
-    assert plan["published_is_sound"] is False
-    assert "published" not in printed(plan)
-    assert "delta" not in printed(plan)
+def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
+    plan = make_plan(MadeUp(1000, USUAL, needed=1e9), QUIET)
+    assert plan["epsilon_for_90_percent"] is None
+    assert plan["people_for_90_percent"] is None
+    assert "more than 181" in printed(plan)  # 15 half octaves
+    plan = make_plan(MadeUp(10**6, Privacy(1e6, 1e-6), needed=1e15), QUIET)  # no guarantee has more
+    assert plan["epsilon_for_90_percent"] is None
+    assert len(plan["share_by_people"]) == 1  # and more people are not simulated
+    easy = make_plan(MadeUp(10**6, USUAL, needed=1.0), QUIET)
+    assert "at most 0.00552" in printed(easy)
+    assert "at most 5,500" in printed(easy)
+
+
+def test_more_than_a_million_are_not_simulated_and_it_says_so() -> None:
+    plan = make_plan(MadeUp(10**9, USUAL), QUIET)
+    assert (plan["people"], plan["people_simulated"]) == (10**9, 10**6)
+    assert "with 1,000,000 people only" in printed(plan)
+
+
+def test_a_case_that_takes_long_is_simulated_less_whatever_the_machine() -> None:
+    efforts = [planning._affordable(MadeUp(100_000, USUAL, seconds)) for seconds in (1e-9, 2e-5, 6e-5, 1e-3)]
+    assert efforts[0] == (EFFORTS[0], 100_000)
+    assert efforts[1][0].worlds == 4
+    assert efforts[2] == (Effort(4, 1, 3), 66_666)
+    assert efforts[3] == (Effort(4, 1, 3), 4000)
+    assert all(effort.runs >= later.runs for effort, later in pairwise(EFFORTS))
+
+
+def test_more_people_are_tried_only_as_far_as_there_is_time() -> None:
+    quick, slow = (MadeUp(1000, USUAL, seconds, needed=1e9) for seconds in (1e-9, 4e-4))
+    tried = [make_plan(case, QUIET, workers=1)["share_by_people"][-1]["people"] for case in (quick, slow)]
+    assert tried == [181_019, 2828]  # 15 half octaves, and 3
+
+
+def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = DisplayCase(5, 2, 300, USUAL)
+    monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1, 1),))
+    alone = make_plan(case, QUIET)
+    monkeypatch.setattr(planning, "ALONE", 0.0)
+    monkeypatch.setattr(
+        planning, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers)
+    )
+    assert make_plan(case, QUIET) == alone
+    assert alone["published_share"] is not None
+
+
+def test_people_too_few_for_any_learner_keep_nothing() -> None:
+    assert share_of(MadeUp(5, USUAL), 1) == -float("inf")
+    plan = make_plan(MadeUp(40, Privacy(200.0)), QUIET)
+    assert plan["people_for_90_percent"] == 20
+    assert str(Kept(1.0, 5, -float("inf"), None)) == "0.0%"
+
+
+def test_an_epsilon_is_said_in_plain_words() -> None:
+    plan = make_plan(MadeUp(1000, Privacy(0.5, contributions=3)), QUIET)
+    assert plan["in_words"] == "an attacker's odds about one person change by at most a factor e^0.5 = 1.6"
+    text = printed(plan)
+    assert "up to 3, all of them together" in text
+    assert "delta" not in text
+
+
+# --- the cases
 
 
 @pytest.mark.parametrize(
-    ("slots", "rounds", "feedback"), [(3, 4_000, "full"), (None, 4_000, "full"), (None, 30_000, "bandit")]
+    "case",
+    [
+        DisplayCase(12, 3, 3000, USUAL, "full", "iid"),
+        CostsCase(6, 3000, USUAL),
+        ContinuousCase(12, 3, 3000, USUAL, "iid"),
+        SelectionCase(30, 4, 1500, USUAL),
+    ],
+    ids=lambda case: type(case).__name__,
 )
-def test_our_share_beats_the_published_one(slots: int | None, rounds: int, feedback: str) -> None:
-    settings = {"feedback": feedback, "stream": "any", "seed": 1}
-    case = Case(6, slots, rounds, USUAL, settings)
-    assert share_of(case, False) > share_of(case, True) + 0.1
+def test_more_privacy_keeps_less_and_the_same_question_has_the_same_answer(case: Case) -> None:
+    shares = [case.with_epsilon(epsilon).share(1000) for epsilon in (0.02, 1.0, 1.0)]
+    assert shares[0] + 0.05 < shares[1] == shares[2] <= 1.01
+    assert 0.9 < case.facts()["epsilon"] <= 1.0
+    thrice = type(case)(**(vars(case) | {"privacy": Privacy(1.0, 1e-6, contributions=3)}))
+    assert thrice.facts()["epsilon"] == pytest.approx(1.0, rel=0.05)
+    assert thrice.share(1000) < shares[1] + 0.02
 
 
-def test_a_case_that_cannot_be_keeps_nothing() -> None:
-    case = Case(20, 9, 5, USUAL, {"feedback": "clicks", "stream": "iid"})
-    assert share_of(case, False) == -float("inf")
+def test_our_share_beats_the_published_one() -> None:
+    case = DisplayCase(6, 3, 4000, USUAL)
+    published = case.published_share(3)
+    assert published is not None
+    assert case.share(3) > published + 0.1
+    assert DisplayCase(6, 3, 4000, Privacy(1.0)).published_share(3) is None
+    assert DisplayCase(6, 3, 4000, USUAL, "clicks").published_share(3) is None
+
+
+@pytest.mark.parametrize("rate", [0.004, 0.05, 0.4])
+def test_a_world_has_the_click_rate_that_was_asked_for(rate: float) -> None:
+    world = DisplayCase(20, 3, 100, USUAL, "clicks", "iid", rate).visitors(1)
+    assert float((world.weights @ world.chances).mean()) == pytest.approx(rate, rel=0.01)
+    assert world.chances.max() <= 1
+
+
+# --- the command
+
+
+def test_the_command_says_the_same_thing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1, 1),))
+    arguments = ["plan", "--problem", "costs", "--items", "4", "--rounds", "500", "--json"]
+    first, second = (json.loads(CliRunner().invoke(app, arguments).output) for _ in range(2))
+    assert first == second
+    assert 0.2 < first["expected_share"] <= 1.01
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--items 5", "a plan for display needs --slots"),
+        ("", "a plan for display needs --items and --slots"),
+        ("--items 5 --slots 2 --arms 4", "a plan for display has no use for --arms: leave it out"),
+        ("--problem costs --items 5 --slots 2", "a plan for costs has no use for --slots"),
+        ("--problem costs --items 5 --click-rate 0.1", "a plan for costs has no use for --click-rate"),
+        ("--problem selection --items 5", "a plan for selection needs --slots"),
+        ("--problem selection --items 5 --slots 2 --stream iid", "no use for --stream"),
+        ("--problem continuous --items 5 --slots 2 --feedback full", "no use for --feedback"),
+        ("--items 5 --slots 2 --click-rate 0.9", "click-rate must be a number between"),
+        ("--items 5 --slots 9", "slots (9) must not exceed items (5)"),
+        ("--items 5 --slots 2 --contributions 0", "contributions must be"),
+    ],
+)
+def test_options_that_are_missing_or_do_nothing_are_refused_in_one_line(options: str, message: str) -> None:
+    result = CliRunner().invoke(app, ["plan", "--rounds", "100", *options.split()])
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
+    assert message in result.stderr

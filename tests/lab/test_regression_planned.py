@@ -1,24 +1,16 @@
 """If these fail, people plan regressions with numbers that do not hold, or the story shows something else."""
 
 import json
-from io import StringIO
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from discreet import Privacy
 from discreet.cli import app
-from discreet.lab import planning_regression
-from discreet.lab.planning_regression import (
-    RegressionCase,
-    make_regression_plan,
-    print_regression_plan,
-    share_in_regression,
-)
+from discreet.lab.planning_regression import RegressionCase
 from discreet.lab.stories.regression.results import (
     DISCREET,
     EFFECTS,
@@ -32,35 +24,16 @@ from discreet.lab.stories.regression.results import (
 USUAL = Privacy(1.0, 1e-6)
 
 
-@pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shares that grow with epsilon, without simulation."""
-
-    def instead(experiment: Any, tasks: Any, **options: Any) -> list[float]:
-        return [min(0.95, 0.45 * case.privacy.epsilon) for case, _ in tasks]
-
-    monkeypatch.setattr(planning_regression, "repeat", instead)
-
-
 @pytest.mark.parametrize(("method", "learns"), [("stream", "whitened"), ("batch", "passes")])
-def test_a_plan_says_what_epsilons_buy_and_what_will_be_done(
-    simulated: None, method: str, learns: str
-) -> None:
-    plan = make_regression_plan(RegressionCase(10, 20_000, USUAL, method), Console(quiet=True))
-    assert plan["facts"]["method"] == learns
-    assert plan["facts"]["epsilon"] == pytest.approx(1.0, abs=1e-3)
-    assert plan["expected_share"] == pytest.approx(0.45)
-    assert plan["epsilon_for_90_percent"] == 2.0
-    paper = StringIO()
-    print_regression_plan(plan, Console(file=paper, width=120))
-    assert learns in paper.getvalue()
-    assert "45.0%" in paper.getvalue()
-    assert "about 2" in paper.getvalue()
+def test_a_plan_says_what_will_be_done(method: str, learns: str) -> None:
+    facts = RegressionCase(10, 20_000, USUAL, method).facts()
+    assert facts["method"] == learns
+    assert facts["epsilon"] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_more_budget_keeps_more_of_a_regression_whose_features_go_together() -> None:
     case = RegressionCase(8, 12_000, USUAL)
-    kept = [share_in_regression(case.with_epsilon(epsilon), 600) for epsilon in (0.05, 3.0)]
+    kept = [replace(case, privacy=Privacy(epsilon, 1e-6)).share(600) for epsilon in (0.05, 3.0)]
     assert kept[0] < kept[1]
     assert kept[1] > 0.9
 

@@ -34,6 +34,9 @@ class Guarantee:
         Made with `seed=`: reproducible, therefore not private.
     proof
         The page with theorem and proof.
+    parts
+        Of several learners (`discreet.together`): the guarantee of each. `spent` and `total` are then what
+        all rounds of one person cost.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Guarantee:
     simulated: bool = False
     neighbours: str = "replace one round"
     proof: str = ""
+    parts: tuple["Guarantee", ...] = ()
 
     @property
     def epsilon(self) -> float:
@@ -105,10 +109,8 @@ class Guarantee:
         )
 
     def _promise(self) -> str:
-        rounds = self.privacy.contributions
-        where = "their round" if rounds == 1 else f"up to {rounds} rounds"
         heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
-        person = "one round" if rounds == 1 else f"{rounds} rounds of one person"
+        person, where = self._who()
         failing = f", except with probability {self.delta:.3g}" if self.delta else ""
         times = exp(min(self.epsilon, 700.0))
         did, published, seen = "did", "anything published here is", "every decision"
@@ -130,12 +132,27 @@ class Guarantee:
             "brought."
         )
 
+    def _who(self) -> tuple[str, str]:
+        """Whose data is protected, and where it may be."""
+        if not self.parts:
+            rounds = self.privacy.contributions
+            if rounds == 1:
+                return "one round", "their round"
+            return f"{rounds} rounds of one person", f"up to {rounds} rounds"
+        each = [part.privacy.contributions for part in self.parts]
+        if max(each) == 1:
+            return f"one round of each of {len(each)} learners", "their rounds"
+        if len(set(each)) == 1:
+            return f"{each[0]} rounds of one person in each of {len(each)} learners", "those rounds"
+        counts = ", ".join(map(str, each[:-1])) + f" and {each[-1]}"
+        return f"{counts} rounds of one person in {len(each)} learners", "those rounds"
+
     def _account(self) -> str:
         planned = "" if self.planned is None else f" of {self.planned}"
         spent = f"epsilon = {self.epsilon_spent:.3g} of {self.epsilon:.3g}"
         if self.delta:
             spent += f" at delta = {self.delta:.3g}"
-            if not self.spent.pure:
+            if not (self.spent.pure or (self.parts and self.total.pure)):
                 spent += f" (rho = {self.rho:.4g} of {self.privacy.whole.rho:.4g})"
         return f"{self.releases}{planned} releases made; spent so far: {spent}."
 

@@ -1,32 +1,56 @@
-"""What a budget buys, before it is spent: facts of the plan, and a quick simulation in a made-up world."""
+"""What a budget buys, before it is spent: facts of the plan, and what is kept in a few made-up worlds.
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from math import inf
-from typing import Any
+Every problem has a case (`DisplayCase`, `CostsCase`, …) that makes its learner and can be simulated in a
+world. What is asked of it is the same for all: the share of the value that is kept, which ε would keep 90 %,
+and how many people. Seeds are fixed: the same question has the same answer. How much is simulated follows
+from the size of the case, never from the clock.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from math import exp, floor, inf, log2, sqrt
+from multiprocessing import get_context
+from statistics import fmean, stdev
+from typing import Any, NamedTuple, Self
 
 from rich.console import Console
 from rich.table import Table
 
+from discreet import require
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
-from discreet.lab.bundle import BundleWorld, run_bundle
-from discreet.lab.display import World, run_display
-from discreet.lab.progress import bars_on
-from discreet.lab.published import fi_dp
-from discreet.lab.published.costs import cost_as_published
+from discreet.lab.progress import Bar, bars_on, silent
 from discreet.lab.repeat import repeat
-from discreet.learners.set_maximizer import SetMaximizer
-from discreet.learners.set_minimizer import SetMinimizer
 
-__all__ = ["GOAL", "Case", "fact_table", "make_plan", "print_plan", "share_of"]
+__all__ = [
+    "GOAL",
+    "MOST_SIMULATED",
+    "Case",
+    "Effort",
+    "Kept",
+    "fact_table",
+    "make_plan",
+    "print_plan",
+    "share_of",
+]
 
 GOAL = 0.9
 """The share of the value that is aimed for."""
-MOST_VISITORS = 2_000_000
+MOST_SIMULATED = 1_000_000
+"""More people are not simulated."""
+SECONDS = 28.0
+"""Of computing in all, on about two cores."""
+ALONE = 3.0
+"""Seconds below which one process does it sooner than two."""
+FIRST_WORLD = 1000
+"""The seed of the first world."""
 NAMES = {
     "expert": "learns by",
     "estimator": "learns by",
+    "method": "learns by",
     "block": "visitors between releases (first block)",
     "releases": "releases",
     "rate": "learning rate",
@@ -34,9 +58,9 @@ NAMES = {
     "noise_in_visitors": "noise, in visitors",
     "noise_in_people": "noise, in people",
     "noise_in_samples": "noise, in samples",
-    "method": "learns by",
     "preparation": "samples that are measured first",
     "passes": "passes",
+    "error_in_people": "error of the choice, in people",
     "first_views_of_an_item": "views of an item in the first block",
     "tries_of_an_item": "tries of an item, in all",
     "tries_of_a_set": "tries of each set",
@@ -44,93 +68,223 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
 class Case:
-    """What is planned: the best `slots` of so many items, or without slots the set of least cost."""
+    """What is planned; the parent of every problem's case, which is a frozen dataclass."""
 
-    items: int
-    slots: int | None
     rounds: int
     privacy: Privacy
-    settings: dict[str, Any]
-    """Feedback and stream."""
+    world: str
+    """What the made-up worlds are like, in a few words."""
 
-    def learner(self, function: Any = None) -> SetMaximizer | SetMinimizer:
-        """The learner that would be used; `function` is what rows of costs mean."""
-        if self.slots is not None:
-            return SetMaximizer(self.items, self.slots, self.rounds, self.privacy, **self.settings)
-        return SetMinimizer(self.items, self.rounds, self.privacy, function=function, **self.settings)
+    def facts(self) -> dict[str, Any]:
+        """Public numbers of the plan, and `epsilon` as it will be spent; refuses what cannot be."""
+        raise NotImplementedError
 
-    def share(self, *, published: bool = False) -> float:
-        """The share kept in a made-up world like those of the demos, by us or with published constants."""
-        if self.slots is not None:
-            world = World.drawn(self.rounds, items=self.items, seed=3)
-            return world.share(self._earned(world, self.slots, published), self.slots)
-        bundles = BundleWorld.drawn(self.rounds, items=self.items, seed=3)
-        return bundles.share(self._cost(bundles, published))
+    def share(self, seed: int) -> float:
+        """The share of the value that is kept in the world of this seed."""
+        raise NotImplementedError
 
-    def _earned(self, world: World, slots: int, published: bool) -> float:
-        if published:
-            often = max(1, self.rounds // 1000)
-            terms = (slots, self.privacy.epsilon, self.privacy.delta)
-            return fi_dp.run(world, *terms, block=often).value
-        learner = self.learner()
-        assert isinstance(learner, SetMaximizer)
-        return run_display(learner, world).value
+    def published_share(self, seed: int) -> float | None:
+        """The share that the constants of the papers keep there; None if there are none."""
+        return None
 
-    def _cost(self, world: BundleWorld, published: bool) -> float:
-        bandit = self.settings["feedback"] == "bandit"
-        if published:
-            return cost_as_published(world, epsilon=self.privacy.epsilon, bandit=bandit)
-        learner = self.learner(None if bandit else world.function)
-        assert isinstance(learner, SetMinimizer)
-        return run_bundle(learner, world).cost
+    @property
+    def seconds_a_person(self) -> float:
+        """About how long it takes to simulate one."""
+        raise NotImplementedError
 
-    def with_visitors(self, rounds: int) -> "Case":
-        """The same with other visitors."""
-        return replace(self, rounds=rounds)
+    def with_rounds(self, rounds: int) -> Self:
+        """The same with other people."""
+        return replace(self, rounds=rounds)  # type: ignore[type-var]
 
-    def with_epsilon(self, epsilon: float) -> "Case":
+    def with_epsilon(self, epsilon: float) -> Self:
         """The same with another epsilon."""
-        return replace(self, privacy=replace(self.privacy, epsilon=epsilon))
+        return replace(self, privacy=replace(self.privacy, epsilon=epsilon))  # type: ignore[type-var]
 
 
-def share_of(case: Case, published: bool) -> float:
+class Effort(NamedTuple):
+    """How much is simulated: worlds for the question itself, worlds and steps for each search."""
+
+    worlds: int
+    searched: int
+    steps: int
+    """Half octaves to each side: 15 are found by four trials, 7 by three, 3 by two."""
+
+    @property
+    def runs(self) -> float:
+        """How many runs with all people that is, about: of people, fewer are tried for the most part."""
+        return self.worlds + self.searched * 1.5 * log2(self.steps + 1)
+
+
+EFFORTS = (Effort(4, 4, 15), Effort(4, 2, 15), Effort(4, 2, 7), Effort(4, 1, 7), Effort(4, 1, 3))
+
+
+class Kept(NamedTuple):
+    """The share of the value that is kept at an epsilon with so many people, on average over worlds."""
+
+    epsilon: float
+    people: int
+    share: float
+    standard_error: float | None
+    """None with one world."""
+
+    def __str__(self) -> str:
+        error = "" if self.standard_error is None else f" ± {self.standard_error:.1%}"
+        return f"{max(self.share, 0):.1%}{error}"
+
+
+def share_of(case: Case, seed: int) -> float:
     """The share kept; less than anything where such a case cannot be."""
     with suppress(ConfigError):
-        return case.share(published=published)
+        return case.share(seed)
     return -inf
 
 
-def make_plan(
-    items: int, slots: int | None, rounds: int, privacy: Privacy, settings: dict[str, Any], console: Console
-) -> dict[str, Any]:
-    """Facts, the expected share, and what would be needed to keep 90 %.
+def published_share_of(case: Case, seed: int) -> float | None:
+    """What the papers' constants keep."""
+    return case.published_share(seed)
 
-    Without slots: for the set of least cost.
-    """
-    case = Case(items, slots, rounds, privacy, settings)
-    learner = case.learner()
-    powers = [2.0**power for power in range(-6, 8)]
-    counts = {max(slots or items, int(rounds * power)) for power in powers}
-    visitors = sorted(count for count in counts if count <= max(rounds, MOST_VISITORS))
-    epsilons = [privacy.epsilon * power for power in powers[:12]]
-    tasks = [(case, False)]
-    tasks += [(case.with_visitors(count), False) for count in visitors]
-    tasks += [(case.with_epsilon(epsilon), False) for epsilon in epsilons]
-    tasks += [] if privacy.pure else [(case, True)]
-    shares = repeat(share_of, tasks, label="simulating", bar=bars_on(console))
-    by_visitors = zip(visitors, shares[1:], strict=False)
-    by_epsilon = zip(epsilons, shares[1 + len(visitors) :], strict=False)
+
+def make_plan(case: Case, console: Console, *, workers: int = 2) -> dict[str, Any]:
+    """Facts, the share that is expected, and which epsilon or how many people would keep 90 %."""
+    facts = case.facts()
+    effort, rounds = _affordable(case)
+    simulated = case.with_rounds(rounds)
+    cost = effort.runs * rounds * case.seconds_a_person
+    with _pool(1 if cost < ALONE else workers) as pool:
+        search = _Search(effort, pool)
+        published = search.later(published_share_of, simulated, FIRST_WORLD)
+        asked = search.kept(simulated, effort.worlds, bar=bars_on(console))
+        by_epsilon, by_people = search.both(
+            lambda: search.least(asked, partial(_with_epsilon, simulated), effort.steps, effort.steps),
+            lambda: search.least(asked, partial(_with_people, simulated), *_people_steps(simulated, effort)),
+        )
+        by_print = published()
     return {
-        "facts": learner.facts
-        | {"epsilon": learner.guarantee.total.epsilon(privacy), "delta": privacy.delta},
-        "expected_share": shares[0],
-        "visitors_for_90_percent": next((count for count, share in by_visitors if share >= GOAL), None),
-        "epsilon_for_90_percent": next((epsilon for epsilon, share in by_epsilon if share >= GOAL), None),
-        "published_share": None if privacy.pure or shares[-1] == -inf else shares[-1],
-        "published_is_sound": slots is not None,
+        "facts": facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
+        "in_words": in_words(case.privacy),
+        "world": case.world,
+        "worlds": effort.worlds,
+        "people": case.rounds,
+        "people_simulated": rounds,
+        "expected_share": asked.share,
+        "standard_error": asked.standard_error,
+        "share_by_epsilon": [row._asdict() for row in sorted({asked, *by_epsilon.tried})],
+        "share_by_people": [row._asdict() for row in sorted({asked, *by_people.tried})],
+        "epsilon_for_90_percent": by_epsilon.found and by_epsilon.found.epsilon,
+        "people_for_90_percent": by_people.found and by_people.found.people,
+        "published_share": by_print,
     }
+
+
+def in_words(privacy: Privacy) -> str:
+    """An epsilon for people who never heard of one.
+
+    >>> in_words(Privacy(1.0, 1e-6))
+    "an attacker's odds about one person change by at most a factor e^1 = 2.7, except with probability 1e-06"
+    """
+    factor = exp(min(privacy.epsilon, 700.0))
+    failing = f", except with probability {privacy.delta:g}" if privacy.delta else ""
+    return (
+        f"an attacker's odds about one person change by at most a factor "
+        f"e^{privacy.epsilon:g} = {factor:.2g}{failing}"
+    )
+
+
+def _affordable(case: Case) -> tuple[Effort, int]:
+    """The most thorough effort that there is time for, and with how many people."""
+    rounds = min(require.whole("rounds", case.rounds), MOST_SIMULATED)
+    for effort in EFFORTS:
+        if effort.runs * rounds * case.seconds_a_person <= SECONDS:
+            return effort, rounds
+    least = EFFORTS[-1]
+    return least, max(1, min(rounds, int(SECONDS / (least.runs * case.seconds_a_person))))
+
+
+def _people_steps(case: Case, effort: Effort) -> tuple[int, int]:
+    """How many half octaves fewer people, and how many more: all trials take about twice the largest."""
+    a_run = effort.searched * case.rounds * case.seconds_a_person
+    longest = min(MOST_SIMULATED / case.rounds, SECONDS / (6 * a_run))
+    more = max(0, floor(2 * log2(longest)))
+    return min(effort.steps, floor(2 * log2(case.rounds))), min(effort.steps, more)
+
+
+def _with_people(case: Case, steps: int) -> Case:
+    """The case with so many half octaves more people."""
+    return case.with_rounds(round(case.rounds * 2 ** (steps / 2)))
+
+
+def _with_epsilon(case: Case, steps: int) -> Case | None:
+    """The case with so many half octaves more epsilon; None if no guarantee can have it."""
+    with suppress(ConfigError):
+        return case.with_epsilon(case.privacy.epsilon * 2 ** (steps / 2))
+    return None
+
+
+class _Found(NamedTuple):
+    """The least that is enough, if any of those that were tried is; and all that were tried."""
+
+    found: Kept | None
+    tried: list[Kept]
+
+
+class _Search:
+    """Simulations of a case and of others like it, and bisection among these."""
+
+    def __init__(self, effort: Effort, pool: Executor | None) -> None:
+        self._effort, self._pool = effort, pool
+
+    def kept(self, case: Case, worlds: int, bar: Bar = silent) -> Kept:
+        """The share that is kept, on average over worlds."""
+        tasks = [(case, FIRST_WORLD + number) for number in range(worlds)]
+        shares = repeat(share_of, tasks, label="simulating", bar=bar, workers=1, executor=self._pool)
+        known = worlds > 1 and -inf not in shares
+        error = stdev(shares) / sqrt(worlds) if known else None
+        return Kept(case.privacy.epsilon, case.rounds, fmean(shares), error)
+
+    def later(self, experiment: Callable[..., Any], *task: Any) -> Callable[[], Any]:
+        """What will give the result of an experiment, begun now if there are processes for it."""
+        if self._pool is None:
+            return lambda: experiment(*task)
+        return self._pool.submit(experiment, *task).result
+
+    def both(self, one: Callable[[], "_Found"], other: Callable[[], "_Found"]) -> tuple["_Found", "_Found"]:
+        """Two searches, side by side if there are processes for them: each has one trial at a time."""
+        if self._pool is None:
+            return one(), other()
+        with ThreadPoolExecutor(2) as threads:
+            first, second = threads.submit(one), threads.submit(other)
+            return first.result(), second.result()
+
+    def least(self, asked: Kept, at: Callable[[int], Case | None], fewer: int, more: int) -> _Found:
+        """The least of the cases `at` −fewer, …, more that keeps enough; `asked` is the one at 0."""
+        tried: list[Kept] = []
+        found = asked if asked.share >= GOAL else None
+        # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is untried).
+        low, high = (-fewer - 1, 0) if found else (0, more + 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            case = at(middle)
+            row = None if case is None else self.kept(case, self._effort.searched)
+            if row is not None:
+                tried.append(row)
+            if row is not None and row.share >= GOAL:
+                found, high = row, middle
+            elif row is None and middle > 0:
+                high = middle
+            else:
+                low = middle
+        return _Found(found, tried)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[Executor | None]:
+    """Processes for all simulations of a plan; None for this one."""
+    if workers == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield pool
 
 
 def fact_table(facts: dict[str, Any]) -> Table:
@@ -149,15 +303,34 @@ def fact_table(facts: dict[str, Any]) -> Table:
 def print_plan(plan: dict[str, Any], console: Console) -> None:
     """The plan as a table."""
     table = fact_table(plan["facts"])
-    table.add_row("share of the value kept (simulated)", f"{max(plan['expected_share'], 0):.1%}")
-    visitors, epsilon = plan["visitors_for_90_percent"], plan["epsilon_for_90_percent"]
-    unknown = "more than was tried"
-    table.add_row("visitors for 90 % at this epsilon", f"about {visitors:,}" if visitors else unknown)
-    table.add_row("epsilon for 90 % with these visitors", f"about {epsilon:g}" if epsilon else unknown)
+    table.add_row("in plain words", plan["in_words"])
+    if plan["facts"]["contributions"] > 1:
+        table.add_row("rounds of one person", f"up to {plan['facts']['contributions']}, all of them together")
+    table.add_section()
+    asked = Kept(0.0, 0, plan["expected_share"], plan["standard_error"])
+    table.add_row("share of the value kept", str(asked))
+    table.add_row("simulated", f"in {plan['worlds']} worlds: {plan['world']}")
+    if plan["people_simulated"] < plan["people"]:
+        table.add_row("", f"with {plan['people_simulated']:,} people only: more of them keep more")
+    rows = [Kept(**row) for row in plan["share_by_epsilon"]]
+    table.add_row(
+        "epsilon for 90 %", _least(plan["epsilon_for_90_percent"], [row.epsilon for row in rows], "g")
+    )
+    people = [row.people for row in (Kept(**row) for row in plan["share_by_people"])]
+    table.add_row("people for 90 %", _least(plan["people_for_90_percent"], people, ","))
     if plan["published_share"] is not None:
-        remark = "whole preferences" if plan["published_is_sound"] else "not private as printed"
-        table.add_row(f"published constants, {remark}", f"{max(plan['published_share'], 0):.1%}")
+        table.add_row("published constants keep", f"{max(plan['published_share'], 0):.1%}")
     console.print(table)
+
+
+def _least(found: float | None, tried: list[float] | list[int], form: str) -> str:
+    if found is None:
+        return f"more than {_number(max(tried), form)}"
+    return f"{'about' if found > min(tried) else 'at most'} {_number(found, form)}"
+
+
+def _number(value: float, form: str) -> str:
+    return f"{value:.3g}" if form == "g" else f"{float(f'{value:.2g}'):,.0f}"
 
 
 def _shown(value: Any) -> str:

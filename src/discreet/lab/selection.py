@@ -71,16 +71,16 @@ class City:
 
 @dataclass(frozen=True, eq=False)
 class FilmLog:
-    """Which of 300 titles each person liked: few each, popular ones more often, by taste."""
+    """Which titles (300 by default) each person liked: few each, popular ones more often, by taste."""
 
     liked: Floats
 
     @classmethod
-    def drawn(cls, people: int, *, seed: int = 0) -> "FilmLog":
+    def drawn(cls, people: int, *, items: int = 300, seed: int = 0) -> "FilmLog":
         """Titles are the same for every seed; people differ in activity and taste."""
         titles = np.random.default_rng(7)
-        popularity = np.sort(titles.lognormal(0, 0.8, size=300))[::-1]
-        vectors = titles.normal(size=(300, 4))
+        popularity = np.sort(titles.lognormal(0, 0.8, size=items))[::-1]
+        vectors = titles.normal(size=(items, 4))
         generator = np.random.default_rng(seed)
         activity = generator.lognormal(0, 0.9, size=people)
         tastes = generator.normal(size=(people, 4))

@@ -31,7 +31,7 @@ from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import Wire, wire_of
 from discreet.service.files import write_whole
 
-__all__ = ["run_log"]
+__all__ = ["in_words", "run_log"]
 
 CHUNK = 20_000
 """How many rows are read at once, at most."""
@@ -64,7 +64,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         "guarantee": str(learner.guarantee),
     }
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
-    shown = "; ".join(f"{what}: {_in_words(value)}" for what, value in final.items())
+    shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
     console.print(
@@ -180,7 +180,7 @@ def _keep_columns(path: Path, columns: list[str]) -> None:
         )
 
 
-def _in_words(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A decision in a line."""
     if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
         return _weights_in_words(value)

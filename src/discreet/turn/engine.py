@@ -34,7 +34,7 @@ from discreet.turn.plan import State, Step
 from discreet.turn.problem import Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
 
-__all__ = ["BusyError", "Engine"]
+__all__ = ["BusyError", "Engine", "guarantee_of"]
 
 DoorMaker = Callable[[Words, Charge, int], Door]
 
@@ -131,19 +131,7 @@ class Engine:
     @property
     def guarantee(self) -> Guarantee:
         """What everything published so far promises."""
-        problem, turn = self.problem, self.turn
-        return Guarantee(
-            problem.settings.privacy,
-            spent=turn.ledger.spent,
-            total=problem.plan.total,
-            releases=turn.index,
-            planned=problem.plan.releases,
-            notion=problem.notion,
-            neighbours=problem.neighbours,
-            assumes=problem.assumes,
-            simulated=problem.settings.seed is not None,
-            proof=problem.proof,
-        )
+        return guarantee_of(self.problem, self.turn)
 
     @property
     def keeps_files(self) -> bool:
@@ -393,6 +381,22 @@ class Engine:
         if seed is None:
             return os.urandom(16)
         return blake2b(f"discreet coins {seed} {index}".encode(), digest_size=16).digest()
+
+
+def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
+    """What everything that was published up to this turn of a problem promises."""
+    return Guarantee(
+        problem.settings.privacy,
+        spent=turn.ledger.spent,
+        total=problem.plan.total,
+        releases=turn.index,
+        planned=problem.plan.releases,
+        notion=problem.notion,
+        neighbours=problem.neighbours,
+        assumes=problem.assumes,
+        simulated=problem.settings.seed is not None,
+        proof=problem.proof,
+    )
 
 
 def _which(turn: Turn) -> tuple[int, bytes, int]:

@@ -1,0 +1,127 @@
+"""`discreet status`: how far a run is, what it has spent, and what it decides now.
+
+It reads the newest turn that was committed to the folder's state, as one snapshot: the file is replaced as a
+whole, so nothing is locked and a run that is going on does not notice. Of that turn only what is public is
+looked at: the settings, the clock, the ledger, and what releases produced.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from discreet.errors import ConfigError, StateError
+from discreet.learners.registry import HOMES, learner_named
+from discreet.learners.wire import wire_of
+from discreet.service.run import in_words
+from discreet.turn.engine import guarantee_of
+from discreet.turn.journal import FileJournal
+from discreet.turn.problem import Problem
+from discreet.turn.record import Turn
+
+__all__ = ["Snapshot", "show_status", "status_of"]
+
+
+class Snapshot:
+    """What is public of a run, as of its newest commit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._columns = _columns_of(folder)
+        turn = FileJournal(folder / "state").latest()
+        if turn is None:
+            raise _no_run(folder, "it has no state")
+        if turn.kind not in HOMES:
+            raise ConfigError(f"{folder} holds a {turn.kind}, which is no run of a learner over a log")
+        self._turn: Turn = turn
+        learner = learner_named(turn.kind)
+        try:
+            settings = learner.settings_type.from_plain(turn.settings)
+        except ConfigError as error:
+            raise StateError(f"the settings in {folder / 'state'} are refused: {error}") from None
+        self.problem: Problem = learner.problem_for(settings)
+        if turn.calibration != self.problem.plan.calibration:
+            raise StateError(
+                f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
+                "ask that version"
+            )
+        self.guarantee = guarantee_of(self.problem, turn)
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        """What is decided now, in the words of the log."""
+        wire = wire_of(self._turn.kind)(self.problem.settings, {})
+        return wire.named(self.problem.plain(self._turn.public), self._columns)
+
+    def as_plain(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        turn, guarantee, horizon = self._turn, self.guarantee, self.problem.settings.horizon
+        rounds = turn.rounds.clock
+        return {
+            "learner": turn.kind,
+            "rounds": rounds,
+            "horizon": horizon,
+            "releases": guarantee.releases,
+            "planned_releases": guarantee.planned,
+            "finished": horizon is not None and rounds >= horizon and not self._is_due,
+            "failed": turn.failed,
+            "epsilon_spent": guarantee.epsilon_spent,
+            "epsilon": guarantee.epsilon,
+            "delta": guarantee.delta,
+            "simulated": guarantee.simulated,
+            "decision": self.decision,
+            "guarantee": str(guarantee),
+        }
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether the release after the last round is still to be made."""
+        step = self.problem.plan.next(self._turn.index, self._turn.public)
+        return step is not None and self._turn.rounds.clock >= self._turn.begin + step.rounds
+
+
+def status_of(folder: Path) -> dict[str, Any]:
+    """What is public of the run in this folder, as plain data."""
+    return Snapshot(folder).as_plain()
+
+
+def show_status(status: dict[str, Any], console: Console) -> None:
+    """The same as a table."""
+    table = Table(show_header=False, title=f"A run of {status['learner']}")
+    horizon, planned = status["horizon"], status["planned_releases"]
+    table.add_row("rounds so far", f"{status['rounds']:,}" + (f" of {horizon:,}" if horizon else ""))
+    table.add_row("releases", f"{status['releases']:,}" + (f" of {planned:,}" if planned else ""))
+    spent = f"epsilon = {status['epsilon_spent']:.3g} of {status['epsilon']:.3g}"
+    table.add_row("privacy spent", spent + (f" at delta = {status['delta']:.3g}" if status["delta"] else ""))
+    for name, value in status["decision"].items():
+        table.add_row(f"now: {name}", in_words(value))
+    table.add_row("state", _state_in_words(status))
+    console.print(table)
+    console.print(status["guarantee"], soft_wrap=True)
+
+
+def _state_in_words(status: dict[str, Any]) -> str:
+    if status["failed"]:
+        return "a release failed after its noise was drawn: start a new run"
+    if status["finished"]:
+        return "finished: nothing more can be learned"
+    return "not finished: the same `discreet run` goes on with more of the log"
+
+
+def _columns_of(folder: Path) -> list[str]:
+    """The columns that the run reads, as it wrote them down before anyone was read."""
+    path = folder / "columns.json"
+    try:
+        columns = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise _no_run(folder, "it has no columns.json") from None
+    except ValueError:
+        columns = None
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise _no_run(folder, "its columns.json is not what a run wrote")
+    return columns
+
+
+def _no_run(folder: Path, why: str) -> ConfigError:
+    return ConfigError(f"{folder} is not the folder of a run ({why}): `discreet run` makes one")
