@@ -150,8 +150,8 @@ def plan(
         Literal["display", "costs", "regression", "contextual", "selection", "continuous"],
         typer.Option(
             help="display: which items to show; costs: the set of least cost; regression: coefficients; "
-            "contextual: which arm, given the context; selection: one set, once; continuous: sets that follow "
-            "a fractional point."
+            "contextual: which arm, given the context; selection: one set, once; continuous: sets of "
+            "a point that moves."
         ),
     ] = "display",
     items: Annotated[
