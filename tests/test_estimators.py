@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import ConfigError, StateError
+from discreet import ConfigError, Privacy, StateError, StreamingLearner
+from discreet.arrivals import SquaredLoss
+from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 
 PUBLIC_CLASSES = (
@@ -356,10 +358,44 @@ def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> Non
     ]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
     assert np.array_equal(fitted[0].coef_, fitted[2].coef_)
-    for wrong in (np.full(3000, -1.0), np.full(3000, np.nan), np.ones(2999), ["77.75"] * 2 + ["x"] * 2998):
+    for wrong in (np.ones(2999), np.ones((3000, 1)), "77.75 x", -1.0):
         with pytest.raises(ValueError, match="sample_weight must be") as caught:
             PrivateStreamingRegressor(**settings).fit(features, targets, sample_weight=wrong)
         assert "77.75" not in str(caught.value)
+
+
+@pytest.mark.parametrize("weight", [*WRONG, -1.0], ids=lambda value: type(value).__name__)
+def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: Any) -> None:
+    features, targets = crowd_of(300)
+
+    def coefficients(weights: Any) -> list[float]:
+        model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+        return model.fit(features, targets, sample_weight=weights).coef_.tolist()  # type: ignore[no-any-return]
+
+    expected = coefficients((np.arange(300) != 7).astype(float))
+    assert expected != coefficients(None)
+    assert coefficients([*[1] * 7, weight, *[1] * 292]) == expected
+
+
+@pytest.mark.parametrize("huge", [np.longdouble("1e4000"), 1.7e308, 5e-324, -1e308])
+def test_no_number_makes_anything_warn(huge: Any) -> None:
+    """A warning tells about a sample; the suite makes every one an error."""
+    features, targets = crowd_of(100)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "weight_bound": 1e-3}
+    first = np.arange(100) == 0
+    numbers = np.where(first, huge, targets.astype(np.longdouble))
+    PrivateStreamingRegressor(seed=1, **settings).fit(features, numbers, sample_weight=numbers)
+    learner = StreamingLearner(
+        LpBall(3),
+        SquaredLoss(),
+        100,
+        Privacy(1.0, 1e-6),
+        feature_bound=1e-3,
+        target_bound=1e-3,
+        method="whitened",
+    )
+    rows = np.where(first[:, None], huge, features.astype(np.longdouble))
+    learner.observe_stream(rows, numbers, numbers)
 
 
 def test_standard_errors_are_about_as_large_as_errors_are() -> None:

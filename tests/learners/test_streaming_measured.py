@@ -14,6 +14,7 @@ from discreet.checks import Case, audit_transcript, weakened
 from discreet.checks.transcript import measured_costs
 from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
+from discreet.errors import OutOfBounds
 from discreet.lab.regression import Regression
 from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
@@ -241,6 +242,31 @@ def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(setti
     with weakened():
         found = measured_costs(case, pairs=60, seed=0, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+# --- one sample among many
+
+
+@pytest.mark.parametrize("row", [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]], ids=repr)
+def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
+    generator = np.random.default_rng(3)
+    features, targets = generator.uniform(-0.5, 0.5, size=(40, 3)), generator.uniform(-1, 1, size=40)
+
+    def learned(*stream: Any) -> list[float]:
+        learner = made(horizon=40, seed=1, method="leader", privacy=Privacy(100.0, 1e-6))
+        learner.observe_stream(*stream)
+        return learner.coefficients.tolist()  # type: ignore[no-any-return]
+
+    listed = features.tolist()
+    expected = learned(features, np.where(np.arange(40) == 7, np.nan, targets))
+    assert expected != learned(features, targets)
+    assert learned([*listed[:7], row, *listed[8:]], targets.tolist()) == expected
+    assert learned(features, [*targets[:7], "x", *targets[8:]]) == expected
+    assert learned(features.astype(str), [*targets[:7].tolist(), "x", *targets[8:].tolist()]) == expected
+    assert learned(features, targets, [*[1.0] * 7, row, *[1.0] * 32]) == expected
+    for shares in ([1.0] * 39, np.ones((40, 1))):
+        with pytest.raises(OutOfBounds, match="one number a round"):
+            learned(features, targets, shares)
 
 
 # --- worth having

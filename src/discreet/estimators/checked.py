@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import as_numbers_anyway
+from discreet.arrivals.feedback import as_numbers_anyway, each_apart, each_number
 from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
 
@@ -114,29 +114,21 @@ def as_targets(values: Any) -> Any:
 
     Nobody's entry decides what becomes of the others'. None and sparse matrices stay what they are.
     """
-    found = _apart(values)
-    if not isinstance(found, np.ndarray):
-        return found
-    numbers: Floats | None
-    if found.dtype.kind == "O":
-        with reading():
-            each = [asked_of(partial(float, entry), np.nan) for entry in found.reshape(-1).tolist()]
-        numbers = np.array(each, dtype=np.float64).reshape(found.shape)
-    elif found.dtype.kind in "biuf":
-        with np.errstate(all="ignore"):
-            numbers = found.astype(np.float64)
-    else:
-        numbers = as_numbers_anyway(found)
-    if numbers is None:
+    if _is_for_scikit_learn(values):
+        return values
+    found = each_number(values)
+    if found is None:
         raise ValueError(NO_NUMBERS)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+    return found
 
 
 def as_classes(values: Any, classes: Any) -> Any:
     """The number of each sample's class; NaN, which says nothing, for a label that is none of them."""
-    found = _apart(values)
-    if not isinstance(found, np.ndarray):
-        return found
+    if _is_for_scikit_learn(values):
+        return values
+    found = each_apart(values)
+    if found is None:
+        raise ValueError(NO_NUMBERS)
     labels = classes.tolist()
     if found.dtype.kind == "O":
         with reading():
@@ -151,41 +143,29 @@ def as_classes(values: Any, classes: Any) -> Any:
     return places
 
 
+def _is_for_scikit_learn(values: Any) -> bool:
+    """Whether these are no values at all (None, a sparse matrix): its own checks say what is wrong."""
+    return values is None or hasattr(values, "tocsr")
+
+
 def _place(entry: Any, labels: list[Any]) -> float:
     """Where a label stands in a list."""
     return next((float(number) for number, label in enumerate(labels) if entry == label), np.nan)
 
 
-def _apart(values: Any) -> Any:
-    """Values as an array, those of a list each for itself: in an array of one kind, one text makes all texts.
-
-    What is no list of values at all (None, a sparse matrix) is left to scikit-learn's checks.
-    """
-    if values is None or hasattr(values, "tocsr"):
-        return values
-    if isinstance(values, list | tuple):
-        apart = np.empty(len(values), dtype=object)
-        for place, entry in enumerate(values):
-            apart[place] = entry
-        return apart
-    with reading():
-        found = asked_of(lambda: np.asarray(values), None)
-    if found is None:
-        raise ValueError(NO_NUMBERS)
-    return found
-
-
 def as_shares(weights: Any, bound: Any, samples: int) -> Floats | None:
-    """Weights of samples, as shares of the public bound; larger ones count as it."""
+    """Weights of samples, as shares of the public bound; larger ones count as it.
+
+    A weight that is no finite number, or negative, is 0: it must not decide whether others are counted.
+    """
     if not isinstance(bound, int | float) or not (np.isfinite(bound) and bound > 0):
         raise ConfigError(f"weight_bound must be a finite number greater than 0, got {bound!r}")
     if weights is None:
         return None
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except Exception:  # whatever a person's own type raises may tell about them
-        found = np.empty(0)
-    found = np.full(samples, float(found)) if found.ndim == 0 else found
-    if found.shape != (samples,) or not np.isfinite(found).all() or (found < 0).any():
-        raise ValueError("sample_weight must be 1D: one finite number, at least 0, for every sample")
-    return np.minimum(found / bound, 1.0)
+    found = each_number(weights)
+    if found is not None and found.ndim == 0 and found >= 0:  # one for all, who do not decide it
+        found = np.full(samples, float(found))
+    if found is None or found.shape != (samples,):
+        raise ValueError("sample_weight must be 1D: one number, at least 0, for every sample")
+    with np.errstate(all="ignore"):  # a warning would tell about a sample
+        return np.where(found >= 0, np.minimum(found / bound, 1.0), 0.0)

@@ -220,14 +220,15 @@ class WhitenedLeader(NoisySum):
         measured = block["measured"]
         gathering = measured.gathering
         first = 0
-        for piece in samples.dense(self.rows_at_once(self.size)):
-            if isinstance(gathering, Gram):
-                gathering.add(measured, self._present(piece, public) / public["length"])
-            else:
-                assert isinstance(gathering, OneChoice)
-                rounds = batch.rounds[first : first + len(piece)]
-                gathering.add(measured, self._cells(public, rounds, piece.features, piece.targets))
-            first += len(piece)
+        with np.errstate(all="ignore"):  # a warning would tell about a sample
+            for piece in samples.dense(self.rows_at_once(self.size)):
+                if isinstance(gathering, Gram):
+                    gathering.add(measured, self._present(piece, public) / public["length"])
+                else:
+                    assert isinstance(gathering, OneChoice)
+                    rounds = batch.rounds[first : first + len(piece)]
+                    gathering.add(measured, self._cells(public, rounds, piece.features, piece.targets))
+                first += len(piece)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
