@@ -65,6 +65,23 @@ def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget
     assert learner.facts["method"] == "whitened"
 
 
+@pytest.mark.parametrize(("horizon", "method"), [(6000, "auto"), (6000, "whitened"), (40, "whitened")])
+@pytest.mark.parametrize("block", ["auto", 6000])
+def test_people_who_come_several_times_pay_in_one_measure(horizon: int, method: str, block: Any) -> None:
+    """With few releases, separate ones in the pure measure would have less noise: they do not add up."""
+    privacy = Privacy(1.0, 1e-6, contributions=3)
+    learner = made(horizon=horizon, method=method, block=block, privacy=privacy, seed=1)
+    plan = mode_of(learner).plan
+    charges = [plan.next(index, {}).charge for index in range(plan.releases)]
+    assert {charge.measure for charge in charges} == {"zcdp"}
+    budget = privacy.budget.amount * (1 + 1e-9)
+    stages = len(mode_of(learner).stages)
+    assert all(charge.amount <= budget for charge in charges[:stages])
+    assert sum(charge.amount for charge in charges[stages:]) <= budget
+    learner.observe_stream(np.full((horizon, 3), 0.1), np.full(horizon, 0.1))
+    assert learner.guarantee.epsilon <= 1.0
+
+
 def test_bounds_are_read_off_counts_and_nothing_else() -> None:
     mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
     counts = np.zeros((3, 20))
@@ -247,7 +264,9 @@ def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(setti
 # --- one sample among many
 
 
-@pytest.mark.parametrize("row", [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]], ids=repr)
+@pytest.mark.parametrize(
+    "row", [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]], ids=["text", "short", "none", "huge"]
+)
 def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
     generator = np.random.default_rng(3)
     features, targets = generator.uniform(-0.5, 0.5, size=(40, 3)), generator.uniform(-1, 1, size=40)
@@ -307,6 +326,9 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
     [
         {"method": "whitened", "privacy": Privacy(1.0)},
         {"method": "whitened", "domain": Simplex(3)},
+        {"method": "whitened", "horizon": 1},
+        {"method": "whitened", "horizon": 2},
+        {"method": "whitened", "horizon": 3},
         {"method": "passes", "privacy": Privacy(1.0)},
         {"method": "passes", "loss": lambda coefficients, x, y: x},
         {"method": "passes", "loss": GeneralisedLinearLoss("log")},
