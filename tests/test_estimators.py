@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import ConfigError, StateError
+from discreet import ConfigError, Privacy, StateError, StreamingLearner
+from discreet.arrivals import SquaredLoss
+from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 
 PUBLIC_CLASSES = (
@@ -16,7 +18,8 @@ PUBLIC_CLASSES = (
 LOOSE = 20.0
 """An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
 ZERO = "a weight of zero still uses up its round, and has noise"
-WEIGHTS = {
+PERSONAL = {
+    "check_supervised_y_no_nan": "one person's target must not decide whether the others are counted",
     "check_all_zero_sample_weights_error": "whether all weights are zero is something about the people",
     "check_sample_weight_equivalence_on_dense_data": ZERO,
     "check_sample_weight_equivalence_on_sparse_data": ZERO,
@@ -24,8 +27,8 @@ WEIGHTS = {
 UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {
     "PublicScaler": {},
-    "PrivateStreamingRegressor": WEIGHTS,
-    "PrivateStreamingClassifier": WEIGHTS
+    "PrivateStreamingRegressor": PERSONAL,
+    "PrivateStreamingClassifier": PERSONAL
     | {
         "check_classifiers_classes": PUBLIC_CLASSES,
         "check_classifiers_regression_target": PUBLIC_CLASSES,
@@ -177,12 +180,11 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
 )
 def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str) -> None:
     features, targets = crowd_of(100)
-    named, named_targets = features.astype(object), targets.astype(object)
-    named[3, 1] = named_targets[3] = value
+    named = features.astype(object)
+    named[3, 1] = value
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     attempts: list[Callable[[], Any]] = [
         lambda: PrivateStreamingRegressor(**UNIT).fit(named, targets),
-        lambda: PrivateStreamingRegressor(**UNIT).fit(features, named_targets),
         lambda: PrivateStreamingClassifier(classes=(0, 1), feature_range=(-1, 1)).fit(named, targets > 0),
         lambda: model.predict(named),
         lambda: model.predict([[Raising(value)] * 3]),
@@ -195,13 +197,102 @@ def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str)
 
 
 class Raising:
-    """A number that is none, and says so in its own words."""
+    """A number that is none, and says so in its own words; also to whom compares it."""
 
     def __init__(self, words: str) -> None:
         self.words = words
 
     def __float__(self) -> float:
         raise RuntimeError(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        raise KeyboardInterrupt(self.words)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+WRONG = [
+    "a longer text",
+    None,
+    10**400,
+    1 + 2j,
+    [1, 2],
+    {"a": 1},
+    b"ab",
+    np.nan,
+    np.inf,
+    Raising("Jane"),
+]
+
+
+@pytest.mark.parametrize("label", [0.5, *WRONG], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("classes", [(0, 1), ("no", "yes")])
+def test_one_label_decides_nobody_elses(label: Any, classes: Any) -> None:
+    features, targets = crowd_of(300)
+    names = [classes[int(target > 10)] for target in targets]
+
+    def coefficients(labels: Any) -> list[float]:
+        model = PrivateStreamingClassifier(classes=classes, feature_range=(0, 10), seed=1)
+        return model.fit(features, labels).coef_.tolist()  # type: ignore[no-any-return]
+
+    missing = np.array(names)
+    missing[7] = 2 if classes == (0, 1) else "?"
+    expected = coefficients(missing)
+    assert expected != coefficients(names)
+    assert coefficients([*names[:7], label, *names[8:]]) == expected
+    apart = np.array(names, dtype=object)
+    apart[7] = label
+    assert coefficients(apart) == expected
+
+
+def test_an_array_that_one_label_made_text_still_has_everybody_elses_numbers() -> None:
+    features, targets = crowd_of(300)
+    labels = (targets > 10).astype(int)
+
+    def coefficients(labels: Any) -> list[float]:
+        model = PrivateStreamingClassifier(classes=(0, 1), feature_range=(0, 10), seed=1)
+        return model.fit(features, labels).coef_.tolist()  # type: ignore[no-any-return]
+
+    expected = coefficients(np.where(np.arange(300) == 7, 2, labels))
+    assert coefficients(np.array([*labels[:7].tolist(), "x", *labels[8:].tolist()])) == expected
+    assert coefficients(np.where(np.arange(300) == 7, 1j, labels)) == expected
+
+
+@pytest.mark.parametrize("target", WRONG, ids=lambda value: type(value).__name__)
+def test_a_target_that_is_no_number_counts_as_nothing_and_decides_nobody_elses(target: Any) -> None:
+    features, targets = crowd_of(300)
+
+    def coefficients(targets: Any) -> list[float]:
+        model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+        return model.fit(features, targets).coef_.tolist()  # type: ignore[no-any-return]
+
+    listed = targets.tolist()
+    expected = coefficients(np.where(np.arange(300) == 7, np.nan, targets))
+    assert expected != coefficients(listed)
+    assert coefficients([*listed[:7], target, *listed[8:]]) == expected
+    apart = targets.astype(object)
+    apart[7] = target
+    assert coefficients(apart) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [(np.int64, -(2.0**62), 2.0**62), (np.uint8, 0.0, 255.0), (np.int8, -128, 127)]
+)
+def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: float) -> None:
+    """Integers wrap around; whether they did would depend on whether somebody brought a float."""
+    features, targets = crowd_of(300)
+    public = np.iinfo(kind)
+    whole = np.where(targets > 10, public.max // 4 * 3, public.min).astype(kind)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (low, high), "seed": 1}
+    fitted = [
+        PrivateStreamingRegressor(**settings).fit(features, given) for given in (whole, whole.astype(float))
+    ]
+    assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
+    column, scaler = whole.reshape(-1, 1), PublicScaler((low, high))
+    assert np.array_equal(scaler.fit_transform(column), scaler.fit_transform(column.astype(float)))
+    listed = column.tolist()
+    alone = scaler.fit_transform([*listed[:7], [0.5], *listed[8:]])
+    assert np.array_equal(np.delete(alone, 7), np.delete(scaler.fit_transform(listed), 7))
 
 
 def test_errors_about_shapes_still_say_what_is_wrong() -> None:
@@ -267,10 +358,44 @@ def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> Non
     ]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
     assert np.array_equal(fitted[0].coef_, fitted[2].coef_)
-    for wrong in (np.full(3000, -1.0), np.full(3000, np.nan), np.ones(2999), ["77.75"] * 2 + ["x"] * 2998):
+    for wrong in (np.ones(2999), np.ones((3000, 1)), "77.75 x", -1.0):
         with pytest.raises(ValueError, match="sample_weight must be") as caught:
             PrivateStreamingRegressor(**settings).fit(features, targets, sample_weight=wrong)
         assert "77.75" not in str(caught.value)
+
+
+@pytest.mark.parametrize("weight", [*WRONG, -1.0], ids=lambda value: type(value).__name__)
+def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: Any) -> None:
+    features, targets = crowd_of(300)
+
+    def coefficients(weights: Any) -> list[float]:
+        model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+        return model.fit(features, targets, sample_weight=weights).coef_.tolist()  # type: ignore[no-any-return]
+
+    expected = coefficients((np.arange(300) != 7).astype(float))
+    assert expected != coefficients(None)
+    assert coefficients([*[1] * 7, weight, *[1] * 292]) == expected
+
+
+@pytest.mark.parametrize("huge", [np.longdouble("1e4000"), 1.7e308, 5e-324, -1e308])
+def test_no_number_makes_anything_warn(huge: Any) -> None:
+    """A warning tells about a sample; the suite makes every one an error."""
+    features, targets = crowd_of(100)
+    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "weight_bound": 1e-3}
+    first = np.arange(100) == 0
+    numbers = np.where(first, huge, targets.astype(np.longdouble))
+    PrivateStreamingRegressor(seed=1, **settings).fit(features, numbers, sample_weight=numbers)
+    learner = StreamingLearner(
+        LpBall(3),
+        SquaredLoss(),
+        100,
+        Privacy(1.0, 1e-6),
+        feature_bound=1e-3,
+        target_bound=1e-3,
+        method="whitened",
+    )
+    rows = np.where(first[:, None], huge, features.astype(np.longdouble))
+    learner.observe_stream(rows, numbers, numbers)
 
 
 def test_standard_errors_are_about_as_large_as_errors_are() -> None:

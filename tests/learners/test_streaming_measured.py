@@ -14,6 +14,7 @@ from discreet.checks import Case, audit_transcript, weakened
 from discreet.checks.transcript import measured_costs
 from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
+from discreet.errors import OutOfBounds
 from discreet.lab.regression import Regression
 from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
@@ -62,6 +63,23 @@ def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget
         total = sum(charge.amount for _, charge in paid)
         assert total <= (1.0 if paid[0][1].measure == "pure" else budget) * (1 + 1e-9)
     assert learner.facts["method"] == "whitened"
+
+
+@pytest.mark.parametrize(("horizon", "method"), [(6000, "auto"), (6000, "whitened"), (40, "whitened")])
+@pytest.mark.parametrize("block", ["auto", 6000])
+def test_people_who_come_several_times_pay_in_one_measure(horizon: int, method: str, block: Any) -> None:
+    """With few releases, separate ones in the pure measure would have less noise: they do not add up."""
+    privacy = Privacy(1.0, 1e-6, contributions=3)
+    learner = made(horizon=horizon, method=method, block=block, privacy=privacy, seed=1)
+    plan = mode_of(learner).plan
+    charges = [plan.next(index, {}).charge for index in range(plan.releases)]
+    assert {charge.measure for charge in charges} == {"zcdp"}
+    budget = privacy.budget.amount * (1 + 1e-9)
+    stages = len(mode_of(learner).stages)
+    assert all(charge.amount <= budget for charge in charges[:stages])
+    assert sum(charge.amount for charge in charges[stages:]) <= budget
+    learner.observe_stream(np.full((horizon, 3), 0.1), np.full(horizon, 0.1))
+    assert learner.guarantee.epsilon <= 1.0
 
 
 def test_bounds_are_read_off_counts_and_nothing_else() -> None:
@@ -243,6 +261,33 @@ def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(setti
     assert found.largest_cost_over_charge > 1 + 1e-6
 
 
+# --- one sample among many
+
+
+@pytest.mark.parametrize(
+    "row", [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]], ids=["text", "short", "none", "huge"]
+)
+def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
+    generator = np.random.default_rng(3)
+    features, targets = generator.uniform(-0.5, 0.5, size=(40, 3)), generator.uniform(-1, 1, size=40)
+
+    def learned(*stream: Any) -> list[float]:
+        learner = made(horizon=40, seed=1, method="leader", privacy=Privacy(100.0, 1e-6))
+        learner.observe_stream(*stream)
+        return learner.coefficients.tolist()  # type: ignore[no-any-return]
+
+    listed = features.tolist()
+    expected = learned(features, np.where(np.arange(40) == 7, np.nan, targets))
+    assert expected != learned(features, targets)
+    assert learned([*listed[:7], row, *listed[8:]], targets.tolist()) == expected
+    assert learned(features, [*targets[:7], "x", *targets[8:]]) == expected
+    assert learned(features.astype(str), [*targets[:7].tolist(), "x", *targets[8:].tolist()]) == expected
+    assert learned(features, targets, [*[1.0] * 7, row, *[1.0] * 32]) == expected
+    for shares in ([1.0] * 39, np.ones((40, 1))):
+        with pytest.raises(OutOfBounds, match="one number a round"):
+            learned(features, targets, shares)
+
+
 # --- worth having
 
 
@@ -281,6 +326,9 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
     [
         {"method": "whitened", "privacy": Privacy(1.0)},
         {"method": "whitened", "domain": Simplex(3)},
+        {"method": "whitened", "horizon": 1},
+        {"method": "whitened", "horizon": 2},
+        {"method": "whitened", "horizon": 3},
         {"method": "passes", "privacy": Privacy(1.0)},
         {"method": "passes", "loss": lambda coefficients, x, y: x},
         {"method": "passes", "loss": GeneralisedLinearLoss("log")},

@@ -6,6 +6,7 @@ Among many, whoever is malformed adds nothing: one person's row must not decide 
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,17 @@ from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.errors import OutOfBounds
 from discreet.turn.problem import Batch
 
-__all__ = ["as_callables", "as_floats", "as_numbers", "as_numbers_anyway", "as_people", "as_rows", "one_row"]
+__all__ = [
+    "as_callables",
+    "as_floats",
+    "as_numbers",
+    "as_numbers_anyway",
+    "as_people",
+    "as_rows",
+    "each_apart",
+    "each_number",
+    "one_row",
+]
 
 
 def as_floats(values: Any) -> Floats | None:
@@ -97,6 +108,39 @@ def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
         with suppress(ValueError):
             found[place] = float(entry)
     return found
+
+
+def each_apart(values: Any) -> np.ndarray | None:
+    """Values as an array; those of a list each for itself, as one text among them would make all texts."""
+    if isinstance(values, list | tuple):
+        apart = np.empty(len(values), dtype=object)
+        for place, entry in enumerate(values):
+            apart[place] = entry
+        return apart
+    with reading():
+        return asked_of(lambda: np.asarray(values), None)
+
+
+def each_number(values: Any) -> Floats | None:
+    """One float an entry, NaN for what is no finite number; None if these are no values at all.
+
+    >>> each_number([1, "2.5", "two", None, 10**400, float("inf")])
+    array([1. , 2.5, nan, nan, nan, nan])
+    """
+    found = each_apart(values)
+    if found is None:
+        return None
+    numbers: Floats | None
+    if found.dtype.kind == "O":
+        with reading():
+            each = [asked_of(partial(float, entry), np.nan) for entry in found.reshape(-1).tolist()]
+        numbers = np.array(each, dtype=np.float64).reshape(found.shape)
+    elif found.dtype.kind in "biuf":
+        with np.errstate(all="ignore"):
+            numbers = found.astype(np.float64)
+    else:
+        numbers = as_numbers_anyway(found)
+    return None if numbers is None else np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def one_row(feedback: Any, width: int) -> Floats:

@@ -228,17 +228,17 @@ class Samples:
 
     def __init__(self, features: Any, targets: Any, shares: Any = None) -> None:
         try:
-            if hasattr(features, "tocsr"):
-                self.features = features.tocsr()
-                if self.features.dtype.kind not in "biuf":
-                    raise TypeError
-                self.features = self.features.astype(np.float64)
-            else:
-                self.features = np.asarray(features, dtype=np.float64)
-            self.targets = np.asarray(targets, dtype=np.float64)
-            self.shares = (
-                np.ones(len(self.targets)) if shares is None else np.asarray(shares, dtype=np.float64)
-            )
+            with np.errstate(all="ignore"):  # a warning would tell about a sample
+                if hasattr(features, "tocsr"):
+                    self.features = features.tocsr()
+                    if self.features.dtype.kind not in "biuf":
+                        raise TypeError
+                    self.features = self.features.astype(np.float64)
+                else:
+                    self.features = np.asarray(features, dtype=np.float64)
+                self.targets = np.asarray(targets, dtype=np.float64)
+                counted = np.ones(len(self.targets)) if shares is None else shares
+                self.shares = np.asarray(counted, dtype=np.float64)
         except Exception:  # whatever a person's own type raises may tell about them
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):

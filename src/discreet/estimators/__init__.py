@@ -9,8 +9,9 @@ In a pipeline, StandardScaler and other transformers that are fitted read the da
 estimator behind them covers that: use `PublicScaler`, which takes ranges, or leave scaling to the estimators.
 
 Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. As scikit-learn asks
-for, features, targets or weights that are not finite are refused with an error, which depends on the data:
-clean them before, one sample at a time. How many samples there are is public.
+for, features that are not finite numbers are refused with an error, which depends on the data: clean them
+before, one sample at a time. A target that is no finite number, or a label that is no class, is that person's
+alone: the sample says nothing. How many samples there are is public.
 
 Guarantee   docs/guarantees/streaming.md
 """

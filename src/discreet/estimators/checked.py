@@ -1,15 +1,19 @@
 """scikit-learn's checks of data, with errors that do not quote the data as scikit-learn's own do."""
 
 import re
+import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from discreet.arrays import Floats
+from discreet.arrivals.feedback import as_numbers_anyway, each_apart, each_number
+from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
 
-__all__ = ["as_ranges", "checked"]
+__all__ = ["as_classes", "as_ranges", "as_shares", "as_targets", "checked", "scaled"]
 
 SHAPE = r"\((\d+(, ?\d*)*)?\)"
 LEAST = r"while a minimum of \d+ is required( by \w+)?\."
@@ -28,9 +32,14 @@ HARMLESS = tuple(
         r"The feature names should match those that were passed during fit\.",
         r"Sparse data was passed( for [Xy])?, but dense data is required\. Use '\.toarray\(\)' to convert to "
         r"a dense numpy array\.",
+        r"A column-vector y was passed when a 1d array was expected\. Please change the shape of y to "
+        r"\(n_samples, ?\), for example using ravel\(\)\.",
+        r"X has feature names, but \w+ was fitted without feature names",
+        r"X does not have valid feature names, but \w+ was fitted with feature names",
     )
 )
-"""scikit-learn's errors that tell shapes and counts only: a first line that is one of these is repeated."""
+"""scikit-learn's errors and warnings that tell shapes, counts and names only: a first line that is one of
+these is repeated."""
 INSTEAD = {
     "Expected 2D ": "Expected a 2D array of features. Reshape your data: one row a sample.",
     "Expected a 2-dimensional ": "Expected a 2D array of features. Reshape your data: one row a sample.",
@@ -44,19 +53,36 @@ NO_NUMBERS = "features and targets must be numbers"
 
 def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
     """What `validate_data` gives, or an error of the same kind that tells nothing about the data."""
+    # Converting may run people's own code: what it raises is told as no more than that there are no numbers.
+    with reading(), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found, wrong = asked_of(lambda: _attempted(estimator, data, checks), (None, ValueError(NO_NUMBERS)))
+    for warning in warned:
+        if _is_harmless(str(warning.message)):
+            warnings.warn(str(warning.message), warning.category, stacklevel=3)
+    if wrong is not None:
+        raise wrong
+    return found
+
+
+def _attempted(estimator: Any, data: Any, checks: Any) -> tuple[Any, Exception | None]:
+    """What `validate_data` gives, or the error that may be shown."""
     try:
-        with np.errstate(all="ignore"):  # a warning would tell about a sample
-            return validate_data(estimator, *data, **checks)
+        with np.errstate(all="ignore"):
+            return validate_data(estimator, *data, **checks), None
     except Exception as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        text = str(error)
-    raise kind(_without_data(text))
+        kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
+    return None, kind(_without_data(text))
+
+
+def _is_harmless(text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in HARMLESS)
 
 
 def _without_data(text: str) -> str:
     """What may be said of an error of scikit-learn's: whole known lines as they are, else a text of ours."""
     first = text.partition("\n")[0]
-    if any(pattern.fullmatch(first) for pattern in HARMLESS):
+    if _is_harmless(first):
         return first
     return next((ours for begin, ours in INSTEAD.items() if text.startswith(begin)), NO_NUMBERS)
 
@@ -78,20 +104,68 @@ def scaled(features: Any, low: Floats, high: Floats) -> Floats:
     """Features mapped from their public ranges to [−1, 1], and clipped."""
     dense = features.toarray() if hasattr(features, "toarray") else features
     with np.errstate(all="ignore"):  # a warning would tell about the sample
-        return np.asarray(np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0), dtype=np.float64)
+        # Floats first: small integers wrap around, and one float among them would decide whether they do.
+        dense = np.asarray(dense, dtype=np.float64)
+        return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
+
+
+def as_targets(values: Any) -> Any:
+    """One float a sample; NaN, which says nothing, for whoever brought no finite number.
+
+    Nobody's entry decides what becomes of the others'. None and sparse matrices stay what they are.
+    """
+    if _is_for_scikit_learn(values):
+        return values
+    found = each_number(values)
+    if found is None:
+        raise ValueError(NO_NUMBERS)
+    return found
+
+
+def as_classes(values: Any, classes: Any) -> Any:
+    """The number of each sample's class; NaN, which says nothing, for a label that is none of them."""
+    if _is_for_scikit_learn(values):
+        return values
+    found = each_apart(values)
+    if found is None:
+        raise ValueError(NO_NUMBERS)
+    labels = classes.tolist()
+    if found.dtype.kind == "O":
+        with reading():
+            each = [asked_of(partial(_place, entry, labels), np.nan) for entry in found.reshape(-1).tolist()]
+        return np.array(each, dtype=np.float64).reshape(found.shape)
+    if found.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
+        found = as_numbers_anyway(found)  # one label made an array of numbers one of texts
+    places = np.full(found.shape, np.nan)
+    with reading():
+        for number, label in enumerate(labels):
+            places[found == label] = number
+    return places
+
+
+def _is_for_scikit_learn(values: Any) -> bool:
+    """Whether these are no values at all (None, a sparse matrix): its own checks say what is wrong."""
+    return values is None or hasattr(values, "tocsr")
+
+
+def _place(entry: Any, labels: list[Any]) -> float:
+    """Where a label stands in a list."""
+    return next((float(number) for number, label in enumerate(labels) if entry == label), np.nan)
 
 
 def as_shares(weights: Any, bound: Any, samples: int) -> Floats | None:
-    """Weights of samples, as shares of the public bound; larger ones count as it."""
+    """Weights of samples, as shares of the public bound; larger ones count as it.
+
+    A weight that is no finite number, or negative, is 0: it must not decide whether others are counted.
+    """
     if not isinstance(bound, int | float) or not (np.isfinite(bound) and bound > 0):
         raise ConfigError(f"weight_bound must be a finite number greater than 0, got {bound!r}")
     if weights is None:
         return None
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except Exception:  # whatever a person's own type raises may tell about them
-        found = np.empty(0)
-    found = np.full(samples, float(found)) if found.ndim == 0 else found
-    if found.shape != (samples,) or not np.isfinite(found).all() or (found < 0).any():
-        raise ValueError("sample_weight must be 1D: one finite number, at least 0, for every sample")
-    return np.minimum(found / bound, 1.0)
+    found = each_number(weights)
+    if found is not None and found.ndim == 0 and found >= 0:  # one for all, who do not decide it
+        found = np.full(samples, float(found))
+    if found is None or found.shape != (samples,):
+        raise ValueError("sample_weight must be 1D: one number, at least 0, for every sample")
+    with np.errstate(all="ignore"):  # a warning would tell about a sample
+        return np.where(found >= 0, np.minimum(found / bound, 1.0), 0.0)

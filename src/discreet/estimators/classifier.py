@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from discreet.arrays import Floats
 from discreet.arrivals.losses import LogisticLoss, SoftmaxLoss
 from discreet.errors import ConfigError
+from discreet.estimators.checked import as_classes
 from discreet.estimators.linear import PrivateLinear
 
 __all__ = ["PrivateStreamingClassifier"]
@@ -97,12 +98,9 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
             raise ConfigError(f"classes must be two or more different ones, got {self.classes!r}")
         first = not (partial and hasattr(self, "_learner"))
-        X, y = self._checked(X, y, reset=first, dtype=np.float64)
-        self.classes_ = np.array(self.classes)
-        # A label that is no class counts as a sample that says nothing.
-        targets = np.full(len(y), np.nan)
-        for number, label in enumerate(self.classes_):
-            targets[y == label] = number
+        classes = np.array(self.classes)
+        X, targets = self._with_targets(X, as_classes(y, classes), reset=first)
+        self.classes_ = classes
         self._fed(X, targets, weights, partial=partial)
         self.coef_, self.intercept_ = self._weights.copy(), self._constants.copy()
         self.coef_standard_errors_ = self._errors.copy()

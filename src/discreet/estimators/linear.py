@@ -96,6 +96,12 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _checked(self, *data: Any, **checks: Any) -> Any:
         return checked(self, *data, accept_sparse="csr", **checks)
 
+    def _with_targets(self, X: Any, targets: Any, **checks: Any) -> tuple[Any, Floats]:
+        """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
+        there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
+        X, there = self._checked(X, there, dtype=np.float64, **checks)
+        return X, np.where(np.isnan(targets.reshape(-1)), np.nan, there)
+
     def _fed(self, X: Any, y: Floats, weights: Any, *, partial: bool) -> None:
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))

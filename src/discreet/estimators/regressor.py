@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from discreet.arrays import Floats
 from discreet.arrivals.losses import HuberLoss, SquaredLoss
 from discreet.errors import ConfigError
+from discreet.estimators.checked import as_targets
 from discreet.estimators.linear import PrivateLinear
 
 __all__ = ["PrivateStreamingRegressor"]
@@ -107,7 +108,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
 
     def _learn(self, X: Any, y: Any, weights: Any, *, partial: bool) -> Self:
         first = not (partial and hasattr(self, "_learner"))
-        X, y = self._checked(X, y, reset=first, y_numeric=True, dtype=np.float64)
+        X, y = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
         low, high = self._targets()
         with np.errstate(all="ignore"):
             targets = np.clip((2 * y - low - high) / (high - low), -1.0, 1.0)

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,12 +35,12 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the features; nothing else is read."""
-        X = checked(self, X, accept_sparse=False)
+        X = checked(self, X, accept_sparse=False, dtype=np.float64)
         as_ranges("ranges", self.ranges, X.shape[1])
         return self
 
     def transform(self, X: Any) -> Floats:
         """Scale and clip."""
         check_is_fitted(self, "n_features_in_")
-        X = checked(self, X, accept_sparse=False, reset=False)
+        X = checked(self, X, accept_sparse=False, dtype=np.float64, reset=False)
         return scaled(X, *as_ranges("ranges", self.ranges, X.shape[1]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_floats
+from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
 from discreet.errors import ConfigError, OutOfBounds
@@ -74,15 +74,31 @@ class GradientMode(Problem):
         if isinstance(feedback, Samples):
             return feedback
         if isinstance(feedback, tuple) and len(feedback) == 2 and not _is_pair_of_pairs(feedback):
-            if all(_is_numeric(part) for part in feedback):
-                return Samples(*feedback)
-            feedback = _paired(*feedback)  # somebody's row may be anything
+            return self.streamed(*feedback)
         try:
             pairs = list(feedback)
         except Exception:
             raise OutOfBounds(
                 "feedback must be a pair (features, targets), or a list of pairs (features, target)"
             ) from None
+        return self._each(pairs)
+
+    def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
+        """Features and targets, of which somebody's may be anything; unusable shares count as 0."""
+        if _is_numeric(features):
+            samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
+        else:
+            samples = self._each(_paired(features, targets))
+        if shares is None:
+            return samples
+        counted = each_number(shares)
+        if counted is None or counted.shape != samples.targets.shape:
+            raise OutOfBounds("shares must be one number a round")
+        samples.shares = np.where(counted >= 0, counted, 0.0)
+        return samples
+
+    def _each(self, pairs: list[Any]) -> Samples:
+        """One pair a round, of which some may be anything."""
         features = np.full((len(pairs), self.settings.features), np.nan)
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
@@ -235,11 +251,18 @@ def _is_numeric(part: Any) -> bool:
 def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
     """One pair a round, of lists in which some may be anything."""
     try:
-        return list(zip(list(features), list(targets), strict=True))
+        return list(zip(_one_a_round(features), _one_a_round(targets), strict=True))
     except Exception:
         raise OutOfBounds(
             "feedback must be a pair (features, targets): one row and one target a round"
         ) from None
+
+
+def _one_a_round(part: Any) -> list[Any]:
+    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    if isinstance(part, np.ndarray) and part.dtype.kind in "cUS":  # one entry made all texts, or complex
+        part = as_numbers_anyway(part)
+    return list(part)
 
 
 def _is_pair_of_pairs(feedback: tuple[Any, Any]) -> bool:

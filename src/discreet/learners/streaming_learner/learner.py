@@ -10,12 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Samples
+from discreet.arrivals.losses import CallableLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
+from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -164,9 +165,12 @@ class StreamingLearner(Learner):
     def observe_stream(self, features: Any, targets: Any, shares: Any = None) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
-        `shares` says how much each counts, from 0 to 1. The result is in `coefficients`.
+        `shares` says how much each counts, from 0 to 1. A sample that is malformed, or whose share is no
+        number, counts as nothing. The result is in `coefficients`.
         """
-        samples = Samples(features, targets, shares)
+        problem = self._engine.problem
+        assert isinstance(problem, GradientMode)
+        samples = problem.streamed(features, targets, shares)
         self._refuse_beyond(len(samples))
         position = 0
         while position < len(samples):

@@ -84,6 +84,11 @@ class WhitenedLeader(NoisySum):
             raise ConfigError(
                 "measuring rows needs delta > 0, and no l₁ ball or simplex as domain: use method='leader'"
             )
+        if sum(self.preparation) >= settings.rounds:
+            raise ConfigError(
+                f"{settings.rounds} samples are all measured, and none is left to learn from: use "
+                "method='leader', or a longer horizon"
+            )
         super().check()
         if self.gram is not None:
             assert isinstance(self.gram.gathering, Gram)
@@ -124,6 +129,8 @@ class WhitenedLeader(NoisySum):
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths),
+            # Who comes several times may enter stages and total: all must be in one measure.
+            fresh=self.settings.privacy.contributions == 1,
         )
 
     def counted(self, cells: int) -> Once:
@@ -220,14 +227,15 @@ class WhitenedLeader(NoisySum):
         measured = block["measured"]
         gathering = measured.gathering
         first = 0
-        for piece in samples.dense(self.rows_at_once(self.size)):
-            if isinstance(gathering, Gram):
-                gathering.add(measured, self._present(piece, public) / public["length"])
-            else:
-                assert isinstance(gathering, OneChoice)
-                rounds = batch.rounds[first : first + len(piece)]
-                gathering.add(measured, self._cells(public, rounds, piece.features, piece.targets))
-            first += len(piece)
+        with np.errstate(all="ignore"):  # a warning would tell about a sample
+            for piece in samples.dense(self.rows_at_once(self.size)):
+                if isinstance(gathering, Gram):
+                    gathering.add(measured, self._present(piece, public) / public["length"])
+                else:
+                    assert isinstance(gathering, OneChoice)
+                    rounds = batch.rounds[first : first + len(piece)]
+                    gathering.add(measured, self._cells(public, rounds, piece.features, piece.targets))
+                first += len(piece)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
