@@ -1,6 +1,7 @@
 """Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or count twice."""
 
 import os
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -25,6 +26,7 @@ from discreet.arrivals import (
     WeightedCoverage,
 )
 from discreet.arrivals.chains import PresentChain, VoicesChain
+from discreet.arrivals.person import reading
 from discreet.domains import UniformMatroid
 from discreet.learners.set_selector import crowd
 from discreet.learners.set_selector.entrance import Entrance, Source
@@ -423,3 +425,70 @@ def test_a_forked_selector_is_refused() -> None:
                     refused = "forked" in str(error)
             os._exit(0 if refused else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise: no `Exception`."""
+
+
+@pytest.mark.parametrize("error", [Panic, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("count", [1, 3])
+def test_whatever_a_partition_raises_is_not_quoted_and_spends_nothing(
+    error: type[BaseException], count: int
+) -> None:
+    def read(number: int) -> Any:
+        raise error("0.777")
+
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    here_and_stopped = count == 1 and error is not Panic  # on the main thread, like Ctrl-C
+    with pytest.raises(error if here_and_stopped else ConfigError) as refusal:
+        selector.fit(Partitions(count, read))
+    if not here_and_stopped:
+        assert f"partition 0: it cannot be read ({error.__name__})" in str(refusal.value)
+        assert "0.777" not in str(refusal.value)
+        assert refusal.value.__cause__ is None
+    assert selector.fit(LIKES[:100]).people == 100
+
+
+@pytest.mark.parametrize("method", ["sampled", "telescoped", "greedy"])
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e308, -1e308])
+@pytest.mark.filterwarnings("error")
+def test_a_callable_is_worth_between_nothing_and_one_and_never_warns(method: str, odd: float) -> None:
+    said = [lambda chosen: 0.1 * len(chosen)] * 20
+    clipped = min(max(odd, 0.0), 1.0) if np.isfinite(odd) else 0.0
+    chosen = choice([*said, lambda chosen: odd], function=SetFunction, method=method)
+    assert chosen == choice([*said, lambda chosen: clipped], function=SetFunction, method=method)
+
+
+def test_threads_leave_the_filters_of_warnings_alone() -> None:
+    """They belong to the process: one thread would put back what another had just set."""
+
+    def inside() -> bool:
+        before = warnings.filters
+        with reading():
+            return warnings.filters is before
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(inside).result()
+
+
+def test_threads_that_read_people_show_no_warning() -> None:
+    class Loud:
+        def __array__(self, *arguments: Any, **named: Any) -> Any:
+            warnings.warn("0.777", stacklevel=1)
+            return np.ones(6)
+
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        choice(Partitions(3, lambda number: [Loud(), *LIKES[:10].tolist()]))
+    assert not shown
+
+
+def test_people_in_parts_cannot_be_taken_for_the_same_in_an_audit() -> None:
+    held = HeldRows((2, 3), elsewhere=True)
+    people = held.empty()
+    held.stay(people, [HeldPart(np.ones((2, 3), dtype=np.uint16))], in_place)
+    walk = GainPath(people, PresentChain(ClickModel()), np.ones(2), 2**16)
+    for attempt in (walk.copied, lambda: walk.differs(walk)):
+        with pytest.raises(ConfigError, match="stay in their parts"):
+            attempt()
