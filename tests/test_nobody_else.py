@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from discreet import ContextualBandit, Privacy, RunningSum, SetSelector, StateError
+from discreet import ContextualBandit, Privacy, RunningSum, SetMaximizer, SetSelector, StateError
 from discreet.arrivals import (
     ClickModel,
     ConcaveOverModular,
@@ -92,6 +92,18 @@ def test_one_broken_context_does_not_change_others_arms():
     here, there = (clinic().open_many(matrix).decisions[others] for matrix in (contexts, broken))
     assert len(set(here.tolist())) == 2
     assert np.array_equal(here, there)
+
+
+def test_one_broken_click_deletes_nobody_elses():
+    class Evil(np.float64):
+        def item(self, *places):
+            raise KeyboardInterrupt("0.777")
+
+    learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
+    mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
+    for clicks in (["0", "1", "x", "0.0"], np.array(["0", "1", "x", "0"]), [0, np.int8(1), Evil(1.0), 0.0]):
+        batch = Batch(0, 0, np.arange(4), clicks, NOTHING, Coins(bytes(16)))
+        assert mode.clicks(batch, slates).tolist() == [0, 1, -1, 0]
 
 
 # --- 2. WeightedCoverage: a person's worth depends on how many others were kept ---------------------------

@@ -81,7 +81,8 @@ def test_numbers_of_any_plain_kind_are_numbers() -> None:
     assert as_numbers(batch(plain, 7)).tolist() == [1.0, 2.5, 3.0, 4.0, 1.0, 5.0, 6.0]
     assert np.isnan(as_numbers(batch([None, "x", [1.0, 2.0], object()], 4))).all()
     assert as_floats([1.0, 2.0]).tolist() == [1.0, 2.0]  # type: ignore[union-attr]
-    assert as_floats("12") is None
+    assert as_floats("12") == 12.0  # a column that one person made text
+    assert as_floats("twelve") is None
 
 
 def test_callables_are_taken_and_anything_else_is_nobody() -> None:
@@ -97,3 +98,40 @@ def test_rows_of_a_family_are_in_its_range_and_single_ones_outside_are_refused()
     assert rows.tolist() == [[0.5, 1.0], [0.0, 0.0], [0.0, 0.0], [0.25, 0.75]]
     with pytest.raises(OutOfBounds, match="range of GraphCut"):
         as_people(batch([-0.777], single=True), GraphCut(((0, 1),)), 2)
+
+
+# --- one person's text makes everybody's numbers text ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "column",
+    [["1", " 0.5", "x", "2"], [b"1", b"0.5", b"\xff", b"2"], [1 + 0j, 0.5, 1j, 2], [1, "0.5", {}, 2]],
+)
+def test_numbers_that_one_entry_made_something_else_are_numbers_all_the_same(column: list[Any]) -> None:
+    wanted = [1.0, 0.5, np.nan, 2.0]
+    objects = np.array([*column, None], dtype=object)[:-1]
+    for people in (column, objects, objects[:, None], *([] if {} in column else [np.array(column)])):
+        assert np.array_equal(as_numbers(batch(people, 4)), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["U5", "S5", object])
+def test_truths_that_one_entry_made_text_count_as_one_and_zero(kind: Any) -> None:
+    rows = as_rows(batch(np.array([["True", "False"], ["x", "True"], ["TRUE", "false"]]).astype(kind), 3), 2)
+    assert rows[[0, 2]].tolist() == [[1.0, 0.0], [1.0, 0.0]]
+    assert not np.isfinite(rows[1]).all()
+
+
+def test_a_number_of_somebodys_own_kind_cannot_stop_others() -> None:
+    class Evil(np.float64):
+        def __float__(self) -> float:
+            raise KeyboardInterrupt("0.777")
+
+        def item(self, *places: Any) -> Any:
+            raise KeyboardInterrupt("0.777")
+
+    class Text(str):
+        def strip(self, *what: Any) -> str:
+            raise KeyboardInterrupt("0.777")
+
+    for evil in (Evil(1.0), [Evil(1.0)], Text("1"), np.array([Evil(1.0)], dtype=object)):
+        assert as_numbers(batch([0.5, evil, "0.25"], 3))[[0, 2]].tolist() == [0.5, 0.25]

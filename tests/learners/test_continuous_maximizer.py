@@ -416,3 +416,21 @@ def test_a_callable_is_not_read_back_from_a_file(tmp_path: Any) -> None:
     learner.detach()
     with pytest.raises(StateError, match="callable is not kept in files"):
         load(tmp_path / "state")
+
+
+@pytest.mark.parametrize("bound", ["auto", 0.01])
+@pytest.mark.filterwarnings("error")
+def test_a_gradient_that_is_too_long_for_floats_does_not_warn(bound: Any) -> None:
+    rows = np.full((300, 3), 0.5)
+    rows[[1, 100]] = 1e308
+    learner = ContinuousMaximizer(
+        UniformMatroid(3, 1),
+        300,
+        BOTH,
+        function=Gradient(lambda point, row: row, 3),
+        play="point",
+        bound=bound,
+        seed=1,
+    )
+    learner.replay(rows)
+    assert learner.clock == 300

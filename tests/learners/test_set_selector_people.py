@@ -1,7 +1,12 @@
 """Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or count twice."""
 
+import os
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,12 +26,14 @@ from discreet.arrivals import (
     WeightedCoverage,
 )
 from discreet.arrivals.chains import PresentChain, VoicesChain
+from discreet.arrivals.person import reading
 from discreet.domains import UniformMatroid
 from discreet.learners.set_selector import crowd
+from discreet.learners.set_selector.entrance import Entrance, Source
 from discreet.release.door import Door
 from discreet.release.gathering import HeldRows
 from discreet.release.gathering.gain_path import GainPath
-from discreet.release.gathering.parts import HeldPart
+from discreet.release.gathering.parts import HeldPart, in_place
 from discreet.release.sampled import SecretCoins
 
 BOTH = Privacy(1.0, 1e-6)
@@ -59,9 +66,9 @@ def frame() -> polars.DataFrame:
 def test_rows_come_in_partitions_lists_and_iterators(expected: dict[str, Any]) -> None:
     assert choice(LIKES.tolist()) == expected
     assert choice(iter(LIKES.tolist())) == expected
-    assert choice([LIKES[:1000], LIKES[1000:1001], LIKES[1001:]]) == expected
+    assert choice(Partitions.of([LIKES[:1000], LIKES[1000:1001], LIKES[1001:]])) == expected
     assert choice(Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])) == expected
-    assert choice([LIKES[:700], Partitions(1, lambda number: LIKES[700:])]) == expected
+    assert choice([Partitions.of([LIKES[:700]]), Partitions(1, lambda number: LIKES[700:])]) == expected
 
 
 def test_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
@@ -172,7 +179,7 @@ class Twice(Executor):
 
 
 def test_a_task_that_runs_twice_counts_once(expected: dict[str, Any]) -> None:
-    assert choice([LIKES[:1000], LIKES[1000:]], engine=Twice()) == expected
+    assert choice(Partitions.of([LIKES[:1000], LIKES[1000:]]), engine=Twice()) == expected
 
 
 def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
@@ -311,3 +318,177 @@ def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
         assert here.any()
         for walk in walks:
             walk.take(item)
+
+
+# --- one person does not decide how others are read ------------------------------------------------------
+
+
+def test_one_text_in_a_column_that_pandas_read_makes_nobody_of_one_person_only() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    lines = [",".join(NAMES), *(",".join(map(str, row)) for row in LIKES[:400].tolist())]
+    lines[8] = "x," + lines[8].partition(",")[2]
+    truths = [line.replace("1.0", "True").replace("0.0", "False") for line in lines]
+    rows = LIKES[:400].copy()
+    rows[7] = np.nan
+    for text in (lines, truths):
+        people = pandas.read_csv(StringIO("\n".join(text)))
+        assert choice(people) == choice(rows)
+        assert choice(people.to_numpy().tolist()) == choice(rows)
+        assert choice(people.to_numpy().astype("U5")) == choice(rows)
+
+
+def test_arrays_in_a_list_are_records_whatever_is_in_them() -> None:
+    """One ragged row makes an array of objects one-dimensional."""
+    even = np.array(LIKES[:50].tolist(), dtype=object)
+    ragged = np.array([*LIKES[:49].tolist(), [1.0]], dtype=object)
+    assert (even.ndim, ragged.ndim) == (2, 1)
+    assert choice([even, even])["people"] == choice([even, ragged])["people"] == 2
+    assert choice(Partitions.of([even, even]))["people"] == choice(Partitions.of([even, ragged]))["people"]
+    rows = np.concatenate([LIKES[:50], LIKES[:49], np.full((1, 6), np.nan)])
+    assert choice(Partitions.of([even, ragged])) == choice(rows)
+
+
+def test_a_checksum_has_a_key_of_its_own_in_every_choice() -> None:
+    """Without one, somebody could prepare rows that look the same: CRCs are linear."""
+    parts = Partitions.of([LIKES])
+    entrance = Entrance(ClickModel(), 6)
+    first, second = (
+        crowd.crowd_of(parts, entrance, in_place, is_local=True, has_cells=False).parts[0] for _ in range(2)
+    )
+    assert len(first.key) == 16
+    assert first.key != second.key
+    assert first.check != second.check
+    assert "key" not in repr(first)
+    assert sum(part.values[:, 0].sum() > 0 for part in first.held()) == 1  # the same rows are let in
+    changed = replace(first, source=Source(np.where(np.arange(3000)[:, None] == 1234, 1.0, LIKES)))
+    with pytest.raises(ConfigError, match="it changed"):
+        list(changed.held())
+
+
+class Rude:
+    """A person whose own type raises whatever is asked of it."""
+
+    @property
+    def __class__(self) -> Any:
+        raise KeyboardInterrupt("0.777")
+
+    def __getattr__(self, name: str) -> Any:
+        raise KeyboardInterrupt("0.777")
+
+
+class Unspoken(SetFunction):
+    """A callable whose value cannot be read."""
+
+    @property
+    def value(self) -> Any:
+        raise KeyboardInterrupt("0.777")
+
+
+def test_somebodys_own_type_cannot_stop_a_choice() -> None:
+    assert choice([Rude(), *LIKES[1:100].tolist()]) == choice([None, *LIKES[1:100].tolist()])
+    said = [lambda chosen: 0.1 * len(chosen)] * 20
+    nobody = choice([None, None, *said], function=SetFunction)
+    assert choice([Rude(), Unspoken(len), *said], function=SetFunction) == nobody
+
+
+class Iterated:
+    """Nothing but __iter__, which fails."""
+
+    def __iter__(self) -> Any:
+        yield lambda chosen: 0.0
+        raise ValueError("0.777")
+
+
+@pytest.mark.parametrize("function", [ClickModel, SetFunction])
+@pytest.mark.parametrize("make", [Iterated, lambda: iter(Iterated())])
+def test_whatever_people_are_read_from_is_not_quoted(function: Any, make: Callable[[], Any]) -> None:
+    with pytest.raises(ConfigError, match="stopped \\(ValueError\\)") as refusal:
+        choice(make(), function=function)
+    assert "0.777" not in str(refusal.value)
+    assert refusal.value.__cause__ is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_selector_is_refused() -> None:
+    for selector in (
+        SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel),
+        SetSelector.from_settings(SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel).settings),
+    ):
+        child = os.fork()
+        if child == 0:
+            refused = False
+            with suppress(BaseException):
+                try:
+                    selector.fit(LIKES[:20])
+                except StateError as error:
+                    refused = "forked" in str(error)
+            os._exit(0 if refused else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+class Panic(BaseException):
+    """As libraries in Rust raise: no `Exception`."""
+
+
+@pytest.mark.parametrize("error", [Panic, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("count", [1, 3])
+def test_whatever_a_partition_raises_is_not_quoted_and_spends_nothing(
+    error: type[BaseException], count: int
+) -> None:
+    def read(number: int) -> Any:
+        raise error("0.777")
+
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    here_and_stopped = count == 1 and error is not Panic  # on the main thread, like Ctrl-C
+    with pytest.raises(error if here_and_stopped else ConfigError) as refusal:
+        selector.fit(Partitions(count, read))
+    if not here_and_stopped:
+        assert f"partition 0: it cannot be read ({error.__name__})" in str(refusal.value)
+        assert "0.777" not in str(refusal.value)
+        assert refusal.value.__cause__ is None
+    assert selector.fit(LIKES[:100]).people == 100
+
+
+@pytest.mark.parametrize("method", ["sampled", "telescoped", "greedy"])
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e308, -1e308])
+@pytest.mark.filterwarnings("error")
+def test_a_callable_is_worth_between_nothing_and_one_and_never_warns(method: str, odd: float) -> None:
+    said = [lambda chosen: 0.1 * len(chosen)] * 20
+    clipped = min(max(odd, 0.0), 1.0) if np.isfinite(odd) else 0.0
+    chosen = choice([*said, lambda chosen: odd], function=SetFunction, method=method)
+    assert chosen == choice([*said, lambda chosen: clipped], function=SetFunction, method=method)
+
+
+def test_threads_leave_the_filters_of_warnings_alone() -> None:
+    """They belong to the process: one thread would put back what another had just set."""
+
+    def inside() -> bool:
+        before = warnings.filters
+        with reading():
+            return warnings.filters is before
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(inside).result()
+
+
+def test_threads_that_read_people_show_no_warning() -> None:
+    class Loud:
+        def __array__(self, *arguments: Any, **named: Any) -> Any:
+            warnings.warn("0.777", stacklevel=1)
+            return np.ones(6)
+
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        choice(Partitions(3, lambda number: [Loud(), *LIKES[:10].tolist()]))
+    assert not shown
+
+
+def test_people_in_parts_cannot_be_taken_for_the_same_in_an_audit() -> None:
+    held = HeldRows((2, 3), elsewhere=True)
+    people = held.empty()
+    held.stay(people, [HeldPart(np.ones((2, 3), dtype=np.uint16))], in_place)
+    walk = GainPath(people, PresentChain(ClickModel()), np.ones(2), 2**16)
+    for attempt in (walk.copied, lambda: walk.differs(walk)):
+        with pytest.raises(ConfigError, match="stay in their parts"):
+            attempt()

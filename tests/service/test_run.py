@@ -258,18 +258,41 @@ def test_what_is_no_number_says_nothing_and_a_column_of_lists_is_refused_without
         table.numbers(["b", "a"]), [[1, 0.5], [np.nan, np.nan], [3, np.nan]], equal_nan=True
     )
     assert table.texts("c") == ["[77.75]", "", "[]"]
-    with pytest.raises(ConfigError, match=r"column c must hold numbers, and holds List\(Float64\)") as caught:
+    with pytest.raises(ConfigError, match=r"column c must hold numbers, and holds List$") as caught:
         table.numbers(["c"])
     assert "77.75" not in str(caught.value)
 
 
 def test_a_log_that_is_broken_is_not_quoted(tmp_path: Path) -> None:
-    for content in (b"a,b\n1,2,Jane 77.75\n", b"a,b\n\xff77.75,2\n", b""):
-        (tmp_path / "log.csv").write_bytes(content)
-        with pytest.raises(ConfigError, match=r"cannot be read as \.csv") as caught:
-            read_log(tmp_path / "log.csv")
+    for name, content in (("log.csv", b""), ("log.parquet", b"a,b\n1,2,Jane 77.75\n")):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ConfigError, match=r"cannot be read as \.") as caught:
+            read_log(tmp_path / name)
         assert "77.75" not in str(caught.value)
         assert caught.value.__cause__ is None
+
+
+def test_one_broken_line_of_a_log_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    for line, wanted in (
+        (b"1,2,Jane", [1, 2]),
+        (b"\xff,2", [np.nan, 2]),
+        (b"1", [1, np.nan]),
+        (b"1,2", [1, 2]),
+    ):
+        (tmp_path / "log.csv").write_bytes(b"a,b\n3,4\n" + line + b"\n5,6\n")
+        found = read_log(tmp_path / "log.csv").numbers(["a", "b"])
+        assert np.array_equal(found, [[3, 4], wanted, [5, 6]], equal_nan=True)
+
+
+def test_columns_of_anything_are_read_entry_by_entry_and_their_fields_are_not_quoted() -> None:
+    odd = polars.DataFrame({"a": polars.Series([1.0, "0.5", object(), True], dtype=polars.Object)})
+    assert np.array_equal(LogTable(odd).numbers(["a"])[:, 0], [1, 0.5, np.nan, 1], equal_nan=True)
+    for kind in (polars.Enum(["Jane 77.75", "0.5"]), polars.Categorical, polars.Binary):
+        texts = polars.Series(["0.5", "Jane 77.75"]).cast(kind)
+        found = LogTable(polars.DataFrame({"a": texts})).numbers(["a"])[:, 0]
+        assert np.array_equal(found, [0.5, np.nan], equal_nan=True)
+    with pytest.raises(ConfigError, match=r"holds Struct$"):
+        LogTable(polars.DataFrame({"a": [{"Jane 77.75": 1}]})).numbers(["a"])
 
 
 # --- kills

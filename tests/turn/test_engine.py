@@ -522,9 +522,10 @@ def test_an_interrupt_at_any_call_leaves_a_learner_that_goes_on_and_counts_nobod
 
 
 @pytest.mark.parametrize(
-    "stops", [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError()]
+    "stops",
+    [ArithmeticError("odd"), OSError("gone"), StateError("ours"), MemoryError(), BaseException("panic")],
 )
-def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: Exception, tmp_path: Path) -> None:
+def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: BaseException, tmp_path: Path) -> None:
     """It might depend on what was drawn: drawing again would condition the noise."""
     path = tmp_path / "state"
     sums = stoppable(path)
@@ -544,6 +545,10 @@ def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: Exception
         with pytest.raises(StateError, match="cannot go on"):
             attempt()
     sums.detach()
+    kept = FileJournal(path).latest()
+    assert kept is not None
+    assert kept.failed
+    assert not kept.block  # nobody goes on from it: what people brought need not lie there
     with pytest.raises(StateError, match="failed after its noise was drawn"):
         discreet.load(path)
 

@@ -5,6 +5,7 @@ The worth of a growing set is the sum of its gains, kept beside what the family 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,8 @@ class Voice:
     """One person's own callable along a path: what entered the scores is what is remembered.
 
     A callable may answer differently when it is asked again; so answers are kept, those on top of the newest
-    set and those of the items that were taken. Whatever it raises, and whatever is no number, is worth 0.
+    set and those of the items that were taken. They are clipped to [0, 1]; whatever it raises, and whatever
+    is no finite number, is worth 0.
 
     >>> person = Voice(lambda chosen: 0.4 * len(chosen))
     >>> person.worths((), 3), person.worth((), 1), person.worths((1,), 3)
@@ -110,7 +112,8 @@ class Voice:
         if function is None:
             return 0.0
         items = np.array(sorted(set(chosen)), dtype=np.int64)
-        return asked_of(lambda: float(function(items)), 0.0)
+        worth = asked_of(lambda: float(function(items)), 0.0)
+        return min(max(worth, 0.0), 1.0) if isfinite(worth) else 0.0
 
 
 @dataclass(frozen=True)

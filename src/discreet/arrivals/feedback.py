@@ -19,6 +19,7 @@ from discreet.errors import OutOfBounds
 from discreet.turn.problem import Batch
 
 __all__ = [
+    "SCALARS",
     "as_callables",
     "as_floats",
     "as_numbers",
@@ -32,7 +33,7 @@ __all__ = [
 
 
 def as_floats(values: Any) -> Floats | None:
-    """Numbers as an array of floats; None if they are no numbers.
+    """One person's numbers as an array of floats; None if they are no numbers.
 
     Nothing warns: a warning would tell about a person.
     """
@@ -40,14 +41,14 @@ def as_floats(values: Any) -> Floats | None:
         return values
     if not _is_plain(values):
         with reading():
-            values = asked_of(lambda: np.array(values), None)
+            values = asked_of(lambda: _entry_by_entry(np.array(values)), None)
     elif not isinstance(values, np.ndarray):
         try:
             values = np.asarray(values)
         except Exception:
             return None
-    if values is not None and values.dtype.kind == "O":
-        values = _entry_by_entry(values)
+    if values is not None and values.dtype.kind in "USc":
+        values = asked_of(lambda: _entry_by_entry(values), None)
     if values is None or values.dtype.kind not in "biuf":
         return None
     if values.dtype == np.float64:
@@ -56,17 +57,40 @@ def as_floats(values: Any) -> Floats | None:
         return np.asarray(values.astype(np.float64))
 
 
-def _entry_by_entry(values: np.ndarray) -> Floats | None:
-    """Numbers that stand in an array of anything, as a frame has them once one cell is a text."""
+def _entry_by_entry(values: np.ndarray) -> np.ndarray:
+    """Numbers that stand in an array of anything, as a frame has them once one cell is a text.
+
+    Raises whatever an entry raises, and if one is no number.
+    """
+    if values.dtype.kind in "biuf":
+        return values
     found = np.empty(values.size)
     for place, entry in enumerate(values.reshape(-1).tolist()):
-        if type(entry) not in (int, float, bool) and not issubclass(type(entry), np.number | np.bool_):
-            return None
-        try:
-            found[place] = float(entry)
-        except (OverflowError, TypeError, ValueError):
-            return None
+        found[place] = _number(entry)
     return found.reshape(values.shape)
+
+
+_TRUTHS = {"true": 1.0, "false": 0.0}
+
+
+def _number(entry: Any) -> float:
+    """What an entry stands for; an error if it is no number.
+
+    One person's text makes a whole column text: what others' numbers were written as is read back.
+    """
+    kind = type(entry)
+    if issubclass(kind, str | bytes):
+        text = (entry.decode() if issubclass(kind, bytes) else entry).strip().lower()
+        return _TRUTHS[text] if text in _TRUTHS else float(text)
+    if issubclass(kind, complex | np.complexfloating) and entry.imag == 0:
+        return float(entry.real)
+    if not issubclass(kind, int | float | np.integer | np.floating | np.bool_):
+        raise TypeError
+    return float(entry)
+
+
+SCALARS = frozenset(np.sctypeDict.values()) - {np.object_}
+"""The kinds of NumPy's own scalars: a kind that somebody made from them may run their code."""
 
 
 def _is_plain(values: Any) -> bool:
@@ -76,7 +100,7 @@ def _is_plain(values: Any) -> bool:
         return bool(values.dtype.kind != "O")
     if kind is list or kind is tuple:
         return all(type(value) in (float, int, np.float64) for value in values)
-    return kind in (float, int, bool) or issubclass(kind, np.generic)
+    return kind in (float, int, bool) or kind in SCALARS
 
 
 def as_rows(batch: Batch, width: int) -> Floats:
@@ -105,8 +129,8 @@ def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
     if matrix.dtype.kind not in "US":
         return None
     for place, entry in np.ndenumerate(matrix):
-        with suppress(ValueError):
-            found[place] = float(entry)
+        with suppress(ValueError):  # also of bytes that are no text
+            found[place] = _number(entry)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from discreet.turn.signals import deliver
 
-__all__ = ["asked_of", "reading"]
+__all__ = ["asked_of", "quietly", "reading"]
 
 Answer = TypeVar("Answer")
 
@@ -32,13 +32,26 @@ class _AskedTwice(BaseException):
 @contextmanager
 def reading() -> Iterator[None]:
     """Read people's own code: signals wait until the end of it, warnings are not shown."""
+    if current_thread() is not main_thread():  # signals are delivered to the main thread only
+        yield
+        return
+    with quietly(), _signals_held():
+        yield
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Show no warning: it would tell about a person.
+
+    Filters belong to the whole process, and threads that change them leave each other's behind: so only the
+    main thread does, for those too that work for it meanwhile.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a warning would tell about a person
-        if current_thread() is not main_thread():  # signals are delivered to the main thread only
-            yield
-            return
-        with _signals_held():
-            yield
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager

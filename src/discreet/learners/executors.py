@@ -14,9 +14,11 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from threading import current_thread, main_thread
 from typing import Any
 
 from discreet.arrays import Integers
+from discreet.arrivals.person import quietly
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.gathering.parts import Runner
 
@@ -39,8 +41,18 @@ def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failur
         return task(part)
     except DiscreetError as error:  # names fields and rules, never values
         return _Failure(str(error))
-    except Exception as error:  # a foreign text may hold a person's data
+    except BaseException as error:  # a foreign text may hold a person's data
+        _let_interrupts_through(error)
         return _Failure(f"it cannot be read ({type(error).__name__})")
+
+
+def _let_interrupts_through(error: BaseException) -> None:
+    """Ctrl-C comes to the main thread only: elsewhere, whatever is raised is of the code that runs there.
+
+    Not everything foreign is an `Exception`: what a library in Rust panics with is none.
+    """
+    if isinstance(error, KeyboardInterrupt | SystemExit) and current_thread() is main_thread():
+        raise error
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,10 @@ class Crew:
 
     def __call__(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         """One answer a part, in their order; an error names the first part that has none."""
+        with quietly():  # for the threads of this process too, which cannot do it themselves
+            return self._asked(task, parts)
+
+    def _asked(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         futures = {number: self.executor.submit(_attempted, task, part) for number, part in enumerate(parts)}
         answers: dict[int, Integers] = {}
         try:
@@ -67,7 +83,8 @@ def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
     which = f"partition {number} ({name})" if name else f"partition {number}"
     try:
         found = result()
-    except Exception as error:
+    except BaseException as error:
+        _let_interrupts_through(error)
         raise StateError(
             f"{which} was lost with its workers ({type(error).__name__}): see that they stay up"
         ) from None

@@ -12,6 +12,7 @@ import numpy as np
 import polars
 
 from discreet.arrays import Floats
+from discreet.arrivals.feedback import as_floats
 from discreet.errors import ConfigError
 
 __all__ = ["LogTable", "read_log", "read_numbers"]
@@ -55,10 +56,15 @@ class LogTable:
     def _column_of_numbers(self, name: str) -> Floats:
         column = self._frame[name]
         kind = column.dtype
-        if kind == polars.String:
-            column = column.str.strip_chars()
+        if kind == polars.Object:  # as one odd cell makes it
+            entries = [as_floats(value) for value in column.to_list()]
+            return np.array([np.nan if e is None or e.shape else float(e) for e in entries], dtype=np.float64)
+        if kind in (polars.String, polars.Categorical, polars.Enum, polars.Binary):
+            column = column.cast(polars.String, strict=False).str.strip_chars()
         elif not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
-            raise ConfigError(f"the log's column {name} must hold numbers, and holds {kind}")
+            # Without what it is made of: fields and categories may be people's.
+            holds = kind.base_type().__name__
+            raise ConfigError(f"the log's column {name} must hold numbers, and holds {holds}")
         numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
         return np.asarray(numbers.to_numpy(), dtype=np.float64)
 
@@ -79,7 +85,8 @@ def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars
         if path.suffix == ".parquet":
             columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
             return polars.read_parquet(path, columns=columns)
-        return polars.read_csv(path, infer_schema=False)
+        # One person's line, too long or no text, must not refuse everybody's.
+        return polars.read_csv(path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy")
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except (OSError, polars.exceptions.PolarsError) as error:

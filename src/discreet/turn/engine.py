@@ -179,9 +179,9 @@ class Engine:
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
             public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
-        except BusyError:  # like an interrupt: it comes from outside and knows nothing of the draw
-            raise
-        except Exception:
+        except (BusyError, KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise  # they come from outside, and know nothing of the draw
+        except BaseException:
             if door.opened:
                 self._fail(RoundsState(clock, tally=tally))
             raise
@@ -222,7 +222,8 @@ class Engine:
     def _fail(self, rounds: RoundsState) -> None:
         self._failed = True
         with suppress(Exception):  # the error that led here is the one to be seen
-            self._journal.commit(replace(self.snapshot(rounds), failed=True))
+            # Nobody goes on from here, so what people brought is not kept either.
+            self._journal.commit(replace(self.turn, block={}, rounds=rounds, failed=True))
 
     def _take(self, turn: Turn) -> None:
         for value in turn.public.values():

@@ -142,8 +142,9 @@ class Boosted(PointMode):
         return {"gradient": self.gradient.gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        for _, rows in self.people(batch):
-            self._add(public, block, rows)
+        with np.errstate(all="ignore"):  # a warning would tell about a person
+            for _, rows in self.people(batch):
+                self._add(public, block, rows)
 
     def _add(self, public: State, block: Block, rows: Floats) -> None:
         if "lengths" in block:
@@ -170,8 +171,7 @@ class Boosted(PointMode):
         """The bin of each gradient's length: 0 for the longest, −1 for none at all."""
         norm = 1 if self.settings.privacy.pure else 2
         lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self._longest**2
-        with np.errstate(all="ignore"):
-            bins = np.floor(-2 * np.log2(lengths))
+        bins = np.floor(-2 * np.log2(lengths))
         return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, BINS - 1), -1).astype(np.int64)
 
     def release(

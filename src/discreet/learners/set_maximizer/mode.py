@@ -1,14 +1,15 @@
 """What the modes of `SetMaximizer` share: who comes in, and the gains of items on top of a slate."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
-from discreet.arrivals.feedback import as_callables, as_numbers, as_people
-from discreet.arrivals.person import asked_of, reading
+from discreet.arrivals.feedback import SCALARS, as_callables, as_numbers, as_people
+from discreet.arrivals.person import reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import OutOfBounds
 from discreet.learners.labels import item_numbers, labels_of
@@ -22,8 +23,6 @@ __all__ = ["ConstantSlate", "SetMode"]
 
 People = Floats | list[SetFunction | None]
 """Rows for a family of set functions, or one callable a person."""
-NO_ITEM = object()
-"""What is no item, whatever items are called."""
 CHUNK = 256
 """How many people's gains are held at once, where no fused pass exists."""
 
@@ -114,8 +113,11 @@ class SetMode(Problem):
         """The number of an item, −1 for none, −2 for something else."""
         if click is None:
             return -1
-        if issubclass(type(click), np.generic):
-            click = asked_of(click.item, NO_ITEM)  # anybody may bring a scalar of a class of their own
+        if type(click) in SCALARS:
+            click = click.item()
+        if type(click) is str and click not in self.numbers:  # as in a column that one person made text
+            with suppress(ValueError):
+                click = float(click)
         if type(click) is float and click.is_integer():  # as in a column with missing values
             click = int(click)
         if type(click) not in (str, int):

@@ -5,11 +5,15 @@
     callables                                 asked one by one, on this machine
     files, `Partitions`, lists of these       read where they are; held if that is here and there is room
 
+Which of these a list is follows from the types in it, never from what a person brought: arrays in a list are
+records, unless `Partitions.of` says otherwise (one ragged row would make a partition's array look like one).
 Files and partitions are read once to count people and to see that all can be read, before anything is spent.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +23,7 @@ import numpy as np
 from discreet import require
 from discreet.arrivals.chains import Voice
 from discreet.arrivals.feedback import as_rows
+from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.learners.set_selector.entrance import (
@@ -50,6 +55,8 @@ class Partitions:
     >>> halves = Partitions(2, lambda number: np.full((3, 2), number))
     >>> halves.read(1).tolist()
     [[1, 1], [1, 1], [1, 1]]
+    >>> Partitions.of([np.zeros((3, 2)), np.ones((4, 2))]).count
+    2
     """
 
     count: int
@@ -59,6 +66,22 @@ class Partitions:
         require.whole("count", self.count)
         if not callable(self.read):
             raise ConfigError("read must be a function that gives the people of the partition of a number")
+
+    @classmethod
+    def of(cls, parts: Iterable[Any]) -> "Partitions":
+        """Each of these is a partition: arrays of rows, frames, paths of files."""
+        given = _Given(tuple(parts))
+        return cls(len(given.parts), given)
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Partitions that are there already."""
+
+    parts: tuple[Any, ...] = field(repr=False)
+
+    def __call__(self, number: int) -> Any:
+        return self.parts[number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +134,7 @@ def _some(crowd: Crowd) -> Crowd:
 def _in_memory(rows: Any) -> Any:
     if isinstance(rows, np.ndarray) and rows.ndim:
         return rows
-    try:
-        return list(rows)
-    except TypeError:
-        raise ConfigError("people must be one record each: an array, a frame, or a list") from None
+    return _everyone(rows, "people must be one record each: an array, a frame, or a list")
 
 
 # --- partitions ------------------------------------------------------------------------------------------
@@ -122,26 +142,39 @@ def _in_memory(rows: Any) -> Any:
 
 def _sources(people: Any) -> list[Source] | None:
     """Where each partition is; None if people did not come in partitions."""
-    if isinstance(people, list | tuple) and people and all(_is_partition(part) for part in people):
-        return [source for part in people for source in _sources(part) or [Source(part)]]
     if isinstance(people, str | Path):
         # By its full path: a worker may stand in another folder.
         return [Source(Path(people).absolute(), Path(people).name)]
     if isinstance(people, Partitions):
+        if isinstance(people.read, _Given):  # each is sent by itself
+            return _sources_of(people.read.parts)
         return [Source(number, make=people.read) for number in range(people.count)]
+    if type(people) is list or type(people) is tuple:
+        with reading():
+            are_partitions = bool(people) and all(asked_of(partial(_is_partition, p), False) for p in people)
+        return _sources_of(people) if are_partitions else None
     return None
 
 
+def _sources_of(parts: Sequence[Any]) -> list[Source]:
+    found: list[Source] = []
+    for part in parts:
+        several = issubclass(type(part), str | Path | Partitions)
+        found += (_sources(part) or []) if several else [Source(part)]
+    return found
+
+
 def _is_partition(part: Any) -> bool:
-    if isinstance(part, str | Path | Partitions):
-        return True
-    is_frame = hasattr(part, "to_numpy") and hasattr(part, "columns")
-    return is_frame or (isinstance(part, np.ndarray) and part.ndim == 2)
+    """By its type alone: whatever else is asked of it might be a person's own code."""
+    kind = type(part)
+    is_frame = hasattr(kind, "to_numpy") and hasattr(kind, "columns")
+    return is_frame or issubclass(kind, str | Path | Partitions)
 
 
 def _surveyed(sources: list[Source], entrance: Entrance, run: Runner, is_local: bool) -> Crowd:
+    key = os.urandom(16)
     try:
-        found = run(Survey(entrance), sources)
+        found = run(Survey(entrance, key), sources)
     except StateError:
         raise
     except DiscreetError as error:
@@ -149,7 +182,7 @@ def _surveyed(sources: list[Source], entrance: Entrance, run: Runner, is_local: 
     counts = [int(count) for count, _ in found]
     firsts = np.concatenate([[0], np.cumsum(counts)]).tolist()
     parts = [
-        SourcePart(source, entrance, first, count, int(check))
+        SourcePart(source, entrance, first, count, int(check), key)
         for source, first, (count, check) in zip(sources, firsts, found, strict=False)
     ]
     total = sum(counts)
@@ -164,12 +197,25 @@ def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
     while True:
         try:
             chunk = list(islice(people, CHUNK))
-        except Exception as error:  # its text may hold a person's data
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # its text may hold a person's data
             kind = type(error).__name__
             raise ConfigError(f"the iterator of people stopped ({kind}): nothing was spent") from None
         if not chunk:
             return
         yield chunk
+
+
+def _everyone(people: Any, otherwise: str) -> list[Any]:
+    """All at once; `ConfigError` with this text if there is nothing to go through."""
+    if isinstance(people, str | bytes):
+        raise ConfigError(otherwise)
+    try:
+        each = iter(people)
+    except Exception:
+        raise ConfigError(otherwise) from None
+    return [person for chunk in _chunks(each) for person in chunk]
 
 
 def _chunks_of_numbers(people: Iterator[Any], entrance: Entrance) -> Iterator[Any]:
@@ -203,11 +249,14 @@ class _Voices:
 
 def voices_of(people: Any) -> Crowd:
     """People who bring a callable each; whoever brings something else is worth nothing."""
-    if isinstance(people, str | bytes) or not isinstance(people, Iterable):
-        raise ConfigError("people must be one callable each, in a list")
-    everyone = list(people)
+    everyone = _everyone(people, "people must be one callable each, in a list")
     voices = np.empty(len(everyone), dtype=object)
-    for place, person in enumerate(everyone):
-        function: Any = person.value if isinstance(person, SetFunction) else person
-        voices[place] = Voice(function if callable(function) else None)
+    with reading():
+        for place, person in enumerate(everyone):
+            voices[place] = Voice(asked_of(partial(_function_of, person), None))
     return _some(Crowd(len(everyone), [_Voices(voices)], in_place, in_place, is_held=False))
+
+
+def _function_of(person: Any) -> Any:
+    function = person.value if issubclass(type(person), SetFunction) else person
+    return function if callable(function) else None

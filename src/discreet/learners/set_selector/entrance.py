@@ -3,9 +3,9 @@
 Everything here runs where the people are: on this machine, or on the worker that reads a partition.
 """
 
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,20 @@ class Entrance:
         return people.values
 
 
-def _crc(values: Integers, check: int) -> int:
-    return zlib.crc32(values.tobytes(), check)
+class _Check:
+    """A checksum of quantised rows: nobody can prepare two rows for which it is the same without its key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._hash = blake2b(key=key, digest_size=7)
+
+    def add(self, values: Integers) -> None:
+        """Some more rows."""
+        self._hash.update(values.tobytes())
+
+    @property
+    def number(self) -> int:
+        """Of all rows so far; it fits into the integers that tasks answer with."""
+        return int.from_bytes(self._hash.digest(), "big")
 
 
 def _batch(chunk: Any, first: int) -> Batch:
@@ -145,6 +157,8 @@ class SourcePart:
     first: int
     count: int
     check: int | None = field(repr=False)
+    key: bytes = field(default=b"", repr=False)
+    """Of the checksum, new for every choice."""
 
     @property
     def name(self) -> str:
@@ -160,13 +174,13 @@ class SourcePart:
 
     def held(self) -> Iterator[HeldPart]:
         """Quantised rows, some thousands at a time."""
-        check, first = 0, self.first
+        check, first = _Check(self.key), self.first
         for batch in batches(self.rows()):
             values = self.entrance.quantised(batch.feedback)
-            check = _crc(values, check)
+            check.add(values)
             yield HeldPart(values, first)
             first += len(values)
-        if self.check is not None and check != self.check:
+        if self.check is not None and check.number != self.check:
             raise ConfigError(CHANGED)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
@@ -180,13 +194,14 @@ class Survey:
     """A task: how many people a source has, and a checksum of what they bring."""
 
     entrance: Entrance
+    key: bytes = field(repr=False)
 
     def __call__(self, source: Source) -> Integers:
         rows = source.read(self.entrance)
-        check = 0
+        check = _Check(self.key)
         for batch in batches(rows):
-            check = _crc(self.entrance.quantised(batch.feedback), check)
-        return np.array([len(rows), check], dtype=np.int64)
+            check.add(self.entrance.quantised(batch.feedback))
+        return np.array([len(rows), check.number], dtype=np.int64)
 
 
 def whole(part: SourcePart) -> Integers:

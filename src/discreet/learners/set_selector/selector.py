@@ -16,7 +16,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
-from discreet.errors import BudgetError, ConfigError
+from discreet.errors import BudgetError, ConfigError, StateError
 from discreet.learners.executors import crew
 from discreet.learners.labels import Label, labels_of
 from discreet.learners.learner import JournalLike, privacy_settings
@@ -29,6 +29,7 @@ from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.learners.set_selector.telescoped import Telescoped
 from discreet.release.gathering.parts import Runner
+from discreet.release.randomness import this_process
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING, Batch
 
@@ -168,6 +169,7 @@ class SetSelector:
         )
         self._journal = journal
         self._engine = engine
+        self._process = this_process()
         self._once = Lock()
         """Taken by the one choice that there is."""
 
@@ -178,7 +180,7 @@ class SetSelector:
         """The selector with these settings."""
         selector = cls.__new__(cls)
         selector.settings, selector._journal, selector._engine = settings, journal, engine
-        selector._once = Lock()
+        selector._process, selector._once = this_process(), Lock()
         return selector
 
     def fit(self, people: Any, *, columns: Sequence[str] | None = None) -> Chosen:
@@ -188,12 +190,18 @@ class SetSelector:
         ----------
         people
             An array of rows, a Polars or pandas frame, a list of records, an iterator of them (read once), or
-            a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of arrays, frames and
-            paths, one a partition. All partitions are read before anything is spent.
+            a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of frames and paths,
+            one a partition. Arrays are partitions if `Partitions.of` says so, and records if they come in a
+            list. All partitions are read before anything is spent. A file is read more safely from its path
+            than by pandas, which lets one odd cell decide how the others of its column are read.
         columns
             Which columns of frames and files make up a record, in order. Without it they are named as the
             items' `labels`, or are all there are.
         """
+        if this_process() != self._process:
+            raise StateError(
+                "this selector was forked: two copies would spend one budget twice; make one in each process"
+            )
         if not self._once.acquire(blocking=False):
             raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
         drawn = False

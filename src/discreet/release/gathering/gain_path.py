@@ -22,8 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, kernels
-from discreet.release.gathering.held_rows import HeldRows
+from discreet.release.gathering.held_rows import Held, HeldRows
 from discreet.release.gathering.parts import Part
 from discreet.release.sampled import GivenCoins, SecretCoins
 
@@ -107,12 +108,19 @@ class GainPath:
 
     def copied(self) -> "GainPath":
         """The same people as they are now, before the first step: for audits."""
-        held = Gathered(self._gathered.gathering, self._gathered.values.copy())
+        held = Gathered(self._gathered.gathering, self._held.copy())
         return GainPath(held, self._chain, self._prices, self.levels)
 
     def differs(self, other: "GainPath") -> Integers:
         """Which people are not the same in both."""
-        return np.flatnonzero((self._gathered.values != other._gathered.values).any(axis=1))
+        return np.flatnonzero((self._held != other._held).any(axis=1))
+
+    @property
+    def _held(self) -> Integers:
+        """The rows of all people, who must be held here: an audit that misses some would see nothing."""
+        if isinstance(self._gathered, Held) and self._gathered.staying:
+            raise ConfigError("people who stay in their parts cannot be compared: audit people who are held")
+        return self._gathered.values
 
     def begin(self, kept: GivenCoins | SecretCoins | Mask) -> None:
         """Start with the people whom coins, or a mask, keep, and with the empty set."""
