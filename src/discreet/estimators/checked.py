@@ -137,7 +137,8 @@ def as_classes(values: Any, classes: Any) -> Any:
         return np.array(each, dtype=np.float64).reshape(found.shape)
     if found.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
         found = each_number(found)  # one label made an array of numbers one of texts
-    places = np.full(np.shape(found), np.nan)
+    assert found is not None
+    places = np.full(found.shape, np.nan)
     with reading():
         for number, label in enumerate(labels):
             places[found == label] = number
