@@ -31,9 +31,10 @@ def test_sparse_rows_are_rows() -> None:
 
     dense = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
     parts = [list(Samples(matrix, [1.0, 2.0, 3.0])[1:].dense(1)) for matrix in (dense, csr_matrix(dense))]
-    assert all(
-        np.array_equal(a, b) for one, two in zip(*parts, strict=True) for a, b in zip(one, two, strict=True)
-    )
+    assert [len(part) for part in parts] == [2, 2]
+    for one, two in zip(*parts, strict=True):
+        assert np.array_equal(one.features, two.features)
+        assert np.array_equal(one.targets, two.targets)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from discreet.lab.regression import Regression
 from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.release.door import Door
-from discreet.release.gathering import OneChoice
+from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words
 from discreet.turn.coins import Coins
@@ -259,6 +259,27 @@ def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(setti
     with weakened():
         found = measured_costs(case, pairs=60, seed=0, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+@pytest.mark.parametrize("kind", [OneChoice, Gram, Rows])
+def test_one_release_of_many_in_a_turn_with_too_little_noise_is_caught(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Added up over a turn of many passes, half the noise of its small parts would not show."""
+
+    def make(**more: Any) -> Any:
+        return made(**({"method": "passes", "privacy": Privacy(1000.0, 1e-6)} | more))
+
+    def person(generator: np.random.Generator) -> Any:
+        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(generator.choice([-1.0, 1.0]))
+
+    case, honest = Case("streaming", make, person), kind.unit_sensitivity
+    assert audit_transcript(case, pairs=3, seed=1).largest_cost_over_charge > 0.99
+    monkeypatch.setattr(kind, "unit_sensitivity", lambda self, norm: honest(self, norm) / 2)
+    found = measured_costs(case, pairs=20, seed=1, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1.1
+    with pytest.raises(AssertionError, match="times what is charged"):
+        audit_transcript(case, pairs=found.pairs, seed=1)
 
 
 # --- one sample among many

@@ -2,7 +2,8 @@
 
 All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and `Door.select_path`. One
 run passes a `RecordingDoor`, which notes every integer vector and every table of weights; another is sent
-through the same released transcript by a `ForcedDoor`, which adds up what the difference costs.
+through the same released transcript by a `ForcedDoor`, which adds up what the difference costs, and compares
+each release with noise with its own price.
 
 Guarantee   docs/guarantees/turn.md, Theorem 4
 """
@@ -20,6 +21,7 @@ import numpy as np
 from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge
 from discreet.release.door import Door
+from discreet.release.gathering.base import Gathered
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
@@ -57,6 +59,8 @@ class Tape:
     passages: list[Passage] = field(default_factory=list)
     position: int = 0
     costs: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    alone: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """By measure: the largest cost over charge of one release with noise, which a turn of many would hide."""
 
     def recording(self, words: Words, reserved: Charge, index: int) -> "RecordingDoor":
         """A door that notes what passes."""
@@ -136,11 +140,21 @@ class ForcedDoor(Door):
         super().__init__(words, reserved, index)
         self._tape = tape
         self._pure = reserved.measure == "pure"
+        self._newest = 0.0
+
+    def add_noise(self, noise: Noise, gathered: Gathered) -> Integers:
+        released = super().add_noise(noise, gathered)
+        charge = noise.charge(gathered.gathering.sensitivity(noise.norm))
+        if self._newest > 0:
+            ratio = self._newest / charge.amount if charge.amount > 0 else inf
+            self._tape.alone[charge.measure] = max(self._tape.alone[charge.measure], ratio)
+        return released
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         passage = self._tape.next(self.index, noise)
         moved = [int(one) - int(two) for one, two in zip(passage.exact, exact, strict=True)]
-        self._tape.costs[self.index] += noise_cost(noise, moved)
+        self._newest = noise_cost(noise, moved)
+        self._tape.costs[self.index] += self._newest
         released: Integers = passage.released.copy()
         return released
 

@@ -8,7 +8,8 @@ Along it the privacy loss is a function of the two streams' integers alone, so i
     a draw       b²/8 (zCDP) or b (pure)                   b: the range of the log-ratios of the two tables
     a path       |log-ratio| of its likelihoods (pure)     the changed people's coins averaged out
 
-and compared with the charge after every turn, in the measure of the step that people are in. Cohorts that the
+and compared with the charge after every turn, in the measure of the step that people are in; each release
+with noise also with its own price, because a turn of many hides one that costs too much. Cohorts that the
 changed people are not in must show no difference at all, and everything visible must be the same in both
 runs; under joint privacy, where a person's context may decide what they are given, all but the changed
 people's own decisions. People are hostile, react to decisions, answer late or never (neighbours.py);
@@ -98,14 +99,18 @@ def _cost_over_charge(pair: Neighbours, *, wild: bool) -> float:
     steps = pair.live(forced, noted(there), replaced=True)
     assert here == there, f"{name}: something visible depends on a person other than by the door"
     assert tape.position == len(tape.passages), f"{name}: the number of draws depends on data"
-    return _worst(name, steps, tape.costs, set(pair.changed))
+    changed = set(pair.changed)
+    alone = (ratio / _group(measure, changed) for measure, ratio in tape.alone.items())
+    return max(_worst(name, steps, tape.costs, changed), *alone, 0.0)
+
+
+def _group(measure: str, changed: set[int]) -> int:
+    """How many times a charge so many changed rounds may cost: pure so many, zCDP the square of that."""
+    return len(changed) if measure == "pure" else len(changed) ** 2
 
 
 def _worst(name: str, steps: Steps, costs: dict[int, float], changed: set[int]) -> float:
-    """Costs against charges, after every turn: everyone's add up, each cohort's stands alone.
-
-    With several changed rounds, group privacy: a pure charge so many times, a zCDP charge the square of that.
-    """
+    """Costs against charges, after every turn: everyone's add up, each cohort's stands alone."""
     own = set()
     for begin, step in steps:
         if any(begin <= round < begin + step.rounds for round in changed):
@@ -117,9 +122,8 @@ def _worst(name: str, steps: Steps, costs: dict[int, float], changed: set[int]) 
         cost, account = costs.get(index, 0.0), (step.cohort, step.charge.measure)
         if step.cohort is not None and step.cohort not in own:
             assert cost == 0, f"{name}: release {index} shows a person of another cohort"
-        group = len(changed) if step.charge.measure == "pure" else len(changed) ** 2
         due[account] += cost
-        paid[account] += step.charge.amount * group
+        paid[account] += step.charge.amount * _group(step.charge.measure, changed)
         if due[account] > 0:
             worst = max(worst, due[account] / paid[account] if paid[account] > 0 else inf)
     return worst

@@ -13,6 +13,10 @@ for, features that are not finite numbers are refused with an error, which depen
 before, one sample at a time. A target that is no finite number, or a label that is no class, is that person's
 alone: the sample says nothing. How many samples there are is public.
 
+A weight must follow from the person's own sample: weights that read others' (class_weight="balanced", shares
+of a sum, boosting) and resampling that repeats a person (bootstraps) are not covered by the guarantee. Lists
+of labels and targets are read one by one; in an array that the caller makes of them, one may change all.
+
 Guarantee   docs/guarantees/streaming.md
 """
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import as_numbers_anyway, each_apart, each_number
+from discreet.arrivals.feedback import each_apart, each_number
 from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
 
@@ -56,7 +56,8 @@ def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
     # Converting may run people's own code: what it raises is told as no more than that there are no numbers.
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found, wrong = asked_of(lambda: _attempted(estimator, data, checks), (None, ValueError(NO_NUMBERS)))
+        nothing: tuple[Any, Exception | None] = (None, ValueError(NO_NUMBERS))
+        found, wrong = asked_of(lambda: _attempted(estimator, data, checks), nothing)
     for warning in warned:
         if _is_harmless(str(warning.message)):
             warnings.warn(str(warning.message), warning.category, stacklevel=3)
@@ -135,7 +136,8 @@ def as_classes(values: Any, classes: Any) -> Any:
             each = [asked_of(partial(_place, entry, labels), np.nan) for entry in found.reshape(-1).tolist()]
         return np.array(each, dtype=np.float64).reshape(found.shape)
     if found.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
-        found = as_numbers_anyway(found)  # one label made an array of numbers one of texts
+        found = each_number(found)  # one label made an array of numbers one of texts
+    assert found is not None
     places = np.full(found.shape, np.nan)
     with reading():
         for number, label in enumerate(labels):

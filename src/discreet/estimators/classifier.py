@@ -26,7 +26,8 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         The classes, two or more. A parameter without default, because which classes occur is something about
         the people.
     epsilon, delta, feature_range, p, radius, weight_bound, horizon
-        As for `PrivateStreamingRegressor`.
+        As for `PrivateStreamingRegressor`; weights that balance classes read everybody's labels, and are not
+        covered by the guarantee.
     method, bound, pace, curvature, block, seed
         As for `PrivateStreamingRegressor`.
 

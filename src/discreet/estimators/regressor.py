@@ -32,7 +32,9 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius. "auto": 3
         for streams, whose noise grows with it, and 30 for many passes, which do not mind.
     weight_bound
-        The largest `sample_weight` that counts, a public number; larger ones count as it.
+        The largest `sample_weight` that counts, a public number; larger ones count as it, and those that are
+        no number of at least 0 as 0. A weight must follow from the person's own sample: balanced classes,
+        normalised weights, boosting and bootstraps that repeat a person are not covered by the guarantee.
     horizon
         How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
     method, bound, pace, curvature, block
