@@ -31,7 +31,7 @@ __all__ = [
     "wrong_types_are_refused",
 ]
 
-EVERY = 17
+EVERY = 31
 """How many statements lie between kills."""
 
 
