@@ -381,7 +381,7 @@ def clicked(learner: SetMaximizer, click: Any) -> int:
     """The item that one answer names, if the round shows the first items in their order."""
     mode = mode_of(learner)
     batch = Batch(0, 0, np.array([0]), [click], NOTHING, Coins(bytes(16)))
-    return int(mode.clicks(batch, np.arange(learner.settings.slots)[None])[0])
+    return int(mode.clicks(learner.snapshot().public, batch, np.arange(learner.settings.slots)[None])[0])
 
 
 def test_labels_name_clicks_and_slates() -> None:
@@ -398,7 +398,12 @@ def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
     assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(7), 7.0)] == [0, 1, 2, -1, 2, 2]
     mode = mode_of(products)
     many = Batch(0, 0, np.arange(4), np.array([2, 0, 7, 1]), NOTHING, Coins(bytes(16)))
-    assert mode.clicks(many, np.zeros((4, 2), dtype=int)).tolist() == [0, 1, 2, -1]
+    assert mode.clicks(products.snapshot().public, many, np.zeros((4, 2), dtype=int)).tolist() == [
+        0,
+        1,
+        2,
+        -1,
+    ]
     names = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")
     assert [clicked(names, click) for click in (0, 1, 2, "0")] == [-1] * 4
     with pytest.raises(OutOfBounds, match="by its label"):

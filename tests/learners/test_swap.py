@@ -154,24 +154,29 @@ def test_the_state_stays_small_whatever_is_tried() -> None:
 def test_climbing_exchanges_what_is_surely_better_only() -> None:
     belief = Belief.before(4, slots=2, interest=0.1)
     belief = belief.with_cells([], np.array([0.1, 0.2, 0.3, 0.3]), np.array([1e-6, 1e-6, 1e-6, 1.0]))
-    anchor = climbed(belief.with_interest(), np.array([0, 1]), steps=10, caution=0.5)
+    anchor = climbed(belief.with_interest(), np.array([0, 1]), np.ones(4, dtype=bool), steps=10, caution=0.5)
     assert set(anchor.slate.tolist()) == {1, 2}
-    trials = priced(belief, anchor, rounds=4000, ahead=1e5, reward_variance=None, noise_variance=2.0)
+    everything = np.ones(4, dtype=bool)
+    trials = priced(
+        belief, anchor, everything, rounds=4000, ahead=1e5, reward_variance=None, noise_variance=2.0
+    )
     assert 3 in trials.items  # nobody knows it yet
     assert trials.rounds.sum() <= 2000
-    nothing = priced(belief, anchor, rounds=4000, ahead=0.0, reward_variance=None, noise_variance=2.0)
+    nothing = priced(
+        belief, anchor, everything, rounds=4000, ahead=0.0, reward_variance=None, noise_variance=2.0
+    )
     assert len(nothing.items) == 0
 
 
 def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -> None:
     generator = np.random.default_rng(0)
-    table = random_table(46, 3, generator)
+    table = random_table(np.ones(46, dtype=bool), 3, generator)
     counts = np.bincount(table.reshape(-1), minlength=46)
     assert counts.max() - counts.min() <= 10
     assert all(len(set(slate)) == 3 for slate in table.tolist())
     belief = Belief.before(10, slots=3, interest=0.1)
     belief = belief.with_cells([], np.linspace(0, 0.5, 10), np.full(10, 1e-8))
-    table = thompson_table(belief, np.array([2]), 3, generator)
+    table = thompson_table(belief, np.array([2]), 3, np.ones(10, dtype=bool), generator)
     assert (table[:, 0] == 2).all()
     assert set(table[:, 1:].reshape(-1).tolist()) == {8, 9}
 

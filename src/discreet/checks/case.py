@@ -35,6 +35,8 @@ class Case:
         How many rounds there are.
     at_once
         How many rounds an audit opens by one call, at most: more where the horizon is long.
+    events
+        Public events of an audit: before which round, which method of the learner, with what.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Case:
     full: bool = True
     horizon: int = 12
     at_once: int = 3
+    events: tuple[tuple[int, str, Any], ...] = ()
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         """So many people, the same for the same seed."""

@@ -111,10 +111,14 @@ class Neighbours:
         if self.at_once is not None:
             sizes[:] = self.at_once
         steps: Steps = []
-        waiting, first = [], 0
+        waiting, first, events = [], 0, list(case.events)
         self._note_state(learner, steps, note)
         while first < case.horizon:
             if learner.turn():
+                self._note_state(learner, steps, note)
+            while events and events[0][0] <= first:
+                _, what_happens, value = events.pop(0)
+                getattr(learner, what_happens)(value)
                 self._note_state(learner, steps, note)
             # Several at once: nobody may decide whether others of the same call are counted.
             count = int(min(sizes[first], learner.rounds_until_release, case.horizon - first))
@@ -142,7 +146,7 @@ class Neighbours:
     def _note_state(self, learner: Learner, steps: Steps, note: Note) -> None:
         snapshot = learner.snapshot()
         step = self.plan.next(snapshot.index, snapshot.public)
-        if step is not None:
+        if step is not None and len(steps) == snapshot.index:
             steps.append((snapshot.begin, step))
         note(snapshot.public)
 

@@ -30,6 +30,8 @@ __all__ = ["Attacked", "allowed_misses", "attack", "trade_off"]
 
 MOST = 60
 """How many numbers a rule may use."""
+LARGEST = 1e100
+"""Numbers beyond are cut, so that squares of them can be added up."""
 SHRINKAGE = 0.001
 """How far their covariances are drawn to zero."""
 POINTS = 41
@@ -115,7 +117,8 @@ def _collect(seen: list[float], value: Any) -> None:
         seen.extend(float(item in chosen) for item in range(8))
         seen.extend(value.reshape(-1).astype(float))
     elif isinstance(value, np.ndarray | float | int) and np.asarray(value).dtype.kind in "biuf":
-        seen.extend(np.nan_to_num(np.asarray(value, dtype=np.float64)).reshape(-1))
+        numbers = np.nan_to_num(np.asarray(value, dtype=np.float64)).reshape(-1)
+        seen.extend(np.clip(numbers, -LARGEST, LARGEST))
 
 
 def _taught(here: Floats, there: Floats) -> Floats:

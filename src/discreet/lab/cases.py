@@ -138,6 +138,14 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _rewards("long, rewards", usual, horizon=1000, explore=0.03, block=160, **shop),
         _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
     ]
+    living = {"max_items": 8, "horizon": 160, "explore": 0.05, "block": 40} | shop
+    changes = ((15, "add_item", None), (55, "retire", 1), (90, "add_item", None), (130, "retire", 6))
+    catalogues = [
+        _clicks("long, clicks, living catalogue", usual, **living),
+        _rewards("long, rewards, living catalogue", usual, **living),
+    ]
+    longer = (*changes, (150, "extend", 140), (200, "add_item", 1))
+    found += [replace(case, available=mask_of(8), events=longer, horizon=300) for case in catalogues]
     return [replace(case, at_once=case.horizon // 5) for case in found]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["Label", "item_numbers", "labelled", "labels_of"]
+__all__ = ["Label", "labelled", "labels_of"]
 
 Label = str | int
 
@@ -38,8 +38,3 @@ def labels_of(items: int, labels: tuple[Label, ...] | None) -> Any:
         return np.arange(items)
     mixed = len({type(label) for label in labels}) > 1
     return np.array(labels, dtype=object if mixed else None)
-
-
-def item_numbers(items: int, labels: tuple[Label, ...] | None) -> dict[Any, int]:
-    """The number of each item, by its name: with labels a name is always a label, never a position."""
-    return {label: number for number, label in enumerate(range(items) if labels is None else labels)}

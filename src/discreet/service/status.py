@@ -56,7 +56,8 @@ class Snapshot:
 
     def as_plain(self) -> dict[str, Any]:
         """All of it as plain data."""
-        turn, guarantee, horizon = self._turn, self.guarantee, self.problem.settings.horizon
+        turn, guarantee = self._turn, self.guarantee
+        horizon = self.problem.horizon(turn.public)
         rounds = turn.rounds.clock
         return {
             "learner": turn.kind,

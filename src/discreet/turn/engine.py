@@ -124,6 +124,11 @@ class Engine:
         return self._now.end
 
     @property
+    def horizon(self) -> int | None:
+        """How many rounds are planned by now."""
+        return self.problem.horizon(self.public)
+
+    @property
     def is_drawn(self) -> bool:
         """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
         return self._unsettled is not None and self._unsettled.index > self.turn.index
@@ -236,7 +241,7 @@ class Engine:
             block = {name: gathering.empty() for name, gathering in gatherings.items()}
         step = self.problem.plan.next(turn.index, turn.public)
         # At once: an interrupt sees the old state or the new one.
-        end = self.problem.plan.horizon if step is None else turn.begin + step.rounds
+        end = self.problem.horizon(turn.public) if step is None else turn.begin + step.rounds
         self._now = _Now(turn, block, step, end, Coins(turn.coin_key))
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:

@@ -201,6 +201,14 @@ class Problem(ABC):
         """The public state after a public event."""
         raise ConfigError(f"{type(self).__name__} takes no public events")
 
+    def horizon(self, public: State) -> int | None:
+        """How many rounds are planned by now."""
+        return self.plan.horizon
+
+    def admitted(self, public: State, asked: Asked) -> Asked:
+        """What is asked for, within what public events allow now."""
+        return asked
+
     def single(self, decisions: Any) -> Any:
         """The decision of the one round that was asked for."""
         return decisions[0]

@@ -42,7 +42,7 @@ class Rounds:
     @property
     def is_over(self) -> bool:
         """Whether all planned rounds have been opened."""
-        return self.clock == self._engine.problem.plan.horizon
+        return self.clock == self._engine.horizon
 
     @property
     def is_due(self) -> bool:
@@ -60,14 +60,14 @@ class Rounds:
         if not self.is_due:
             return _length(engine.end, self.clock)
         if engine.problem.plan.releases is None:
-            return min(1, _length(engine.problem.plan.horizon, self.clock))
+            return min(1, _length(engine.horizon, self.clock))
         after = engine.problem.plan.next(engine.turn.index + 1, engine.public)
-        return _length(engine.problem.plan.horizon, self.clock) if after is None else after.rounds
+        return _length(engine.horizon, self.clock) if after is None else after.rounds
 
     @property
     def until_horizon(self) -> int:
         """How many more rounds are planned."""
-        return _length(self._engine.problem.plan.horizon, self.clock)
+        return _length(self._engine.horizon, self.clock)
 
     def waits(self, round: int) -> bool:
         """Whether this round of the current block waits for feedback."""
@@ -101,7 +101,7 @@ class Rounds:
         self.release_if_due()
         engine, round = self._engine, self.clock
         turn, problem = engine.turn, engine.problem
-        rounds = np.array([round])
+        rounds, asked = np.array([round]), problem.admitted(turn.public, asked)
         decision = problem.single(problem.decide(turn.public, rounds, asked, engine.coins))
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
@@ -114,6 +114,7 @@ class Rounds:
         self.release_if_due()
         self._refuse_crossing(count)
         engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
+        asked = engine.problem.admitted(engine.public, asked)
         decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
         tickets = Tickets(engine.turn.identity, engine.turn.epoch, engine.turn.index, rounds, decisions)
         if not self.is_over and count:
@@ -127,7 +128,8 @@ class Rounds:
         self.release_if_due()
         self._refuse_crossing(count)
         engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
-        return engine.problem.decide(engine.public, rounds, NOTHING, engine.coins)
+        asked = engine.problem.admitted(engine.public, NOTHING)
+        return engine.problem.decide(engine.public, rounds, asked, engine.coins)
 
     def _refuse_crossing(self, count: int) -> None:
         if not self.is_over and count > self.until_release:
@@ -193,7 +195,10 @@ class Rounds:
             raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
         self._refuse_crossing(count)
         first, self.clock = self.clock, self.clock + count
-        self._gather(np.arange(first, first + count), rows, NOTHING, lambda: self._set_back(first))
+        rounds, tally = np.arange(first, first + count), dict(self._tally)
+        asked = self._engine.problem.admitted(self._engine.public, NOTHING)
+        self._count_masks(rounds, asked)
+        self._gather(rounds, rows, asked, lambda: self._set_back(first, tally))
 
     def _gather(
         self, rounds: Integers, feedback: Any, asked: Asked, undo: Callable[[], None], *, single: bool = False
@@ -216,8 +221,8 @@ class Rounds:
     def _reopen(self, before: tuple[dict[int, Asked], list[OpenSpan]]) -> None:
         self._singles, self._spans = before
 
-    def _set_back(self, clock: int) -> None:
-        self.clock = clock
+    def _set_back(self, clock: int, tally: State) -> None:
+        self.clock, self._tally = clock, tally
 
     def _current(self, ticket: Ticket | Tickets) -> bool:
         """Whether the ticket's block is the current one; refuses tickets that are not this learner's own."""
@@ -229,7 +234,7 @@ class Rounds:
                 "this ticket is from before the state was loaded: its round may be somebody else's by now"
             )
         newest = int(np.max(ticket.rounds, initial=-1)) if isinstance(ticket, Tickets) else ticket.round
-        horizon = self._engine.problem.plan.horizon
+        horizon = self._engine.horizon
         if horizon is not None and newest >= horizon:
             raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
         return ticket.index == turn.index and not self._engine.is_drawn

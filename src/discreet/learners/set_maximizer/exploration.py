@@ -67,6 +67,8 @@ class Exploration(SetMode):
     def check(self) -> None:
         if self.settings.block != "auto":
             raise ConfigError("exploration makes its own blocks: leave block")
+        if self.settings.max_items is not None:
+            raise ConfigError('max_items needs expert="swap": exploration plans its tries once and for all')
         check_trials(self.cycles * len(self.kinds))
 
     @property
@@ -151,7 +153,7 @@ class Exploration(SetMode):
             "slate": self.first_slate(),
             "tries": np.zeros(shape, dtype=np.int64),
         }
-        return public | {"begin": 0, "index": 0, "variance": 0.0}, kept
+        return public | self.first_catalogue() | {"begin": 0, "index": 0, "variance": 0.0}, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"found": self.found.gathering}
@@ -161,7 +163,7 @@ class Exploration(SetMode):
         found, items = self.found.gathering, self.settings.items
         if isinstance(found, OneChoice):
             slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
-            clicks = self.clicks(batch, slates)[explored.places]
+            clicks = self.clicks(public, batch, slates)[explored.places]
             hit = (explored.tried == clicks[:, None]).any(axis=1) & (clicks >= 0)
             found.add(block["found"], np.where(hit, explored.slots * items + clicks, -1))
         elif isinstance(found, PublicCells):
@@ -185,13 +187,13 @@ class Exploration(SetMode):
         table = shrunk(found, total.variance + most / 5)
         newest = {
             "table": table,
-            "slate": distinct_leaders(table),
+            "slate": distinct_leaders(table, public["announced"]),
             "tries": tries,
             "variance": total.variance,
             "begin": self.schedule.end(door.index),
             "index": door.index + 1,
         }
-        return total.public | newest, total.kept
+        return total.public | newest | self.next_catalogue(public), total.kept
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One slate a round; −1 fills slates of exploring rounds that show fewer items."""
@@ -207,13 +209,20 @@ class Exploration(SetMode):
         if asked.available is None and not self.by_clicks:
             return slates
         short = slice(None) if asked.available is not None else np.flatnonzero((slates < 0).any(axis=1))
-        slates[short] = filled_up(slates[short], asked.available, ranked(public["table"]))
+        slates[short] = filled_up(slates[short], asked.available, self.order(public))
         return slates
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         most = max(1, index * self.cycles)
         tries = np.maximum(public["tries"], most / 4)
         return Scores(public["table"] / most, np.sqrt(public["variance"] + most / 5) / tries)
+
+    def order(self, public: State) -> Integers:
+        return ranked(public["table"])
+
+    def next_catalogue(self, public: State) -> State:
+        """Retired items stay in the plan of tries: masks keep them from being shown."""
+        return super().next_catalogue(public) | {"gone": public["gone"]}
 
     # --- which rounds explore, and what -------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ Guarantee   docs/guarantees/sets.md, Theorem 3
 Runtime     O(k·n) a held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,9 @@ class FreshGreedy(ConstantSlate):
         return FreshPaths(
             settings.privacy,
             settings.rounds,
-            candidates=settings.items,
+            candidates=settings.room,
             steps=settings.slots,
-            width=self._family.width(settings.items),
+            width=self._family.width(settings.room),
             block=settings.block,
         )
 
@@ -71,8 +71,12 @@ class FreshGreedy(ConstantSlate):
             {"expert": "fresh greedy", "block": fresh.schedule.first, "noise_in_visitors": fresh.noise}
         )
 
+    def learns_on(self, public: State) -> bool:
+        """The visitors of this block say already what a new item is worth to them."""
+        return self.plan.next(public["turns"], public) is not None
+
     def start(self) -> tuple[State, State]:
-        return {"slate": self.first_slate(), "index": 0}, {}
+        return self.first_catalogue() | {"slate": self.first_slate(), "index": 0}, {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"visitors": self.fresh.gathering(public["index"])}
@@ -86,12 +90,14 @@ class FreshGreedy(ConstantSlate):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.items), LEVELS)
-        slate = door.select_path(self.fresh.paths[door.index], gains, self._left)
-        return {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
+        catalogue = self.next_catalogue(public)
+        gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.room), LEVELS)
+        slate = door.select_path(self.fresh.paths[door.index], gains, partial(_left, catalogue["living"]))
+        return catalogue | {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
-    def _left(self, chosen: list[int]) -> Mask:
-        """What is not on the slate yet."""
-        left = np.ones(self.settings.items, dtype=np.bool_)
-        left[chosen] = False
-        return left
+
+def _left(living: Mask, chosen: list[int]) -> Mask:
+    """What is not on the slate yet."""
+    left = living.copy()
+    left[chosen] = False
+    return left

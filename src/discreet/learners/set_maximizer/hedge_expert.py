@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet.budget.ledger import Spending
+from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.mode import ConstantSlate
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
@@ -38,6 +39,12 @@ class HedgeExpert(ConstantSlate):
     def serves(cls, settings: Any) -> bool:
         wanted = settings.expert == "hedge" or (settings.expert == "auto" and settings.delta == 0)
         return bool(settings.feedback == "full" and settings.stream == "any" and wanted)
+
+    def check(self) -> None:
+        if self.settings.max_items is not None:
+            raise ConfigError(
+                'max_items needs another expert: those of "hedge" compare what items gained since the start'
+            )
 
     @cached_property
     def schedule(self) -> EqualBlocks:
@@ -76,7 +83,7 @@ class HedgeExpert(ConstantSlate):
         )
 
     def start(self) -> tuple[State, State]:
-        return {"slate": self.first_slate()}, {"gains": self.gains.empty().values}
+        return self.first_catalogue() | {"slate": self.first_slate()}, {"gains": self.gains.empty().values}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"gains": self.gains}
@@ -89,9 +96,9 @@ class HedgeExpert(ConstantSlate):
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         total = self.gains.merge(self.gains.holding(kept["gains"]), block["gains"])
-        left = np.ones(self.settings.items, dtype=np.bool_)
-        slate = []
+        catalogue = self.next_catalogue(public)
+        left, slate = catalogue["living"].copy(), []
         for slot in range(self.settings.slots):
             slate.append(door.select(self.selection, total.part(slot), left))
             left[slate[-1]] = False
-        return {"slate": np.array(slate, dtype=np.int64)}, {"gains": total.values}
+        return catalogue | {"slate": np.array(slate, dtype=np.int64)}, {"gains": total.values}

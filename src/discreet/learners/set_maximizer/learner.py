@@ -8,17 +8,22 @@ Guarantee   docs/guarantees/sets.md
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from discreet import require
 from discreet.arrivals.set_functions import AnyFunction, ClickModel, SetFunction
 from discreet.budget.privacy import Privacy
-from discreet.errors import StateError
+from discreet.errors import ConfigError, StateError
 from discreet.learners.labels import Label, labelled, labels_of
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 from discreet.learners.set_maximizer.exploration import Exploration
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.hedge_expert import HedgeExpert
+from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.learners.set_maximizer.swap import Swap
+from discreet.limits import MOST_ROUNDS
 
 __all__ = ["SetMaximizer"]
 
@@ -64,6 +69,9 @@ class SetMaximizer(Learner):
         Bandit and clicks: the share of rounds spent on trying items (swap: on screening); "auto" balances it.
     block
         How many visitors see the same slate at first; blocks grow ("any" and whole preferences: all blocks).
+    max_items
+        How many items there may ever be, with those that `add_item` adds; by default `items`. Masks and rows
+        have one entry for each of them.
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
@@ -111,6 +119,7 @@ class SetMaximizer(Learner):
         expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
+        max_items: int | None = None,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -131,13 +140,65 @@ class SetMaximizer(Learner):
             expert=expert,
             explore=explore,
             block=block,
+            max_items=max_items,
         )
         super().__init__(settings, journal, checkpoint)
 
     @property
     def labels(self) -> Any:
-        """The items' names, to be indexed with a slate."""
-        return labels_of(self.settings.items, self.settings.labels)
+        """The items' names, to be indexed with a slate; retired ones stay, later ones come last."""
+        names = tuple(self._mode.names(self._engine.public))
+        return labels_of(len(names), None if self.settings.labels is None else names)
+
+    @property
+    def living(self) -> list[Any]:
+        """The items that may be shown now."""
+        names = self._mode.names(self._engine.public)
+        return [names[item] for item in np.flatnonzero(self._engine.public["living"])]
+
+    @property
+    def _mode(self) -> SetMode:
+        problem = self._engine.problem
+        assert isinstance(problem, SetMode)
+        return problem
+
+    # --- public events ------------------------------------------------------------------------------------
+
+    @guarded
+    def add_item(self, label: Label | None = None) -> int:
+        """Add an item, or bring a retired one back, and give its number.
+
+        A public event, like `retire` and `extend`: whether and when must not depend on what visitors did. The
+        item is shown from the next block on, as often as it is worth trying. `max_items` says how many there
+        may ever be.
+        """
+        names = self._mode.names(self._engine.public)
+        if label is None and self.settings.labels is not None:
+            raise ConfigError("this learner's items have names: give one")
+        if label is not None and self.settings.labels is None and label not in names:
+            raise ConfigError("this learner's items have numbers: leave out the name of a new one")
+        _, labels = labelled([len(names) if label is None else label])
+        assert labels is not None
+        self._engine.note({"add_item": labels[0]}, self._rounds.state())
+        return [str(name) for name in self._mode.names(self._engine.public)].index(str(labels[0]))
+
+    @guarded
+    def retire(self, label: Label) -> None:
+        """Never show this item again, from the next question on, unless it is added again."""
+        _, labels = labelled([label])
+        assert labels is not None
+        self._engine.note({"retire": labels[0]}, self._rounds.state())
+
+    @guarded
+    def extend(self, rounds: int) -> None:
+        """Plan so many more rounds.
+
+        Their visitors are new people: nobody takes part in more than `contributions` rounds in all, those
+        before included. Each release reads its own visitors, so nothing is paid twice. For clicks and
+        rewards.
+        """
+        count = require.whole("rounds", rounds, 1, MOST_ROUNDS - (self._engine.horizon or 0))
+        self._engine.note({"extend": count}, self._rounds.state())
 
     def replay(self, rows: Any) -> Any:
         """Feed a log of whole preferences and give each visitor's slate."""

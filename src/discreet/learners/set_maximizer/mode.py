@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,20 @@ from discreet.arrays import Floats, Integers, Mask, repeated
 from discreet.arrivals.feedback import SCALARS, as_callables, as_numbers, as_people
 from discreet.arrivals.person import reading
 from discreet.arrivals.set_functions import SetFunction
-from discreet.errors import OutOfBounds
-from discreet.learners.labels import item_numbers, labels_of
+from discreet.errors import ConfigError, OutOfBounds, StateError
+from discreet.learners.set_maximizer.catalogue import (
+    added,
+    first_catalogue,
+    joined,
+    names_of,
+    next_catalogue,
+    retired,
+)
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.problem import NOTHING, Asked, Batch, Problem
 
 __all__ = ["ConstantSlate", "SetMode"]
 
@@ -32,6 +38,7 @@ class SetMode(Problem):
 
     proof = "sets.md"
     settings: SetMaximizerSettings
+    _named: tuple[str, dict[Any, int]] | None = None
 
     @property
     def assumes(self) -> str:
@@ -39,12 +46,7 @@ class SetMode(Problem):
 
     @property
     def candidates(self) -> int:
-        return self.settings.items
-
-    @cached_property
-    def numbers(self) -> dict[Any, int]:
-        """Items by their names."""
-        return item_numbers(self.settings.items, self.settings.labels)
+        return self.settings.room
 
     def first_slate(self) -> Integers:
         """A slate that was chosen before anyone came."""
@@ -59,16 +61,71 @@ class SetMode(Problem):
         if self.settings.feedback != "full":
             return 0.0 if self.settings.feedback == "bandit" else None
         functions = self.settings.functions
-        return _worthless if functions is None else np.zeros(functions.width(self.settings.items))
+        return _worthless if functions is None else np.zeros(functions.width(self.settings.room))
 
     def plain(self, public: State) -> dict[str, Any]:
-        labels = labels_of(self.settings.items, self.settings.labels).tolist()
-        return {"slate": [labels[item] for item in self.best(public).tolist()]}
+        labels, slate = self.names(public), self.best(public)
+        if public["gone"]:
+            slate = filled_up(slate[None], public["living"], self.order(public))[0]
+        return {"slate": [labels[item] for item in slate.tolist()]}
 
     def best(self, public: State) -> Integers:
         """The slate of a round that tries nothing."""
         slate: Integers = public["slate"]
         return slate
+
+    def order(self, public: State) -> Integers:
+        """Items from best to worst, as far as that is known: they fill up slates."""
+        return np.arange(self.settings.room)
+
+    # --- which items there are ----------------------------------------------------------------------------
+
+    def first_catalogue(self) -> State:
+        """The items that are there when nobody has come yet."""
+        return first_catalogue(self.settings)
+
+    def next_catalogue(self, public: State) -> State:
+        """The items that the next block begins with."""
+        return next_catalogue(public)
+
+    def noted(self, public: State, event: dict[str, Any]) -> State:
+        ((what, value),) = event.items()
+        if what == "retire":
+            return retired(self.settings, public, value)
+        if what == "extend":
+            return self.extended(public, value)
+        if not self.learns_on(public):
+            raise StateError(
+                "nothing is learned any more, so nothing of a new item: extend the horizon first"
+            )
+        return added(self.settings, public, value)
+
+    def learns_on(self, public: State) -> bool:
+        """Whether a release is planned after the next block."""
+        return self.plan.next(public["turns"] + 1, public) is not None
+
+    def extended(self, public: State, rounds: int) -> State:
+        """The public state with so many more rounds."""
+        raise ConfigError(
+            "this way of learning plans its noise for one horizon: make a new learner, "
+            "or one that learns from clicks or rewards, which can be extended"
+        )
+
+    def admitted(self, public: State, asked: Asked) -> Asked:
+        if asked is NOTHING and not public["gone"]:
+            return asked
+        return Asked(asked.context, joined(public, asked.available))
+
+    def names(self, public: State) -> list[Any]:
+        """The items' names by number; with labels a name is always a label, never a position."""
+        return names_of(self.settings, public)
+
+    def numbers(self, public: State) -> dict[Any, int]:
+        """Items by their names."""
+        if self._named is None or self._named[0] != public["added"]:
+            named = {label: number for number, label in enumerate(self.names(public))}
+            self._named = public["added"], named
+        return self._named[1]
 
     # --- who comes in -------------------------------------------------------------------------------------
 
@@ -77,57 +134,34 @@ class SetMode(Problem):
         with np.errstate(all="ignore"):
             return np.asarray(as_numbers(batch) / self.settings.bound, dtype=np.float64)
 
-    def clicks(self, batch: Batch, slates: Integers) -> Integers:
+    def clicks(self, public: State, batch: Batch, slates: Integers) -> Integers:
         """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
         clicks = [batch.feedback] if batch.single else batch.feedback
         if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
             raise OutOfBounds("feedback must be one click a round, an item or None")
-        items = self._positions(clicks)
+        numbers = self.numbers(public)
+        items = self._positions(clicks, len(numbers))
         if items is None:
             answers = zip(clicks, slates, strict=True)
-            items = np.array([self._first_of(click, slate) for click, slate in answers], dtype=np.int64)
+            items = np.array([_first_of(numbers, click, slate) for click, slate in answers], dtype=np.int64)
         if batch.single and items[0] == -2:
             raise OutOfBounds(
                 "feedback must be an item by its label (its number if it has none), a list of items, or None"
             )
         return np.maximum(items, -1)
 
-    def _positions(self, clicks: Any) -> Integers | None:
+    def _positions(self, clicks: Any, items: int) -> Integers | None:
         """Clicks that are an array of item numbers, −1 for none, if items have no labels; else None."""
         if self.settings.labels is not None or not isinstance(clicks, np.ndarray) or clicks.dtype.kind != "i":
             return None
         if clicks.ndim != 1:
             return None
-        return np.where((clicks >= -1) & (clicks < self.settings.items), clicks, -2).astype(np.int64)
-
-    def _first_of(self, click: Any, slate: Integers) -> int:
-        """The number of the item that was clicked, or of the first of several; −2 for something else."""
-        if type(click) is not list and type(click) is not tuple:
-            return self._item(click)
-        items = [self._item(single) for single in click]
-        if min(items, default=-1) < 0:
-            return -2 if items else -1
-        return next((item for item in slate.tolist() if item in items), -1)
-
-    def _item(self, click: Any) -> int:
-        """The number of an item, −1 for none, −2 for something else."""
-        if click is None:
-            return -1
-        if type(click) in SCALARS:
-            click = click.item()
-        if type(click) is str and click not in self.numbers:  # as in a column that one person made text
-            with suppress(ValueError):
-                click = float(click)
-        if type(click) is float and click.is_integer():  # as in a column with missing values
-            click = int(click)
-        if type(click) not in (str, int):
-            return -2
-        return self.numbers.get(click, -2)
+        return np.where((clicks >= -1) & (clicks < items), clicks, -2).astype(np.int64)
 
     def people(self, batch: Batch) -> People:
         """Whole preferences: rows for the family, or callables."""
         functions = self.settings.functions
-        return as_callables(batch) if functions is None else as_people(batch, functions, self.settings.items)
+        return as_callables(batch) if functions is None else as_people(batch, functions, self.settings.room)
 
     # --- gains --------------------------------------------------------------------------------------------
 
@@ -150,7 +184,7 @@ class SetMode(Problem):
         return np.clip(gains, 0.0, self.settings.bound) / self.settings.bound
 
     def _gains(self, people: People, chosen: list[int]) -> Floats:
-        functions, items = self.settings.functions, self.settings.items
+        functions, items = self.settings.functions, self.settings.room
         if functions is None:
             with reading():
                 return np.array([_gains_of(person, chosen, items) for person in people])
@@ -175,8 +209,34 @@ class ConstantSlate(SetMode):
 
     def restricted(self, public: State, available: Mask) -> Integers:
         """The slate of a round with a mask, filled up with −1 if items run out."""
-        filled = filled_up(public["slate"][None], available, np.arange(self.settings.items))
+        filled = filled_up(public["slate"][None], available, self.order(public))
         return np.asarray(filled[0])
+
+
+def _first_of(numbers: dict[Any, int], click: Any, slate: Integers) -> int:
+    """The number of the item that was clicked, or of the first of several; −2 for something else."""
+    if type(click) is not list and type(click) is not tuple:
+        return _item(numbers, click)
+    items = [_item(numbers, single) for single in click]
+    if min(items, default=-1) < 0:
+        return -2 if items else -1
+    return next((item for item in slate.tolist() if item in items), -1)
+
+
+def _item(numbers: dict[Any, int], click: Any) -> int:
+    """The number of an item, −1 for none, −2 for something else."""
+    if click is None:
+        return -1
+    if type(click) in SCALARS:
+        click = click.item()
+    if type(click) is str and click not in numbers:  # as in a column that one person made text
+        with suppress(ValueError):
+            click = float(click)
+    if type(click) is float and click.is_integer():  # as in a column with missing values
+        click = int(click)
+    if type(click) not in (str, int):
+        return -2
+    return numbers.get(click, -2)
 
 
 def _gains_of(person: Any, chosen: list[int], items: int) -> Floats:

@@ -14,6 +14,7 @@ from discreet.arrivals.set_functions import (
 )
 from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
+from discreet.limits import MOST_CANDIDATES
 
 __all__ = ["SetMaximizerSettings"]
 
@@ -39,12 +40,15 @@ class SetMaximizerSettings(ItemSettings):
     expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
+    max_items: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require.whole("slots", self.slots)
         if self.slots > self.items:
             raise ConfigError(f"slots ({self.slots}) must not exceed items ({self.items})")
+        if self.max_items is not None:
+            require.whole("max_items", self.max_items, self.items, MOST_CANDIDATES)
         require.number("bound", self.bound, 1e-100, 1e100)
         if self.bound != 1 and self.feedback != "bandit" and self.functions is not None:
             kind = type(self.function).__name__
@@ -52,7 +56,7 @@ class SetMaximizerSettings(ItemSettings):
                 f"bound is for callables and rewards; rows of {kind} lie in [0, 1] already, got {self.bound}"
             )
         if self.functions is not None:
-            self.functions.width(self.items)  # refuses covers that do not fit
+            self.functions.width(self.room)  # refuses covers that do not fit
         if self.explore != "auto":
             require.number("explore", self.explore, 1e-9, 0.999)
         if self.block != "auto":
@@ -63,6 +67,11 @@ class SetMaximizerSettings(ItemSettings):
                 f"expert must be {' or '.join(ways)} for feedback={self.feedback!r} and "
                 f"stream={self.stream!r}, got {self.expert!r}"
             )
+
+    @property
+    def room(self) -> int:
+        """How many items there may ever be."""
+        return self.items if self.max_items is None else self.max_items
 
     @property
     def functions(self) -> SetFunctions | None:

@@ -53,7 +53,7 @@ class SumExpert(ConstantSlate):
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         # A short length weighs visitors more evenly.
-        rows = Rows((settings.slots, settings.items), norm=norm, nonnegative=True)
+        rows = Rows((settings.slots, settings.room), norm=norm, nonnegative=True)
         people = max(self.first_block, ceil(LONGEST * settings.rounds))
         return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
 
@@ -78,8 +78,10 @@ class SumExpert(ConstantSlate):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gains.start()
-        table = np.zeros((self.settings.slots, self.settings.items))
-        return public | {"table": table, "slate": self.first_slate(), "variance": 0.0}, kept
+        table = np.zeros((self.settings.slots, self.settings.room))
+        found = {"table": table, "slate": self.first_slate(), "variance": 0.0}
+        lived = {"lived": np.zeros(self.settings.room, dtype=np.int64)}
+        return public | self.first_catalogue() | lived | found, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"gains": self.gains.gathering}
@@ -87,20 +89,27 @@ class SumExpert(ConstantSlate):
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         rows = self.gains.gathering
         assert isinstance(rows, Rows)
-        people, slate = self.people(batch), public["slate"]
+        people, slate, living = self.people(batch), public["slate"], public["living"]
+        all_live = bool(living.all())
         if isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine:
+            people = np.asarray(people) if all_live else np.asarray(people) * living
             rows.add_through("add_click_gains", block["gains"], len(people), people, slate, STEEPNESS)
             return
         for gains in self.gains_along(people, slate):
-            rows.add(block["gains"], stacked(gains))
+            rows.add(block["gains"], stacked(gains if all_live else gains * living))
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         total = self.gains.next(public, kept, block, door)
-        table = rows_of(total.values, total.variance)
-        newest = {"table": table, "slate": distinct_leaders(table), "variance": total.variance}
-        return total.public | newest, total.kept
+        end = self.schedule.end(door.index)
+        begin = self.schedule.end(door.index - 1) if door.index else 0
+        lived = public["lived"] + (end - begin) * public["living"]
+        table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
+        catalogue = self.next_catalogue(public)
+        slate = distinct_leaders(table, catalogue["living"])
+        newest = {"table": table, "slate": slate, "variance": total.variance, "lived": lived}
+        return total.public | catalogue | newest, total.kept
 
     def restricted(self, public: State, available: Mask) -> Integers:
         if not public["table"].any():
@@ -123,6 +132,26 @@ def stacked(gains: Floats) -> Floats:
     falling = np.minimum.accumulate(gains, axis=1)
     common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
     return np.concatenate([common, STEEPNESS * -np.diff(falling, axis=1)], axis=1)
+
+
+def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> Floats:
+    """What totals would be if every item had been there for so many rounds, noise of this variance included.
+
+    Those that came later count with what they gained a round, drawn towards the others as far as noise
+    explains the difference: at first nothing is known of them.
+
+    >>> caught_up(np.array([[30.0, 10.0, 15.0]]), np.array([100, 100, 50]), 100, 0.0)
+    array([[30., 10., 30.]])
+    """
+    later = lived < rounds
+    if not later.any():
+        return values
+    each, longest = values / np.maximum(lived, 1), lived == lived.max()
+    centre = each[:, longest].mean(axis=1, keepdims=True)
+    spread = each[:, longest].var(axis=1, keepdims=True)
+    noise = variance / np.maximum(lived, 1) ** 2
+    known = np.where(lived > 0, spread / np.maximum(spread + noise, 1e-300), 0.0)
+    return np.where(later, rounds * (centre + known * (each - centre)), values)
 
 
 def _unstacking(slots: int) -> Floats:

@@ -3,7 +3,6 @@
 Guarantee   docs/guarantees/sets.md, Theorem 6
 """
 
-from functools import cached_property
 from math import exp
 
 import numpy as np
@@ -52,21 +51,21 @@ class Course(SetMode):
     def forgets(self) -> bool:
         return self.settings.stream == "any"
 
-    @cached_property
-    def screening(self) -> Screening:
-        settings = self.settings
+    def screening(self, public: State) -> Screening:
+        """Which blocks find the leaders, among the items that live now."""
+        settings, living = self.settings, int(public["living"].sum())
         share = None if settings.explore == "auto" else settings.explore
-        return Screening(settings.items, settings.slots, settings.rounds, settings.feedback, share)
+        return Screening(living, settings.slots, public["rounds"], settings.feedback, share)
 
     def _longest(self, public: State) -> float:
         """The rounds of the next block of exchanges, as long as nothing stops it."""
-        settings, number = self.settings, public["blocks"]
-        if settings.block != "auto":
-            return float(settings.block)
-        pace = self.screening.pace(public["belief.centre"])
+        rounds, number = public["rounds"], public["blocks"]
+        if self.settings.block != "auto":
+            return float(self.settings.block)
+        pace = self.screening(public).pace(public["belief.centre"])
         percent = min(max(pace, 0.3), 10.0) if self.by_clicks else min(max(pace, 1.0), 10.0)
         growth = 1.15 if self.by_clicks and 0.5 < pace < 2 else 1.2
-        first, most = percent / 100 * settings.rounds, LONGEST * settings.rounds
+        first, most = percent / 100 * rounds, LONGEST * rounds
         length = float(first * growth**number)
         return min(length, max(most, first)) if self.forgets else length
 
@@ -77,22 +76,40 @@ class Course(SetMode):
 
     @property
     def first_gathering(self) -> Gathering:
-        items, slots = self.settings.items, self.settings.slots
+        items, slots = self.settings.room, self.settings.slots
         return OneChoice((items,)) if self.by_clicks else PublicCells((items + 1,), copies=slots + 1)
 
     def gathering(self, public: State) -> Gathering:
         """First clicks; rewards, and of whom; rewards times public weights; cells of exchanges."""
         if public["kind"] == EXCHANGING:
-            return PublicCells((self.settings.slots, self.settings.items))
+            return PublicCells((self.settings.slots, self.settings.room))
         if self.by_clicks or public["stage"] == 0:
             return self.first_gathering
-        return PublicRows((self.settings.items,), length=public["heaviest"])
+        return PublicRows((self.settings.room,), length=public["heaviest"])
+
+    def horizon(self, public: State) -> int:
+        rounds: int = public["rounds"]
+        return rounds
+
+    def learns_on(self, public: State) -> bool:
+        return bool(public["kind"] != SETTLED or public["begin"] + public["length"] < public["rounds"])
+
+    def extended(self, public: State, rounds: int) -> State:
+        """More rounds; what block people are in stays as it is, and the next one is planned with them."""
+        return public | {"rounds": public["rounds"] + rounds}
+
+    def goes_on(self, public: State) -> State:
+        """The block after one in which nobody was read, now that there are more rounds."""
+        belief = Belief.of_state(public)
+        slate = self._greedy(public, belief, public["slate"])
+        return self._exchanging(public | {"slate": slate}, belief)
 
     def screened_from_here(self, public: State, belief: Belief) -> State:
         """The first block of a screening: random slates."""
         generator = Coin(self.name, 2**40 + public["index"]).generator()
-        table = random_table(self.settings.items, self.settings.slots, generator)
-        length = min(self.screening.stages(belief.centre)[0].length, self.settings.rounds - public["begin"])
+        table = random_table(public["living"], self.settings.slots, generator)
+        length = self.screening(public).stages(belief.centre)[0].length
+        length = min(length, public["rounds"] - public["begin"])
         return self._common(public, belief) | {
             "kind": SCREENING,
             "stage": 0,
@@ -122,12 +139,12 @@ class Course(SetMode):
             if public["stage"] == 0:
                 rate = first_rate(sums.sum(), max(1, public["length"]), slots)
                 counts = counts * max(sums.sum(), 1e-9) / (rate * max(counts.sum(), 1e-9))
-                belief = Belief.before(self.settings.items, slots=slots, interest=rate)
+                belief = Belief.before(self.settings.room, slots=slots, interest=rate)
             belief = after_clicks(belief, here.prefix, sums, counts[0], noise)
         elif public["stage"] == 0:
             level = float(np.clip(sums[-1] / public["length"], 1e-3, 0.95))
             rate = 1 - (1 - level) ** (1 / slots)
-            belief = Belief.before(self.settings.items, slots=slots, interest=rate)
+            belief = Belief.before(self.settings.room, slots=slots, interest=rate)
             weight = (1 - rate) ** (slots - 1)
             surplus, shown = weight * (sums[:-1] - level * counts[0]), weight**2 * counts[0]
             belief = after_rewards(
@@ -140,53 +157,55 @@ class Course(SetMode):
             belief = after_rewards(
                 belief, surplus, counts[0], reward_variance=level * (1 - level), noise=noise
             )
-        slate = self._greedy(belief, here.prefix)
+        slate = self._greedy(public, belief, here.prefix)
         return self._next_stage(self._common(public, belief) | {"level": level, "slate": slate}, belief)
 
     def _next_stage(self, public: State, belief: Belief) -> State:
         """More random slates, if visitors click more rarely than was thought; or the stage that follows."""
-        stages, slots = self.screening.stages(belief.centre), self.settings.slots
+        stages, slots = self.screening(public).stages(belief.centre), self.settings.slots
         generator = Coin(self.name, 2**40 + public["index"]).generator()
         stage, slate = public["stage"] + 1, public["slate"]
         random = public["begin"] - public["since"]
         if self.by_clicks and not public["next"] and stages[0].length > 1.3 * random:
             missing = stages[0].length - random
             public |= {"stage": stage, "length": missing, "screened": public["screened"] + missing}
-            return self._settled_if_over(public | {"table": random_table(belief.items, slots, generator)})
+            return self._settled_if_over(public | {"table": random_table(public["living"], slots, generator)})
         following = public["next"] + 1
         if following == len(stages):
-            slate = climbed(belief, slate, steps=10, caution=0.0).slate
+            slate = climbed(belief, slate, public["living"], steps=10, caution=0.0).slate
             return self._exchanging(public | {"slate": slate.copy(), "table": public["table"][:1]}, belief)
         prefix = slate[: stages[following].fixed].copy()
-        table = thompson_table(belief, prefix, slots, generator)
+        table = thompson_table(belief, prefix, slots, public["living"], generator)
         length = stages[following].length
         public |= {"prefix": prefix, "stage": stage, "next": following, "length": length, "table": table}
         public |= {"screened": public["screened"] + length}
         block = ScreeningBlock(table, prefix, belief.interest, public["order"], "gains")
         return self._settled_if_over(public | {"heaviest": max(block.heaviest, LIGHTEST)})
 
-    def _greedy(self, belief: Belief, prefix: Integers) -> Integers:
-        """The prefix, filled up with one leader after another."""
-        slate = prefix.tolist()
+    def _greedy(self, public: State, belief: Belief, prefix: Integers) -> Integers:
+        """What lives of the prefix, filled up with one leader after another."""
+        slate = prefix[public["living"][prefix]].tolist()
         while len(slate) < self.settings.slots:
             means = belief.gains([slate]).means[0]
+            means[~public["living"]] = -np.inf
             means[slate] = -np.inf
             slate.append(int(np.argmax(means)))
         return np.array(slate, dtype=np.int64)
 
     def _exchanging(self, public: State, belief: Belief) -> State:
         """The next block of exchanges, or the last block, in which nothing is tried."""
-        settings, left = self.settings, self.settings.rounds - public["begin"]
+        rounds, left = public["rounds"], public["rounds"] - public["begin"]
         length = int(max(1, min(self._longest(public), left)))
         if left - length < 0.3 * length:
             return public | {"kind": SETTLED, "length": left}
-        ahead = min(left - length, MEMORY * settings.rounds) if self.forgets else left - length
+        ahead = min(left - length, MEMORY * rounds) if self.forgets else left - length
         public = public | {"kind": EXCHANGING, "length": length, "blocks": public["blocks"] + 1}
         noise = self.once(self.gathering(public)).standard_deviation ** 2
         level = public["level"]
         trials = priced(
             belief,
             Anchor.of(belief, public["slate"]),
+            public["living"],
             rounds=length,
             ahead=ahead,
             reward_variance=None if self.by_clicks else level * (1 - level),
@@ -199,26 +218,27 @@ class Course(SetMode):
         }
 
     def _settled_if_over(self, public: State) -> State:
-        left = self.settings.rounds - public["begin"]
+        left = public["rounds"] - public["begin"]
         if public["length"] < left:
             return public
         return public | {"kind": SETTLED, "length": left}
 
     def after_exchanging(self, public: State, sums: Floats, views: Floats, noise: float) -> State:
-        belief, settings = Belief.of_state(public), self.settings
+        belief, rounds = Belief.of_state(public), public["rounds"]
         anchor = Anchor.of(belief, public["slate"])
         if self.forgets:
-            belief = belief.faded(exp(-public["length"] / (MEMORY * settings.rounds)))
+            belief = belief.faded(exp(-public["length"] / (MEMORY * rounds)))
         found = Found(anchor, sums, views, noise)
         level = public["level"]
         after = after_exchanges(belief, found, public["reference"], None if self.by_clicks else level)
         belief = after.belief.with_interest()
         public = self._common(public, belief) | {"reference": after.reference, "level": after.level}
-        screened = public["screened"] + self.screening.length(belief.centre)
-        again = screened <= MOST_SCREENED_AGAIN * settings.rounds
+        screened = public["screened"] + self.screening(public).length(belief.centre)
+        again = screened <= MOST_SCREENED_AGAIN * rounds
         surprised = after.surprised and (public["blocks"] > 2 or not self.by_clicks)
         if self.forgets and surprised and again:
-            before = Belief.before(settings.items, slots=settings.slots, interest=belief.centre)
+            before = Belief.before(belief.items, slots=self.settings.slots, interest=belief.centre)
             return self._settled_if_over(self.screened_from_here(public, before))
-        slate = climbed(belief, public["slate"], steps=2, caution=0.5).slate
+        slate = self._greedy(public, belief, public["slate"])
+        slate = climbed(belief, slate, public["living"], steps=2, caution=0.5).slate
         return self._exchanging(public | {"slate": slate.copy()}, belief)

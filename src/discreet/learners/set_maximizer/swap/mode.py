@@ -28,6 +28,7 @@ from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock, shared_gains
 from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, Course
+from discreet.learners.set_maximizer.swap.screening import Screening
 from discreet.learners.set_maximizer.swap.trials import Anchor
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
@@ -51,24 +52,29 @@ class Swap(Course):
         return bool(settings.feedback != "full" and settings.expert in ("auto", "swap"))
 
     def check(self) -> None:
-        stages = self.screening.stages(GUESS)
+        stages = self._planned.stages(GUESS)
         if sum(stage.length for stage in stages) >= self.settings.rounds:
             raise ConfigError(
                 f"a horizon of {self.settings.rounds} is too short for {len(stages)} screening blocks: "
                 "use fewer slots, or explore less"
             )
 
+    @property
+    def _planned(self) -> Screening:
+        """The blocks that find the leaders, as planned before anyone came."""
+        return self.screening(self.first_catalogue() | {"rounds": self.settings.rounds})
+
     # --- the plan -----------------------------------------------------------------------------------------
 
     @cached_property
     def plan(self) -> Plan:
-        settings, stages = self.settings, self.screening.stages(GUESS)
+        settings, stages = self.settings, self._planned.stages(GUESS)
         views = stages[0].length * settings.slots / settings.items
         noise = self.once(self.first_gathering).standard_deviation
         facts: dict[str, Any] = {
             "expert": "swap",
             "block": stages[0].length,
-            "explore": self.screening.length(GUESS) / settings.rounds,
+            "explore": self._planned.length(GUESS) / settings.rounds,
             "noise_in_visitors": noise,
             "first_views_of_an_item": views,
         }
@@ -82,15 +88,18 @@ class Swap(Course):
 
     def _step(self, index: int, public: State) -> Step | None:
         if public["kind"] == SETTLED:
-            return None
+            # Nobody is read any more; if there are rounds after these, learning goes on then.
+            is_last = public["begin"] + public["length"] == public["rounds"]
+            return None if is_last else Step(public["length"], pure(0.0), cohort=index)
         return Step(public["length"], self.once(self.gathering(public)).charge, cohort=index)
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
     def start(self) -> tuple[State, State]:
         settings = self.settings
-        belief = Belief.before(settings.items, slots=settings.slots, interest=GUESS)
+        belief = Belief.before(settings.room, slots=settings.slots, interest=GUESS)
         public: State = {"index": 0, "begin": 0, "screened": 0, "level": 0.5, "slate": self.first_slate()}
+        public |= self.first_catalogue() | {"rounds": settings.rounds}
         return public | self.screened_from_here(public, belief), {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
@@ -101,7 +110,7 @@ class Swap(Course):
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
         # Read even when nothing is gathered any more: what is malformed is refused all the same.
-        people: Any = self.clicks(batch, slates) if self.by_clicks else self.rewards(batch)
+        people: Any = self.clicks(public, batch, slates) if self.by_clicks else self.rewards(batch)
         here, positions = self._block(public), batch.rounds - public["begin"]
         if here is None:
             return
@@ -114,7 +123,7 @@ class Swap(Course):
             hit = (here.candidates(slates) == people[:, None]).any(axis=1) & (people >= 0)
             found.add(block["found"], np.where(hit, people, -1))
         elif isinstance(found, PublicCells):
-            everyone = np.full((len(slates), 1), self.settings.items)
+            everyone = np.full((len(slates), 1), self.settings.room)
             found.add(block["found"], np.concatenate([slates, everyone], axis=1), people)
         elif isinstance(found, PublicRows):
             found.add(block["found"], slates, shared_gains(slates, public["belief.interest"])[0], people)
@@ -134,11 +143,15 @@ class Swap(Course):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
+        following = {"index": door.index + 1, "begin": public["begin"] + public["length"]}
+        following |= self.next_catalogue(public)
+        if public["kind"] == SETTLED:
+            return self.goes_on(public | following), {}
         once = self.once(self.gathering(public))
         sums = door.release(once, block["found"])
         noise = (once.standard_deviation * once.gathering.bound) ** 2
         here = self._block(public)
-        public = public | {"index": door.index + 1, "begin": public["begin"] + public["length"]}
+        public = public | following
         if isinstance(here, ScreeningBlock):
             counts = (here.planned(public["length"]) + tally.get("counts", 0)) / UNIT
             return self.after_screening(public, here, sums, counts, noise), {}
@@ -150,15 +163,21 @@ class Swap(Course):
         here = self._block(public)
         if here is None:
             slates = np.tile(public["slate"], (len(rounds), 1))
-            return slates if asked.available is None else filled_up(slates, asked.available, public["order"])
+            return (
+                slates if asked.available is None else filled_up(slates, asked.available, self.order(public))
+            )
         if len(rounds) == 1 and asked.available is None:
             return here.slate_of_one(int(rounds[0]) - public["begin"])[None].copy()
         return here.slates(rounds - public["begin"], asked.available)
 
+    def order(self, public: State) -> Integers:
+        order: Integers = public["order"]
+        return order
+
     def scores(self, public: State, index: int, context: Any) -> Scores:
         """What each item is believed to gain in each slot, behind the rest of the slate."""
-        gains = Anchor.of(Belief.of_state(public), public["slate"]).gains
-        return Scores(gains.means, np.sqrt(gains.variances))
+        gains, count = Anchor.of(Belief.of_state(public), public["slate"]).gains, len(self.names(public))
+        return Scores(gains.means[:, :count], np.sqrt(gains.variances)[:, :count])
 
     def _block(self, public: State) -> ScreeningBlock | ExchangeBlock | None:
         """The rounds that people are in: made once from what is public."""

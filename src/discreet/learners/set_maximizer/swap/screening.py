@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.swap.belief import Belief
 
 __all__ = ["Screening", "Stage", "random_table", "thompson_table"]
@@ -84,21 +84,25 @@ class Screening:
         return sum(stage.length for stage in self.stages(rate))
 
 
-def random_table(items: int, slots: int, generator: np.random.Generator) -> Integers:
-    """Slates in which all items come equally often: shuffled orders, cut into slates."""
-    plays = items // slots
+def random_table(living: Mask, slots: int, generator: np.random.Generator) -> Integers:
+    """Slates in which all living items come equally often: shuffled orders, cut into slates."""
+    items = np.flatnonzero(living)
+    plays = len(items) // slots
     orders = max(1, ROWS // plays)
-    shuffled = generator.permuted(np.tile(np.arange(items), (orders, 1)), axis=1)
+    shuffled = generator.permuted(np.tile(items, (orders, 1)), axis=1)
     return shuffled[:, : plays * slots].reshape(-1, slots)
 
 
-def thompson_table(belief: Belief, prefix: Integers, slots: int, generator: np.random.Generator) -> Integers:
+def thompson_table(
+    belief: Belief, prefix: Integers, slots: int, living: Mask, generator: np.random.Generator
+) -> Integers:
     """The prefix, then the leaders of draws from the belief about gains behind it, in shuffled order."""
     gains, free = belief.gains([prefix]), slots - len(prefix)
     draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
     doubt = BOLD * np.sqrt(gains.variances[0])
     drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
     drawn[:, prefix] = -np.inf
+    drawn[:, ~living] = -np.inf
     leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
     leaders = generator.permuted(np.tile(leaders, (2, 1)), axis=1)
     return np.concatenate([np.tile(prefix, (len(leaders), 1)), leaders], axis=1)

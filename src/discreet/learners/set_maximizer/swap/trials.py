@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.swap.belief import COMPANY, Belief, Gains
 from discreet.learners.standard_gain import standard_gain
 
@@ -56,13 +56,14 @@ class Anchor:
         return np.asarray(self.gains.means - self.own[:, None])
 
 
-def climbed(belief: Belief, slate: Integers, *, steps: int, caution: float) -> Anchor:
+def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Anchor:
     """The slate after at most so many exchanges, each better by `caution` standard deviations."""
     anchor = Anchor.of(belief, slate)
     for _ in range(steps):
         doubt = np.sqrt(anchor.gains.variances + anchor.own_variances[:, None])
         better = anchor.better - caution * doubt
         better[:, anchor.slate] = -1.0
+        better[:, ~living] = -1.0
         slot, item = np.unravel_index(int(better.argmax()), better.shape)
         if better[slot, item] <= 0:
             break
@@ -84,6 +85,7 @@ class Trials:
 def priced(
     belief: Belief,
     anchor: Anchor,
+    living: Mask,
     *,
     rounds: int,
     ahead: float,
@@ -116,6 +118,7 @@ def priced(
         best_rate = np.where(improves, rate, best_rate)
         best_size = np.where(improves, size, best_size)
     best_rate[:, anchor.slate] = -1.0
+    best_rate[:, ~living] = -1.0
     order = np.argsort(-best_rate.reshape(-1), kind="stable")
     order = order[best_rate.reshape(-1)[order] > 0]
     order = order[np.cumsum(best_size.reshape(-1)[order]) <= MOST_TRIED * rounds]

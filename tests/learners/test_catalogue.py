@@ -1,0 +1,188 @@
+"""If these fail, a retired item is shown, a new one is never learned, or more rounds cost somebody twice."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet import ConfigError, Privacy, SetMaximizer, StateError
+from discreet.learners.set_maximizer.sum_expert import caught_up
+
+USUAL = Privacy(1.0, 1e-6)
+WAYS: list[dict[str, Any]] = [
+    {"feedback": "clicks"},
+    {"feedback": "clicks", "stream": "iid"},
+    {"feedback": "bandit"},
+    {"feedback": "full"},
+    {"feedback": "full", "stream": "iid"},
+    {"feedback": "full", "expert": "hedge"},
+    {"feedback": "clicks", "expert": "exploration"},
+    {"feedback": "bandit", "expert": "exploration"},
+]
+GROWING = WAYS[:5]
+
+
+def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) -> np.ndarray:
+    """So many visitors who like item a with chance worth[a]; the slates that they were shown."""
+    generator, shown = np.random.default_rng(seed), []
+    while rounds > 0:
+        learner.turn()
+        tickets = learner.open_many(min(rounds, learner.rounds_until_release or rounds, 5000))
+        likes = generator.random((len(tickets), len(worth))) < worth
+        slates = tickets.decisions
+        hits = np.take_along_axis(likes, np.maximum(slates, 0), axis=1) & (slates >= 0)
+        clicked = np.where(hits.any(axis=1), slates[np.arange(len(slates)), hits.argmax(axis=1)], -1)
+        kind = learner.settings.feedback
+        answers = {"clicks": clicked, "bandit": hits.any(axis=1).astype(float), "full": likes.astype(float)}
+        if tickets.rounds[0] < learner.clock:  # past the horizon nobody is asked
+            learner.close_many(tickets, answers[kind])
+        shown.append(slates)
+        rounds -= len(tickets)
+    return np.concatenate(shown)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str, Any]) -> None:
+    worth = np.array([0.5, 0.05, 0.05, 0.3, 0.05, 0.05])
+    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **way)
+    fed(learner, 2500, worth)
+    learner.retire(0)
+    assert 0 not in learner.living
+    assert 0 not in learner.decision["slate"]
+    after = fed(learner, 1600, worth, seed=1)  # beyond the horizon too
+    assert not (after == 0).any()
+    assert (after >= 0).all() or way.get("expert") == "exploration"  # which shows short slates without masks
+    assert len(set(learner.decision["slate"])) == 2
+
+
+@pytest.mark.parametrize("way", GROWING, ids=str)
+def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
+    worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.1, 0.6, 0.0])
+    learner = SetMaximizer(6, 2, 30_000, USUAL, seed=3, max_items=8, **way)
+    before = fed(learner, 10_000, worth)
+    assert not (before >= 6).any()
+    assert learner.add_item() == 6
+    assert 6 not in learner.living
+    fed(learner, 19_000, worth, seed=1)
+    assert 6 in learner.living
+    assert 6 in learner.decision["slate"]
+    assert 7 not in learner.living
+
+
+def test_what_came_later_is_believed_as_far_as_its_noise_allows() -> None:
+    values, lived = np.array([[300.0, 100.0, 200.0, 30.0]]), np.array([1000, 1000, 1000, 10])
+    known = caught_up(values, lived, 1000, variance=1e-9)
+    assert np.allclose(known[0], [300, 100, 200, 3000])
+    unknown = caught_up(values, lived, 1000, variance=1e6)
+    assert unknown[0, 3] == pytest.approx(200, rel=0.01)  # like the others
+    assert (caught_up(values, np.full(4, 1000), 1000, 5.0) == values).all()
+
+
+def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4, seed=1)
+    shop.retire("milk")
+    assert shop.living == ["tea", "soap"]
+    assert shop.add_item("rope") == 3
+    assert shop.add_item("milk") == 1
+    fed(shop, 40, np.full(4, 0.2))
+    shop.turn()
+    assert shop.living == ["tea", "milk", "soap", "rope"]
+    assert shop.labels.tolist() == ["tea", "milk", "soap", "rope"]
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (lambda shop: shop.add_item("tea"), "'tea' already"),
+        (lambda shop: shop.add_item(), "have names"),
+        (lambda shop: [shop.add_item(label) for label in "ab"], "room for 4 items"),
+        (lambda shop: shop.retire("rope"), "no item 'rope'"),
+        (lambda shop: [shop.retire(label) for label in ("tea", "milk")], "2 slots need as many items"),
+        (lambda shop: shop.extend(0), "rounds must be"),
+        (lambda shop: shop.extend("soon"), "rounds must be"),
+        (lambda shop: shop.retire(3.5), "labels must be"),
+    ],
+)
+def test_impossible_events_are_refused_and_change_nothing(event: Any, message: str) -> None:
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4)
+    with pytest.raises(ConfigError, match=message):
+        event(shop)
+    assert len(shop.living) >= 2
+
+
+def test_ways_that_cannot_grow_say_so() -> None:
+    with pytest.raises(ConfigError, match="max_items"):
+        SetMaximizer(3, 2, 400, USUAL, expert="hedge", max_items=4)
+    with pytest.raises(ConfigError, match="max_items"):
+        SetMaximizer(3, 2, 400, USUAL, feedback="clicks", expert="exploration", max_items=4)
+    with pytest.raises(ConfigError, match="max_items"):
+        SetMaximizer(3, 2, 400, USUAL, max_items=2)
+    with pytest.raises(ConfigError, match="one horizon"):
+        SetMaximizer(3, 2, 400, USUAL).extend(100)
+    done = SetMaximizer(6, 2, 2000, USUAL, feedback="clicks", max_items=8, seed=1)
+    fed(done, 2000, np.full(8, 0.1))
+    with pytest.raises(StateError, match="extend"):
+        done.add_item()
+    done.extend(2000)
+    assert done.add_item() == 6
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_more_rounds_are_learned_from_and_cost_nobody_more(feedback: Any) -> None:
+    """The world is exchanged with the second segment: only a learner that still reads can follow."""
+    first, second = np.array([0.6, 0.5] + [0.05] * 6), np.array([0.05] * 6 + [0.5, 0.6])
+    learner = SetMaximizer(8, 2, 20_000, USUAL, feedback=feedback, seed=2)
+    fed(learner, 20_000, first)
+    assert set(learner.decision["slate"]) == {0, 1}
+    over = learner.releases
+    assert learner.rounds_until_release == 0
+    learner.extend(60_000)
+    shown = fed(learner, 60_000, second, seed=1)
+    assert learner.releases > over + 3
+    assert learner.clock == 80_000
+    assert learner.guarantee.epsilon_spent <= 1.0
+    late = shown[-10_000:]
+    assert np.isin(late, [6, 7]).mean() > 0.8
+
+
+def test_a_horizon_may_grow_while_its_last_block_runs() -> None:
+    learner = SetMaximizer(8, 2, 20_000, USUAL, feedback="clicks", seed=2)
+    fed(learner, 19_990, np.linspace(0.1, 0.5, 8))
+    learner.extend(20_000)
+    shown = fed(learner, 20_010, np.linspace(0.1, 0.5, 8))
+    assert len(shown) == 20_010
+    with pytest.raises(discreet.HorizonReached):
+        learner.observe(None)
+
+
+def test_a_saved_catalogue_is_the_same_after_loading(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 4000, USUAL, feedback="clicks", max_items=5, journal=path)
+    fed(shop, 100, np.full(5, 0.3))
+    shop.add_item("rope")
+    shop.retire("tea")
+    shop.extend(1000)
+    shop.detach()
+    again = discreet.load(path)
+    assert isinstance(again, SetMaximizer)
+    assert again.living == ["milk", "soap"]
+    assert again.labels.tolist() == ["tea", "milk", "soap", "rope"]
+    fed(again, 4900, np.full(5, 0.3))
+    assert again.clock == 5000
+    assert again.living == ["milk", "soap", "rope"]
+
+
+def test_answers_to_questions_before_an_event_count_for_what_was_shown() -> None:
+    """The slate of a round is the one that was given out, whatever was retired before the answer."""
+    learner = SetMaximizer(4, 2, 400, USUAL, feedback="clicks", seed=1, max_items=5)
+    before = learner.open_many(5)
+    learner.retire(int(before.decisions[0, 0]))
+    after = learner.open_many(5)
+    gone = int(before.decisions[0, 0])
+    assert not (after.decisions == gone).any()
+    learner.close_many(before[:1], [gone])
+    learner.close_many(after[:1], [gone])  # what was not shown counts as no click
+    found = learner.snapshot().block["found"]
+    assert found.sum() == found[gone] > 0
