@@ -139,13 +139,19 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
     ]
     living = {"max_items": 8, "horizon": 160, "explore": 0.05, "block": 40} | shop
-    changes = ((15, "add_item", None), (55, "retire", 1), (90, "add_item", None), (130, "retire", 6))
+    changes = (
+        (15, "add_item", None),
+        (55, "retire", 1),
+        (150, "extend", 140),
+        (160, "add_item", None),
+        (200, "retire", 6),
+        (230, "add_item", 1),
+    )
     catalogues = [
         _clicks("long, clicks, living catalogue", usual, **living),
         _rewards("long, rewards, living catalogue", usual, **living),
     ]
-    longer = (*changes, (150, "extend", 140), (200, "add_item", 1))
-    found += [replace(case, available=mask_of(8), events=longer, horizon=300) for case in catalogues]
+    found += [replace(case, available=mask_of(8), events=changes, horizon=300) for case in catalogues]
     return [replace(case, at_once=case.horizon // 5) for case in found]
 
 
