@@ -64,6 +64,9 @@ class SetMaximizer(Learner):
         Bandit and clicks: the share of rounds spent on trying items (swap: on screening); "auto" balances it.
     block
         How many visitors see the same slate at first; blocks grow ("any" and whole preferences: all blocks).
+    report
+        Bandit and clicks: the share of the budget, up to ½, that pays for `report()`: the mean reward of each
+        block's visitors, or the share of them who clicked on a shown item.
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
@@ -111,6 +114,7 @@ class SetMaximizer(Learner):
         expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -121,6 +125,7 @@ class SetMaximizer(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             items=count,
             slots=slots,
             labels=labels,

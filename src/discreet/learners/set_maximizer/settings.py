@@ -65,6 +65,10 @@ class SetMaximizerSettings(ItemSettings):
             )
 
     @property
+    def earns(self) -> bool:
+        return self.feedback != "full"
+
+    @property
     def functions(self) -> SetFunctions | None:
         """The family of set functions; None if visitors bring callables."""
         return None if isinstance(self.function, AnyFunction) else self.function
