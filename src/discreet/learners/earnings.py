@@ -9,7 +9,8 @@ pay for both in one measure:
 (a contextual bandit does first the one, then the other). Rewards are counted in units of how far they can be
 from what a missing answer is taken for, so that whoever gave none adds nothing.
 
-Guarantee   docs/guarantees/contextual.md, Lemma 4; sets.md, Lemma 7; costs.md, Lemma 5
+Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 7;
+            docs/guarantees/costs.md, Lemma 5
 """
 
 from dataclasses import dataclass
