@@ -13,7 +13,7 @@ def replaced(path: Path) -> Iterator[Path]:
     """A draft to be written, which then takes the file's place: as a whole, also after a power cut."""
     draft = path.with_name(f".draft.{path.name}")  # the name's end says to writers which format is wanted
     yield draft
-    with draft.open("rb") as file:
+    with draft.open("r+b") as file:
         os.fsync(file.fileno())
     os.replace(draft, path)
 

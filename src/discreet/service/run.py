@@ -61,7 +61,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
             _feed(learner, wire, log, columns, decisions, console)
         learner.save(out / "state")
         earned = learner.report() if wire.settings.report else None
-        if earned is not None and len(earned.rounds):
+        drawn = [PICTURE] if earned is not None and len(earned.rounds) else []
+        if earned is not None and drawn:
             write_picture(earned, wire, out)
     finally:
         learner.detach()
@@ -79,8 +80,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
-    written = ["decisions.jsonl", "report.json", *([PICTURE] if earned is not None else [])]
-    names = ", ".join(str(out / name) for name in written)
+    names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *drawn))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return report
 
