@@ -186,3 +186,20 @@ def test_answers_to_questions_before_an_event_count_for_what_was_shown() -> None
     learner.close_many(after[:1], [gone])  # what was not shown counts as no click
     found = learner.snapshot().block["found"]
     assert found.sum() == found[gone] > 0
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["in the last block", "after the last report"])
+def test_reports_go_on_after_a_horizon_was_extended(early: bool) -> None:
+    learner = SetMaximizer(8, 2, 20_000, USUAL, feedback="clicks", stream="iid", seed=2, report=0.2)
+    fed(learner, 19_990 if early else 20_000, np.linspace(0.1, 0.5, 8))
+    if not early:
+        learner.turn()
+        assert learner.report().rounds[-1] == 20_000
+    learner.extend(20_000)
+    fed(learner, 20_010 if early else 20_000, np.linspace(0.1, 0.5, 8))
+    learner.turn()
+    found = learner.report()
+    assert 20_000 in found.rounds
+    assert found.rounds[-1] == 40_000
+    assert (np.diff(found.rounds) > 0).all()
+    assert learner.guarantee.epsilon_spent <= 1.0

@@ -86,8 +86,10 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _rewards("rewards", usual, explore=0.4, block=2),
         _rewards("rewards, pure, bound", pure, explore=0.4, block=2, bound=4.0),
         _rewards("rewards, iid, two contributions", twice, stream="iid", explore=0.5, block=3),
-        _rewards("rewards, exploration", usual, explore=0.9, expert="exploration"),
+        _rewards("rewards, report", usual, explore=0.4, block=2, report=0.3, bound=4.0),
+        _rewards("rewards, exploration, report", usual, explore=0.9, expert="exploration", report=0.2),
         _clicks("clicks", usual, explore=0.5, block=2),
+        _clicks("clicks, report", usual, explore=0.5, block=2, report=0.3),
         _clicks("clicks, iid, two contributions", twice, stream="iid", explore=0.5, block=2),
         _clicks("clicks, exploration, pure", pure, explore=0.9, expert="exploration"),
         _costs("costs", usual, block=4),
@@ -95,8 +97,9 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _cost_callables("costs, callables", usual, block=4),
         _trials("single costs", usual, explore=0.3, block=2),
         _trials("single costs, iid, two contributions", twice, stream="iid", explore=0.4, block=3, bound=2.0),
+        _trials("single costs, report", usual, explore=0.3, block=2, report=0.3),
         _trials("trials", usual, explore=0.9, expert="chains"),
-        _trials("trials, iid", usual, stream="iid", explore=0.9, expert="chains"),
+        _trials("trials, iid, report", usual, stream="iid", explore=0.9, expert="chains", report=0.5),
         _arms("arms", usual, block=3),
         _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
@@ -137,6 +140,7 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _clicks("long, clicks, screened again", usual, horizon=600, explore=0.03, block=60, **shop),
         _rewards("long, rewards", usual, horizon=1000, explore=0.03, block=160, **shop),
         _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
+        _clicks("long, total, report", usual, horizon=240, explore=0.5, expert="exploration", report=0.2),
     ]
     living = {"max_items": 8, "horizon": 160, "explore": 0.05, "block": 40} | shop
     changes = (

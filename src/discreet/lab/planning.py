@@ -58,6 +58,7 @@ NAMES = {
     "noise_in_visitors": "noise, in visitors",
     "noise_in_people": "noise, in people",
     "noise_in_samples": "noise, in samples",
+    "noise_of_report": "noise of what a block is said to have earned",
     "preparation": "samples that are measured first",
     "passes": "passes",
     "error_in_people": "error of the choice, in people",

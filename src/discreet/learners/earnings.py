@@ -1,97 +1,196 @@
 """What a learner earns, published for a share of the budget: the mean reward of each block's people.
 
-The first `alone` releases read people of their own, each with its own noise; the others are a running total,
-like what is learned from the same people. Rewards are counted around the middle of their range, in units of
-half of it, so that whoever gave none counts with the middle.
+A block's people enter the release of what they earned beside that of what they teach, in the same turn, and
+pay for both in one measure:
 
-Guarantee   docs/guarantees/contextual.md, Lemma 4
+    learned by releases that each read people of their own     so is what they earned, each with its own noise
+    learned by a running total                                 so is what they earned: a running total beside
+
+(a contextual bandit does first the one, then the other). Rewards are counted in units of how far they can be
+from what a missing answer is taken for, so that whoever gave none adds nothing.
+
+Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 8;
+            docs/guarantees/costs.md, Lemma 5
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.privacy import Charge, Privacy
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import Charge
+from discreet.errors import StateError
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
-from discreet.turn.plan import State
-from discreet.turn.problem import Block, Report
-from discreet.turn.schedule import ListedBlocks
+from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.problem import Block, Problem, Report
 
-__all__ = ["Earnings"]
+__all__ = ["Earner", "Earnings", "Units"]
+
+
+@dataclass(frozen=True)
+class Units:
+    """How rewards are counted: as numbers between `low` and `high`, in units of `scale`, from `zero` on.
+
+    A missing one counts as `zero`.
+    """
+
+    low: float
+    high: float
+    scale: float = 1.0
+    zero: float = 0.0
+
+    @property
+    def number(self) -> PublicCells:
+        """What one person adds: a number in the one cell there is."""
+        return PublicCells((1,), self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Earnings:
-    """Rewards of each block's people, released with what they teach."""
+    """What each block's people earned, released with what they teach."""
 
-    share: float
-    privacy: Privacy
-    schedule: ListedBlocks
-    alone: int
+    units: Units
+    once: Once | None
+    """The noise of releases that read people of their own: the first `alone`, or all if there is no total."""
+    total: RunningTotal | None = None
+    alone: int = 0
 
-    @cached_property
-    def once(self) -> Once:
-        """The noise of a release with people of its own."""
-        return Once.for_budget(self.privacy.budget * self.share, PublicCells((1,), -1.0, 1.0))
+    @classmethod
+    def apart(cls, budget: Charge, units: Units) -> "Earnings":
+        """Every release reads people of its own, each of whom pays so much."""
+        return cls(units, Once.for_budget(budget, units.number))
 
-    @cached_property
-    def total(self) -> RunningTotal:
-        """What the later releases add up."""
-        lengths = self.schedule.lengths[self.alone :]
-        return RunningTotal(
-            "earned",
-            PublicCells((1,), -1.0, 1.0),
-            ListedBlocks(self.schedule.horizon, lengths),
-            self.privacy,
-            people=max(lengths, default=1),
-            fresh=False,
-            share=self.share,
-        )
+    @classmethod
+    def beside(cls, learned: RunningTotal, share: float, units: Units, people: int) -> "Earnings":
+        """Like what is learned by this total, in its measure; `people` is the most that a block has."""
+        if not learned.sum.has_cohorts:
+            schedule, privacy = learned.schedule, learned.privacy
+            total = RunningTotal("earned", units.number, schedule, privacy, people, fresh=False, share=share)
+            return cls(units, None, total)
+        measure = learned.sum.charge(0).measure
+        budget = next(budget for budget in learned.privacy.budgets if budget.measure == measure)
+        return cls.apart(budget * share, units)
+
+    # --- what it costs ------------------------------------------------------------------------------------
+
+    def _own(self, index: int) -> Once | None:
+        """The noise of release `index` if it reads people of its own."""
+        return self.once if self.total is None or index < self.alone else None
 
     def charge(self, index: int) -> Charge:
         """What release `index` costs beside what is learned."""
-        return self.once.charge if index < self.alone else self.total.sum.charge(index - self.alone)
+        once = self._own(index)
+        return self._running.sum.charge(index - self.alone) if once is None else once.charge
+
+    @property
+    def _running(self) -> RunningTotal:
+        assert self.total is not None
+        return self.total
 
     @property
     def spent(self) -> Charge:
-        """What the people of the later releases pay in all."""
+        """What anyone pays in all for reports: those of the total, if there is one."""
+        if self.total is None:
+            return self.charge(0)
         return self.total.sum.spent(self.total.releases)
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of what the last block is said to have earned in all, in rewards' units."""
+        if self.total is None:
+            assert self.once is not None
+            return _deviation(self.once) * self.units.scale
+        steps = self.total.sum.step_variance(max(1, self.total.releases))
+        return float(steps**0.5 * self.total.gathering.grid) * self.units.scale
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a person planning with it would like to know."""
+        return {"noise_of_report": self.noise}
+
+    @property
+    def constants(self) -> tuple[Any, ...]:
+        """All that a state depends on: noise and levels."""
+        total = () if self.total is None else (self.total.sum,)
+        return total if self.once is None else (self.once, *total)
+
+    def plan(self, learned: RunningTotal, facts: dict[str, Any]) -> Plan:
+        """A release of what a total learns after every block, and of what its people earned."""
+        sums = learned.sum
+        spent = sums.spent(learned.releases) + self.spent * (learned.releases > 0)
+        return Plan.scheduled(
+            learned.schedule,
+            lambda index: sums.charge(index) + self.charge(index),
+            paid_by_cohorts(learned.privacy, [spent]) if sums.has_cohorts else Spending(spent),
+            cohort=lambda index: index if sums.has_cohorts else None,
+            facts=facts | self.facts,
+            constants=(learned.name, sums, *self.constants),
+        )
+
+    # --- the hooks ----------------------------------------------------------------------------------------
 
     def start(self) -> tuple[State, State]:
         """Public and kept state before the first release."""
-        public, kept = self.total.start()
+        public, kept = ({}, {}) if self.total is None else self.total.start()
         return public | {"report": np.zeros((0, 3)), "earned_before": 0.0}, kept
 
     def gathering(self, index: int) -> Gathering:
         """What the block before release `index` adds up."""
-        return self.once.gathering if index < self.alone else self.total.gathering
+        once = self._own(index)
+        return self._running.gathering if once is None else once.gathering
 
     def add(self, block: Block, rewards: Floats) -> None:
-        """Add people's rewards, in [−1, 1]."""
+        """Add people's rewards, in units; where a block reads nobody, nothing."""
+        if "earned" not in block:
+            return
         gathering = block["earned"].gathering
         assert isinstance(gathering, PublicCells)
         gathering.add(block["earned"], np.zeros((len(rewards), 1), dtype=np.int64), rewards)
 
-    def next(self, public: State, kept: State, block: Block, door: Door) -> tuple[State, State]:
-        """The public and kept state with one more entry."""
-        rounds = self.schedule.lengths[door.index]
-        if door.index < self.alone:
-            earned = float(door.release(self.once, block["earned"])[0])
-            deviation, before = self.once.standard_deviation, 0.0
+    def next(
+        self, public: State, kept: State, block: Block, door: Door, *, end: int, rounds: int
+    ) -> tuple[State, State]:
+        """The public and kept state with one more entry: of the block of so many rounds up to round `end`."""
+        once = self._own(door.index)
+        if once is not None:
+            earned, before = float(door.release(once, block["earned"])[0]), 0.0
+            deviation = _deviation(once)
         else:
-            found = self.total.next(public, kept, block, door)
+            found = self._running.next(public, kept, block, door)
             earned, before = float(found.values[0]) - public["earned_before"], float(found.values[0])
             deviation = found.step_variance**0.5
             public, kept = public | found.public, kept | found.kept
-        entry = [self.schedule.end(door.index), earned / rounds, deviation / rounds]
+        entry = [end, earned / rounds, deviation / rounds]
         return public | {"report": np.vstack([public["report"], entry]), "earned_before": before}, kept
 
-    def report(self, public: State, middle: float, scale: float) -> Report:
+    def report(self, public: State) -> Report:
         """The entries so far, in the rewards' own units."""
         rounds, value, deviation = public["report"].T
-        return Report(rounds.astype(np.int64), middle + scale * value, scale * deviation)
+        units = self.units
+        return Report(rounds.astype(np.int64), units.zero + units.scale * value, units.scale * deviation)
+
+
+def _deviation(once: Once) -> float:
+    """The standard deviation of what is released, in units."""
+    return once.standard_deviation * once.gathering.bound
+
+
+class Earner(Problem):
+    """A way of learning that may report what it earns."""
+
+    @property
+    def earnings(self) -> Earnings | None:
+        """How it is reported; None if nothing is paid for that."""
+        return None
+
+    def report(self, public: State) -> Report:
+        if self.earnings is not None:
+            return self.earnings.report(public)
+        if not self.settings.earns:
+            return super().report(public)
+        raise StateError("nothing was paid for a report: make the learner with report=0.1, say")

@@ -54,7 +54,7 @@ class RunningTotal:
     fresh: bool = True
     """Whether blocks may be noised separately, each paid by its own people."""
     share: float = 1.0
-    """Of the budget; without `fresh` only."""
+    """Of the budget; the same people's other releases get the rest, in the measure of this sum's charges."""
 
     @property
     def releases(self) -> int:

@@ -86,6 +86,16 @@ class Wire(ABC):
         """The settings, with what follows from the keys about the log."""
         return plain
 
+    @property
+    def earned(self) -> str:
+        """What reports are of, in words."""
+        return "mean reward"
+
+    @property
+    def unanswered(self) -> float:
+        """What a row that adds nothing counts as in a report."""
+        return 0.0
+
     @abstractmethod
     def columns(self, header: Sequence[str]) -> list[str]:
         """The columns that are read, of those that the log has; `ConfigError` names what it lacks."""

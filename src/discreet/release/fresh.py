@@ -32,9 +32,9 @@ class FreshSum:
     has_cohorts = True
 
     @classmethod
-    def calibrate(cls, privacy: Privacy, stream: Stream) -> "FreshSum":
+    def calibrate(cls, privacy: Privacy, stream: Stream, share: float = 1.0) -> "FreshSum":
         """Noise for one release, whatever their number."""
-        return cls(Once.calibrate(privacy, stream.gathering, stream.room))
+        return cls(Once.calibrate(privacy, stream.gathering, stream.room, share))
 
     @property
     def gathering(self) -> Gathering:

@@ -172,9 +172,11 @@ class Once:
         return cls(gathering.on_grid(levels), noise)
 
     @classmethod
-    def calibrate(cls, privacy: Privacy, gathering: Gathering, most: int = 2**16) -> "Once":
-        """The least noise of all budgets that a person may spend on one release."""
-        found = [cls.for_budget(budget, gathering, most) for budget in privacy.budgets]
+    def calibrate(
+        cls, privacy: Privacy, gathering: Gathering, most: int = 2**16, share: float = 1.0
+    ) -> "Once":
+        """The least noise of all budgets that a person may spend on one release, or of a share of them."""
+        found = [cls.for_budget(budget * share, gathering, most) for budget in privacy.budgets]
         return min(found, key=lambda once: once.standard_deviation)
 
     @property

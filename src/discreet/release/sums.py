@@ -92,7 +92,8 @@ def calibrate(
     """The mechanism with the least noise at the noisiest prefix, or the one asked for.
 
     Without `fresh`, "auto" leaves out separate releases, whose people may pay in another measure. With a
-    `share` below 1 it gets that much of the budget, and the same people's other releases get the rest.
+    `share` below 1 it gets that much of the budget, and the same people's other releases get the rest, in the
+    measure of its charges.
 
     >>> from discreet.release.gathering import OneChoice, Rows
     >>> type(calibrate(Privacy(1.0, 1e-6), Stream(Rows(3), releases=1000))).__name__
@@ -108,18 +109,16 @@ def calibrate(
 
     require.one_of("method", method, ("auto", *METHODS))
     require.number("share", share, 1e-6, 1.0)
-    if (method == "fresh" or (method == "auto" and fresh)) and share != 1:
-        raise ConfigError("separate releases take the whole budget: leave out `share`, or fresh=False")
     budget = privacy.budget * share
     if method == "tree" or method == "honaker":
         return TreeSum.calibrate(budget, stream, refined=method == "honaker")
     if method == "toeplitz":
         return ToeplitzSum.calibrate(budget, stream)
     if method == "fresh":
-        return FreshSum.calibrate(privacy, stream)
+        return FreshSum.calibrate(privacy, stream, share)
     candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream, refined=True)]
     if fresh:
-        candidates.append(FreshSum.calibrate(privacy, stream))
+        candidates.append(FreshSum.calibrate(privacy, stream, share))
     if not privacy.pure:
         with suppress(ConfigError):  # too many cells for its rounding: the tree has none
             candidates.append(ToeplitzSum.calibrate(budget, stream))

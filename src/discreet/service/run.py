@@ -6,12 +6,16 @@ file `wire.py` of each learner. In the folder of a run are
     state             the learner; not private
     columns.json      which columns it reads: written once, before anyone is read
     decisions.jsonl   one line a release
-    report.json       how the last run ended
+    report.json       how the last run ended, and with `report` what was earned, release by release
+    earned.png        with `report`, the same as a curve
 
 Every release is committed to `state` before its decision is written to `decisions.jsonl`. After a kill, run
 the same command again: the state says how many rows were counted for good, the log is read again from there,
 and the newest decision is written if it was not. A log that has grown since the last run is read on from
 where that one stopped.
+
+What was earned is a mean over all rows of a block. A row that met another decision than the learner's counts
+as a visitor without an answer, so over a log of what others decided the curve is not what would be earned.
 """
 
 import json
@@ -29,6 +33,8 @@ from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
 from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import Wire, wire_of
+from discreet.pictures import require_matplotlib
+from discreet.service.earned import PICTURE, as_entries, write_picture
 from discreet.service.files import write_whole
 
 __all__ = ["in_words", "run_log"]
@@ -42,6 +48,8 @@ CHECKPOINT = timedelta(seconds=10)
 def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
     """Feed the log from where the state left off; write decisions.jsonl and report.json."""
     name, wire = _configured(config)
+    if wire.settings.report:
+        require_matplotlib()  # before anything is spent on the curve
     log = read_log(data)
     columns = wire.columns(log.columns)
     out.mkdir(parents=True, exist_ok=True)
@@ -52,6 +60,10 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         with Decisions(out / "decisions.jsonl") as decisions:
             _feed(learner, wire, log, columns, decisions, console)
         learner.save(out / "state")
+        earned = learner.report() if wire.settings.report else None
+        drawn = [PICTURE] if earned is not None and len(earned.rounds) else []
+        if earned is not None and drawn:
+            write_picture(earned, wire, out)
     finally:
         learner.detach()
     final = wire.named(learner.decision, columns)
@@ -61,16 +73,15 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
         **final,
+        **({} if earned is None else {"earned": as_entries(earned)}),
         "guarantee": str(learner.guarantee),
     }
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
-    console.print(
-        f"Wrote {out / 'decisions.jsonl'}, {out / 'report.json'} and {out / 'state'} (which is not private)",
-        soft_wrap=True,
-    )
+    names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *drawn))
+    console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return report
 
 

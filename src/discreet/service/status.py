@@ -15,6 +15,7 @@ from rich.table import Table
 from discreet.errors import ConfigError, StateError
 from discreet.learners.registry import HOMES, learner_named
 from discreet.learners.wire import wire_of
+from discreet.service.earned import newest
 from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
 from discreet.turn.journal import FileJournal
@@ -72,8 +73,18 @@ class Snapshot:
             "delta": guarantee.delta,
             "simulated": guarantee.simulated,
             "decision": self.decision,
+            **self._earned,
             "guarantee": str(guarantee),
         }
+
+    @property
+    def _earned(self) -> dict[str, Any]:
+        """The newest entry of the report, if one is paid for and made."""
+        if not self.problem.settings.report:
+            return {}
+        entry = newest(self.problem.report(self._turn.public))
+        what = wire_of(self._turn.kind)(self.problem.settings, {}).earned
+        return {} if entry is None else {"earned": {"what": what} | entry}
 
     @property
     def _is_due(self) -> bool:
@@ -97,9 +108,16 @@ def show_status(status: dict[str, Any], console: Console) -> None:
     table.add_row("privacy spent", spent + (f" at delta = {status['delta']:.3g}" if status["delta"] else ""))
     for name, value in status["decision"].items():
         table.add_row(f"now: {name}", in_words(value))
+    if "earned" in status:
+        table.add_row("earned lately", _earned_in_words(status["earned"]))
     table.add_row("state", _state_in_words(status))
     console.print(table)
     console.print(status["guarantee"], soft_wrap=True)
+
+
+def _earned_in_words(entry: dict[str, Any]) -> str:
+    value, noise = entry["value"], 2 * entry["standard_deviation"]
+    return f"{value:.4g} ± {noise:.2g} ({entry['what']} of the block up to visitor {entry['visitors']:,})"
 
 
 def _state_in_words(status: dict[str, Any]) -> str:

@@ -105,8 +105,9 @@ class Scores:
 class Report:
     """What was earned, from released values only: one entry a release.
 
-    `value` is the mean reward of the people between two releases, up to `rounds`; whoever gave none counts
-    with the middle of the rewards' range.
+    `value` is the mean reward (clicks: the share who clicked; costs: the mean cost) of the people between two
+    releases, up to `rounds`. Whoever gave no answer counts with what a missing answer is taken for: the
+    middle of the rewards' range (ContextualBandit), or 0 (sets: no reward, no click, no cost).
     """
 
     rounds: Integers

@@ -36,17 +36,29 @@ class Settings:
     contributions: int = 1
     horizon: int | None = None
     seed: int | None = None
+    report: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self)
         if self.horizon is not None:
             require.whole("horizon", self.horizon, 1, MOST_ROUNDS)
+        require.number("report", self.report, 0.0, 0.5)
+        if self.report and not self.earns:
+            raise ConfigError(
+                "report is for learners that are told what their decision earned (ContextualBandit; "
+                f"feedback='bandit' or 'clicks' of sets): leave it out, got {self.report}"
+            )
         self.privacy  # noqa: B018  refuses impossible ones
 
     @cached_property
     def privacy(self) -> Privacy:
         """What is asked for."""
         return Privacy(self.epsilon, self.delta, contributions=self.contributions)
+
+    @property
+    def earns(self) -> bool:
+        """Whether people say what the decision that they met earned or cost, so that it can be reported."""
+        return False
 
     @cached_property
     def hash(self) -> str:
@@ -57,6 +69,8 @@ class Settings:
         """The fields that are set, as plain data."""
         plain: dict[str, Any] = as_plain(self)
         del plain["kind"]  # the learner's name is kept beside its settings
+        if not self.report:
+            del plain["report"]  # who asks for none has the same hash, and coins, as where there are none
         return plain
 
     @classmethod

@@ -41,7 +41,6 @@ class ContextualBanditSettings(Settings):
     max_arms: int | None = None
     choose: Literal["greedy", "optimism"] = "greedy"
     block: int | Literal["auto"] = "auto"
-    report: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,7 +57,6 @@ class ContextualBanditSettings(Settings):
             require.whole("max_arms", self.max_arms, self.arms, 2**16)
         if self.block != "auto":
             require.whole("block", self.block)
-        require.number("report", self.report, 0.0, 0.5)
         if isinstance(self.relevant, int):
             require.whole("relevant", self.relevant, 1, self.features)
         if (self.estimator, self.relevant == "all") == ("screen", True):
@@ -139,6 +137,14 @@ class ContextualBanditSettings(Settings):
     def half_range(self) -> float:
         """How far a reward can be from the middle."""
         return (self.reward_range[1] - self.reward_range[0]) / 2
+
+    @property
+    def earns(self) -> bool:
+        return True
+
+    def as_plain(self) -> dict[str, Any]:
+        """The report is always named: it was there from the first."""
+        return super().as_plain() | {"report": self.report}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

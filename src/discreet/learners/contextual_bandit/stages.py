@@ -14,22 +14,21 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from discreet.budget.privacy import Charge
-from discreet.errors import StateError
 from discreet.learners.contextual_bandit.arms import ArmsMode, People
-from discreet.learners.earnings import Earnings
+from discreet.learners.earnings import Earner, Earnings, Units
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Moments
 from discreet.release.gathering.rounded import Rounded
 from discreet.release.noise import Once
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Batch, Block, Report
+from discreet.turn.problem import Batch, Block
 from discreet.turn.schedule import ListedBlocks, growing_blocks
 
 __all__ = ["StagedMode"]
 
 
-class StagedMode(ArmsMode):
+class StagedMode(ArmsMode, Earner):
     """A way of learning with preparations and a running total of second moments and moments."""
 
     growth: ClassVar[float]
@@ -69,16 +68,15 @@ class StagedMode(ArmsMode):
 
     @cached_property
     def moments(self) -> RunningTotal:
+        wanted = Moments.of(self.settings.slots, self.width)
+        return self._total("moments", wanted, 1 - self.settings.report)
+
+    def _total(self, name: str, wanted: Gathering, share: float) -> RunningTotal:
+        """The running total of all blocks after the preparations."""
         lengths = self.schedule.lengths[len(self.preparation) :]
-        return RunningTotal(
-            "moments",
-            Moments.of(self.settings.slots, self.width),
-            ListedBlocks(self.settings.rounds, lengths),
-            self.settings.privacy,
-            people=max(lengths, default=1),
-            fresh=False,
-            share=1 - self.settings.report,
-        )
+        schedule = ListedBlocks(self.settings.rounds, lengths)
+        people = max(lengths, default=1)
+        return RunningTotal(name, wanted, schedule, self.settings.privacy, people, fresh=False, share=share)
 
     def check(self) -> None:
         for once in self.releasing:
@@ -98,7 +96,10 @@ class StagedMode(ArmsMode):
         settings = self.settings
         if not settings.report:
             return None
-        return Earnings(settings.report, settings.privacy, self.schedule, len(self.preparation))
+        units = Units(low=-1.0, high=1.0, scale=settings.half_range, zero=settings.middle)
+        once = Once.for_budget(settings.privacy.budget * settings.report, units.number)
+        total = self._total("earned", units.number, settings.report)
+        return Earnings(units, once, total, alone=len(self.preparation))
 
     @cached_property
     def plan(self) -> Plan:
@@ -111,7 +112,7 @@ class StagedMode(ArmsMode):
 
         later = total.spent(self.moments.releases)
         later = later if earnings is None else later + earnings.spent
-        constants = (*self.constants, total) + ((earnings.once, earnings.total.sum) if earnings else ())
+        constants = (*self.constants, total) + (earnings.constants if earnings else ())
         return Plan.scheduled(
             self.schedule,
             charge,
@@ -121,7 +122,8 @@ class StagedMode(ArmsMode):
                 "estimator": "screen" if self.settings.screens else "ridge",
                 "releases": self.schedule.releases,
                 "noise_in_people": self.moments.noise,
-            },
+            }
+            | (earnings.facts if earnings else {}),
             constants=constants,
         )
 
@@ -163,7 +165,8 @@ class StagedMode(ArmsMode):
     ) -> tuple[State, State]:
         after = public | self.next_block(public)
         if self.earnings is not None:
-            after, kept = self.earnings.next(after, kept, block, door)
+            end, rounds = self.schedule.end(door.index), self.schedule.lengths[door.index]
+            after, kept = self.earnings.next(after, kept, block, door, end=end, rounds=rounds)
         if public["stage"] < len(self.preparation):
             return after | self.prepare(public, door, block), kept
         total = self.moments.next(public, kept, block, door)
@@ -185,8 +188,3 @@ class StagedMode(ArmsMode):
         """How many people a preparation had, from a noisy count."""
         most = self.preparation[stage]
         return min(max(count, most / 10), float(most))
-
-    def report(self, public: State) -> Report:
-        if self.earnings is None:
-            raise StateError("nothing was paid for a report: make the learner with report=0.1, say")
-        return self.earnings.report(public, self.settings.middle, self.settings.half_range)

@@ -50,6 +50,10 @@ class ContextualBanditWire(Wire):
     settings: ContextualBanditSettings
     keys = ("context", "propensity", "least_propensity")
 
+    @property
+    def unanswered(self) -> float:
+        return self.settings.middle
+
     @classmethod
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
         """Checks what is said of propensities; features without names are called like their columns."""

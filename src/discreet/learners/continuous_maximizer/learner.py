@@ -60,6 +60,8 @@ class ContinuousMaximizer(Learner):
         from the first hundredth of people (more if ε is small), who pay for that and for nothing else.
     block
         How many people see the same decision; "auto": some 150 blocks, which grow.
+    report
+        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -98,6 +100,7 @@ class ContinuousMaximizer(Learner):
         copies: int = 1,
         bound: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -106,6 +109,7 @@ class ContinuousMaximizer(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             domain=domain,
             function=function,
             labels=None if labels is None else tuple(labels),

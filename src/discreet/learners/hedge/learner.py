@@ -33,6 +33,8 @@ class Hedge(Learner):
         Gains lie between 0 and `bound`; anything else is clipped.
     block
         How many rounds an action is kept; "auto" minimises the bound on the regret, with at most 1000 draws.
+    report
+        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -57,6 +59,7 @@ class Hedge(Learner):
         *,
         bound: float = 1.0,
         block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -65,6 +68,7 @@ class Hedge(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             actions=actions,
             bound=bound,
             block=block,

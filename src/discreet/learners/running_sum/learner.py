@@ -44,6 +44,8 @@ class RunningSum(Learner):
         noised by itself: least noise for few releases); "auto" takes the one with the least noise.
     block
         Release after every so many people only.
+    report
+        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -78,6 +80,7 @@ class RunningSum(Learner):
         nonnegative: bool = False,
         method: str = "auto",
         block: int = 1,
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -86,6 +89,7 @@ class RunningSum(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             dimension=dimension,
             bound=bound,
             norm=norm,  # type: ignore[arg-type]

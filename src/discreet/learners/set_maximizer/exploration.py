@@ -4,13 +4,13 @@ Some rounds, evenly spread and fixed in advance, explore: the first slots of the
 to be tried (bandit), or as many items as there are free slots (clicks). What comes back (the reward; the
 first click) is added to the table at (slot, item). A block ends when every (slot, item) pair was tried
 equally often; then the running total of the table is released and the slate read off it. All other rounds
-show the slate and are not read.
+show the slate and are not read, but for a `report`: that reads what everyone of a block earned.
 
 Which cell a visitor of an exploring round touches is public (bandit): the sum has sensitivity 1. A click
 moves one cell down and one up: √2, l₁ 2. Whether feedback came plays no role: a missing answer adds nothing,
 and tries are counted when rounds are opened.
 
-Guarantee   docs/guarantees/sets.md, Theorem 4
+Guarantee   docs/guarantees/sets.md, Theorem 4, Lemma 8
 Runtime     O(slots) a round, O(slots · items) a release
 References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 3
 """
@@ -23,6 +23,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.errors import ConfigError
+from discreet.learners.earnings import Earnings
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
 from discreet.learners.totals import RunningTotal
@@ -102,8 +103,12 @@ class Exploration(SetMode):
     @cached_property
     def _noise(self) -> float:
         """The standard deviation of a total after the usual number of releases, in visitors."""
-        usual = EqualBlocks(RELEASES)
-        return RunningTotal("found", self.wanted, usual, self.settings.privacy, people=1).noise
+        return self._total(EqualBlocks(RELEASES), people=1).noise
+
+    def _total(self, schedule: EqualBlocks, people: int) -> RunningTotal:
+        """A running total of what is found, at what the report leaves of the budget."""
+        share = 1 - self.settings.report
+        return RunningTotal("found", self.wanted, schedule, self.settings.privacy, people, share=share)
 
     @property
     def wanted(self) -> OneChoice | PublicCells:
@@ -123,8 +128,12 @@ class Exploration(SetMode):
 
     @cached_property
     def found(self) -> RunningTotal:
-        schedule, privacy = self.schedule, self.settings.privacy
-        return RunningTotal("found", self.wanted, schedule, privacy, people=schedule.block)
+        return self._total(self.schedule, people=self.schedule.block)
+
+    @cached_property
+    def earnings(self) -> Earnings | None:
+        report = self.settings.report
+        return Earnings.beside(self.found, report, self.units, self.schedule.block) if report else None
 
     @cached_property
     def plan(self) -> Plan:
@@ -141,7 +150,7 @@ class Exploration(SetMode):
             facts["warning"] = (
                 "the horizon is too short: exploring and erring may cost as much as there is to gain"
             )
-        return self.found.plan(facts)
+        return self.found.plan(facts) if self.earnings is None else self.earnings.plan(self.found, facts)
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
@@ -153,23 +162,35 @@ class Exploration(SetMode):
             "slate": self.first_slate(),
             "tries": np.zeros(shape, dtype=np.int64),
         }
-        return public | self.first_catalogue() | {"begin": 0, "index": 0, "variance": 0.0}, kept
+        public |= self.first_catalogue() | {"begin": 0, "index": 0, "variance": 0.0}
+        if self.earnings is None:
+            return public, kept
+        earned, kept_too = self.earnings.start()
+        return public | earned, kept | kept_too
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"found": self.found.gathering}
+        found: dict[str, Gathering] = {"found": self.found.gathering}
+        if self.earnings is None or public["index"] >= self.schedule.releases:
+            return found
+        return found | {"earned": self.earnings.gathering(public["index"])}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         explored = self._explored(public, batch.rounds, batch.asked)
         found, items = self.found.gathering, self.settings.items
         if isinstance(found, OneChoice):
             slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
-            clicks = self.clicks(public, batch, slates)[explored.places]
+            clicks = self.clicks(public, batch, slates)
+            if self.earnings is not None:
+                self.earnings.add(block, self.clicked(clicks, slates))
+            clicks = clicks[explored.places]
             hit = (explored.tried == clicks[:, None]).any(axis=1) & (clicks >= 0)
             found.add(block["found"], np.where(hit, explored.slots * items + clicks, -1))
         elif isinstance(found, PublicCells):
-            tried = explored.tried[:, :1]
+            tried, rewards = explored.tried[:, :1], self.rewards(batch)
+            if self.earnings is not None:
+                self.earnings.add(block, rewards)
             cells = np.where(tried >= 0, explored.slots[:, None] * items + tried, -1)
-            found.add(block["found"], cells, self.rewards(batch)[explored.places])
+            found.add(block["found"], cells, rewards[explored.places])
 
     def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
         """How masks change the tries: an item that cannot be shown is not tried."""
@@ -193,7 +214,12 @@ class Exploration(SetMode):
             "begin": self.schedule.end(door.index),
             "index": door.index + 1,
         }
-        return total.public | newest | self.next_catalogue(public), total.kept
+        newest |= self.next_catalogue(public)
+        if self.earnings is None:
+            return total.public | newest, total.kept
+        end, rounds = newest["begin"], newest["begin"] - public["begin"]
+        public, kept = self.earnings.next(public, kept, block, door, end=end, rounds=rounds)
+        return public | total.public | newest, kept | total.kept
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One slate a round; −1 fills slates of exploring rounds that show fewer items."""

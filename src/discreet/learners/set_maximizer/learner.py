@@ -72,6 +72,9 @@ class SetMaximizer(Learner):
     max_items
         How many items there may ever be, with those that `add_item` adds; by default `items`. Masks and rows
         have one entry for each of them.
+    report
+        Bandit and clicks: the share of the budget, up to ½, that pays for `report()`: the mean reward of each
+        block's visitors, or the share of them who clicked on a shown item.
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
@@ -120,6 +123,7 @@ class SetMaximizer(Learner):
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         max_items: int | None = None,
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -130,6 +134,7 @@ class SetMaximizer(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             items=count,
             slots=slots,
             labels=labels,

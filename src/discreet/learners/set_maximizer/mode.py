@@ -11,6 +11,7 @@ from discreet.arrivals.feedback import SCALARS, as_callables, as_numbers, as_peo
 from discreet.arrivals.person import reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, OutOfBounds, StateError
+from discreet.learners.earnings import Earner, Units
 from discreet.learners.set_maximizer.catalogue import (
     added,
     first_catalogue,
@@ -23,7 +24,7 @@ from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import State
-from discreet.turn.problem import NOTHING, Asked, Batch, Problem
+from discreet.turn.problem import NOTHING, Asked, Batch
 
 __all__ = ["ConstantSlate", "SetMode"]
 
@@ -33,7 +34,7 @@ CHUNK = 256
 """How many people's gains are held at once, where no fused pass exists."""
 
 
-class SetMode(Problem):
+class SetMode(Earner):
     """A way of learning which items to show."""
 
     proof = "sets.md"
@@ -157,6 +158,18 @@ class SetMode(Problem):
         if clicks.ndim != 1:
             return None
         return np.where((clicks >= -1) & (clicks < items), clicks, -2).astype(np.int64)
+
+    @property
+    def units(self) -> Units:
+        """What a visitor earns: a reward up to the bound, or 1 for a click; nothing if no answer came."""
+        return Units(
+            low=0.0, high=1.0, scale=self.settings.bound if self.settings.feedback == "bandit" else 1.0
+        )
+
+    def clicked(self, clicks: Integers, slates: Integers) -> Floats:
+        """1 for whoever clicked on something that was shown, otherwise 0."""
+        shown = (slates == clicks[:, None]).any(axis=1) & (clicks >= 0)
+        return np.asarray(shown, dtype=np.float64)
 
     def people(self, batch: Batch) -> People:
         """Whole preferences: rows for the family, or callables."""

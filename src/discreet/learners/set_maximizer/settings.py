@@ -74,6 +74,10 @@ class SetMaximizerSettings(ItemSettings):
         return self.items if self.max_items is None else self.max_items
 
     @property
+    def earns(self) -> bool:
+        return self.feedback != "full"
+
+    @property
     def functions(self) -> SetFunctions | None:
         """The family of set functions; None if visitors bring callables."""
         return None if isinstance(self.function, AnyFunction) else self.function

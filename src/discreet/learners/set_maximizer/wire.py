@@ -26,6 +26,10 @@ class SetMaximizerWire(Wire):
     settings: SetMaximizerSettings
     keys = ("columns",)
 
+    @property
+    def earned(self) -> str:
+        return "share who clicked" if self.settings.feedback == "clicks" else "mean reward"
+
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
         if settings.feedback != "full":

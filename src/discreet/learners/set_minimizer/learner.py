@@ -69,6 +69,9 @@ class SetMinimizer(Learner):
     block
         How many visitors meet the same point; for bandit feedback, the length of the first block after the
         screening.
+    report
+        Bandit: the share of the budget, up to ½, that pays for `report()`: the mean cost of the sets that
+        each block's visitors were given.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -116,6 +119,7 @@ class SetMinimizer(Learner):
         expert: Literal["auto", "pairs", "chains"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -126,6 +130,7 @@ class SetMinimizer(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             items=count,
             labels=labels,
             feedback=feedback,

@@ -7,16 +7,17 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.decide.domains import Box
 from discreet.decide.extensions import chain, padded_sets, threshold_sizes
+from discreet.learners.earnings import Earner, Units
 from discreet.learners.labels import labels_of
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.turn.coins import Coins
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Problem, Scores
+from discreet.turn.problem import Asked, Scores
 
 __all__ = ["CubeMode"]
 
 
-class CubeMode(Problem):
+class CubeMode(Earner):
     """A way of learning which set costs least, by a point of the cube: how likely each item is to be in."""
 
     proof = "costs.md"
@@ -34,6 +35,11 @@ class CubeMode(Problem):
     @property
     def cube(self) -> Box:
         return Box(self.settings.items, 0.0, 1.0)
+
+    @property
+    def units(self) -> Units:
+        """What a visitor costs: between −bound and bound, nothing if no answer came."""
+        return Units(low=-self.settings.bound, high=self.settings.bound)
 
     def sizes(self, public: State, rounds: Integers, coins: Coins) -> Integers:
         """How many items of the chain are chosen in each round: those above a public coin."""

@@ -9,7 +9,10 @@ Each visitor is in one block and one public cell of it, and moves its sum by at 
 whole ε. `stream="any"`: old trials fade, blocks stay short, and where the anchor costs something else than
 was believed, they fade at once.
 
-Guarantee   docs/guarantees/costs.md, Theorem 4
+With a `report`, a share of ε pays for what each block's visitors cost, those with masks included. In the last
+block nothing is tried and nobody is read; only a report reads it too, for its share of ε.
+
+Guarantee   docs/guarantees/costs.md, Theorem 4, Lemma 5
 Runtime     O(1) a round; a release O(400³ + 400 · n²); memory O(n² + 400 · n), whatever the horizon
 References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
             Collection"
@@ -26,6 +29,7 @@ from discreet.arrivals.feedback import as_numbers
 from discreet.budget.privacy import pure
 from discreet.errors import ConfigError
 from discreet.learners.allotment import Allotment
+from discreet.learners.earnings import Earnings
 from discreet.learners.set_minimizer.belief import PairBelief, least_sets
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.standard_gain import standard_gain
@@ -110,9 +114,9 @@ class NearAnchor(CubeMode):
         )
 
     def _once(self, cells: int) -> Once:
-        """Each visitor enters one release: the whole ε, pure, which needs the least noise."""
+        """Each visitor enters one turn: the whole ε but for the report, pure, which needs the least noise."""
         bound = self.settings.bound
-        budget = pure(self.settings.epsilon / self.settings.contributions)
+        budget = pure(self.settings.epsilon / self.settings.contributions * (1 - self.settings.report))
         return Once.for_budget(budget, PublicCells((cells,), -bound, bound))
 
     @cached_property
@@ -131,12 +135,23 @@ class NearAnchor(CubeMode):
                 "the horizon is too short: trials may cost as much as there is to gain before items are known"
             )
         total = paid_by_cohorts(settings.privacy, [pure(settings.epsilon / settings.contributions)])
-        return Plan(self._step, total, settings.rounds, None, facts, ("pairs", once.gathering, lengths))
+        constants: tuple[Any, ...] = ("pairs", once.gathering, lengths)
+        if self.earnings is not None:
+            facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants)
+
+    @cached_property
+    def earnings(self) -> Earnings | None:
+        settings = self.settings
+        if not settings.report:
+            return None
+        return Earnings.apart(pure(settings.epsilon / settings.contributions) * settings.report, self.units)
 
     def _step(self, index: int, public: State) -> Step | None:
-        if public["settled"]:
-            return None
-        return Step(public["length"], self._once(len(public["sets"])).charge, cohort=index)
+        charge = pure(0.0) if public["settled"] else self._once(len(public["sets"])).charge
+        if self.earnings is not None and public["length"]:
+            charge += self.earnings.charge(index)
+        return Step(public["length"], charge, cohort=index) if charge.amount else None
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
@@ -149,13 +164,22 @@ class NearAnchor(CubeMode):
         counts = np.full(len(sets), lengths.each)
         public: State = {"index": 0, "begin": 0, "blocks": 0, "settled": 0, "point": sets[0].astype(float)}
         public |= {"sets": sets, "counts": counts, "length": int(counts.sum())}
+        if self.earnings is not None:
+            public |= self.earnings.start()[0]
         return self._settled_if_over(public | PairBelief.before(items).state()), {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {} if public["settled"] else {"costs": self._once(len(public["sets"])).gathering}
+        earned: dict[str, Gathering] = {}
+        if self.earnings is not None and public["length"]:
+            earned = {"earned": self.earnings.gathering(public["index"])}
+        if public["settled"]:
+            return earned
+        return {"costs": self._once(len(public["sets"])).gathering} | earned
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         costs = as_numbers(batch)
+        if self.earnings is not None:
+            self.earnings.add(block, costs)
         if "costs" not in block:
             return
         found = block["costs"].gathering
@@ -175,6 +199,11 @@ class NearAnchor(CubeMode):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
+        if self.earnings is not None:
+            end, rounds = public["begin"] + public["length"], public["length"]
+            public, kept = self.earnings.next(public, kept, block, door, end=end, rounds=rounds)
+        if public["settled"]:
+            return public | {"index": door.index + 1, "begin": end, "length": 0}, {}
         settings, once = self.settings, self._once(len(public["sets"]))
         sums = door.release(once, block["costs"]) / settings.bound
         noise = once.standard_deviation**2

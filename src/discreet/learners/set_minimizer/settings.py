@@ -57,6 +57,10 @@ class SetMinimizerSettings(ItemSettings):
             require.whole("block", self.block)
 
     @property
+    def earns(self) -> bool:
+        return self.feedback != "full"
+
+    @property
     def functions(self) -> CostFunctions | None:
         """The family of cost functions; None if visitors bring callables."""
         return None if isinstance(self.function, AnyFunction) else self.function

@@ -3,7 +3,8 @@
 Only the cost of the set that was played comes back. Some rounds, fixed in advance, are trials: they play B_0,
 …, B_n of the current chain in shuffled cycles, each equally often. A trial of B_i with cost c adds +c to the
 total of item π(i) and −c to that of π(i+1): over a cycle that is a subgradient of the extension, f(B_i) −
-f(B_{i−1}) for π(i). All other rounds play the leader's set and are not read.
+f(B_{i−1}) for π(i). All other rounds play the leader's set and are not read, but for a `report`: that reads
+everyone's cost.
 
 Which two totals a trial moves is public, and each by the same cost: sensitivity 2√2·M (l₁: 4M), whatever n
 and the share of trials. (The one-point estimate of the paper weighs costs by 2/probability and throws a coin
@@ -13,7 +14,7 @@ varies more.) A trial that a mask changes is not read.
 `stream="any"`: blocks of equal length, one trial somewhere in each of equal stretches. `stream="iid"`:
 growing blocks with the same number of trials, so that most of them come early.
 
-Guarantee   docs/guarantees/costs.md, Theorem 2
+Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 5
 Runtime     O(1) a round, O(n log n) a release
 References  Hazan, Kale (2012), "Online Submodular Minimization"
             Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
@@ -31,6 +32,7 @@ from discreet.arrivals.feedback import as_numbers
 from discreet.decide.extensions import chain
 from discreet.decide.leader import Leader
 from discreet.errors import ConfigError
+from discreet.learners.earnings import Earnings
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.totals import RunningTotal
 from discreet.learners.trial_schedule import Trials as Tried
@@ -99,8 +101,12 @@ class Trials(CubeMode):
     @cached_property
     def _noise(self) -> float:
         """About the standard deviation of a total after some ten releases, in units of the bound."""
-        ten = EqualBlocks(10)
-        return RunningTotal("costs", self.costs_wanted, ten, self.settings.privacy, people=1).noise
+        return self._total(EqualBlocks(10), people=1).noise
+
+    def _total(self, schedule: EqualBlocks | ListedBlocks, people: int) -> RunningTotal:
+        """A running total of what trials cost, at what the report leaves of the budget."""
+        share = 1 - self.settings.report
+        return RunningTotal("costs", self.costs_wanted, schedule, self.settings.privacy, people, share=share)
 
     @property
     def costs_wanted(self) -> PublicCells:
@@ -139,8 +145,12 @@ class Trials(CubeMode):
 
     @cached_property
     def costs(self) -> RunningTotal:
-        people = self.cycles * self.sets
-        return RunningTotal("costs", self.costs_wanted, self.schedule, self.settings.privacy, people=people)
+        return self._total(self.schedule, people=self.cycles * self.sets)
+
+    @cached_property
+    def earnings(self) -> Earnings | None:
+        report = self.settings.report
+        return Earnings.beside(self.costs, report, self.units, self.settings.rounds) if report else None
 
     @cached_property
     def leader(self) -> Leader:
@@ -161,19 +171,28 @@ class Trials(CubeMode):
             facts["warning"] = (
                 "the horizon is too short: trials and errors may cost as much as there is to gain"
             )
-        return self.costs.plan(facts)
+        return self.costs.plan(facts) if self.earnings is None else self.earnings.plan(self.costs, facts)
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
     def start(self) -> tuple[State, State]:
         public, kept = self.costs.start()
-        return public | self.leader.start() | {"variance": 0.0, "index": 0, "begin": 0}, kept
+        public |= self.leader.start() | {"variance": 0.0, "index": 0, "begin": 0}
+        if self.earnings is None:
+            return public, kept
+        earned, kept_too = self.earnings.start()
+        return public | earned, kept | kept_too
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"costs": self.costs.gathering}
+        found: dict[str, Gathering] = {"costs": self.costs.gathering}
+        if self.earnings is None or public["index"] >= self.schedule.releases:
+            return found
+        return found | {"earned": self.earnings.gathering(public["index"])}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         numbers = as_numbers(batch)
+        if self.earnings is not None:
+            self.earnings.add(block, numbers)
         tried = self._tried(public, batch.rounds)
         if not len(tried.places):
             return
@@ -199,8 +218,13 @@ class Trials(CubeMode):
         memory = self.leader.follow(
             public, total.values, variance=total.variance, step_variance=total.step_variance
         )
-        place = {"variance": total.variance, "index": door.index + 1, "begin": self.schedule.end(door.index)}
-        return total.public | memory | place, total.kept
+        end = self.schedule.end(door.index)
+        place = {"variance": total.variance, "index": door.index + 1, "begin": end}
+        if self.earnings is None:
+            return total.public | memory | place, total.kept
+        rounds = end - public["begin"]
+        public, kept = self.earnings.next(public, kept, block, door, end=end, rounds=rounds)
+        return public | total.public | memory | place, kept | total.kept
 
     def sizes(self, public: State, rounds: Integers, coins: Coins) -> Integers:
         sizes = super().sizes(public, rounds, coins)

@@ -27,6 +27,10 @@ class SetMinimizerWire(Wire):
     settings: SetMinimizerSettings
     keys = ("columns",)
 
+    @property
+    def earned(self) -> str:
+        return "mean cost"
+
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
         if settings.feedback == "bandit":

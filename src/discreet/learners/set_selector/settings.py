@@ -32,13 +32,11 @@ class SetSelectorSettings(Settings):
     function: Family
     labels: tuple[Label, ...] | None = None
     method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto"
-    report: float = 0.0
     people: int | None = None
     """How many there are: known when `fit` is called."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require.number("report", self.report, 0.0, 0.5)
         if self.horizon is not None:
             raise ConfigError("a selector has no horizon: it chooses once")
         if self.people is not None:
@@ -69,6 +67,15 @@ class SetSelectorSettings(Settings):
         if self.people is None:
             raise ConfigError("the number of people is known when fit is called")
         return self.people
+
+    @property
+    def earns(self) -> bool:
+        """What the chosen set is worth can be reported."""
+        return True
+
+    def as_plain(self) -> dict[str, Any]:
+        """The report is always named: it was there from the first."""
+        return super().as_plain() | {"report": self.report}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

@@ -77,6 +77,8 @@ class StreamingLearner(Learner):
         The last coefficient belongs to a constant feature.
     block
         How many samples between releases.
+    report
+        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -120,6 +122,7 @@ class StreamingLearner(Learner):
         allocation: Literal["anytime", "final"] = "anytime",
         intercept: bool = False,
         block: int | Literal["auto"] = "auto",
+        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -130,6 +133,7 @@ class StreamingLearner(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
+            report=report,
             domain=domain,
             loss=loss,
             feature_bound=feature_bound,

@@ -70,8 +70,8 @@ class Course(SetMode):
         return min(length, max(most, first)) if self.forgets else length
 
     def once(self, gathering: Gathering) -> Once:
-        """Each visitor enters one release: the whole ε, pure, which needs the least noise."""
-        budget = pure(self.settings.epsilon / self.settings.contributions)
+        """Each visitor enters one turn: the whole ε but for the report, pure, which needs the least noise."""
+        budget = pure(self.settings.epsilon / self.settings.contributions * (1 - self.settings.report))
         return Once.for_budget(budget, gathering, most=2**20)  # fine enough for rewards times weights
 
     @property

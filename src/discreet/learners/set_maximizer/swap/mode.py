@@ -8,10 +8,13 @@ Each visitor is in one block, and each block is released once, with pure noise f
 click of a slate moves one count down and one up (l₁ 2); whether the last place was clicked, or what the slate
 earned, moves one public cell (l₁ 1).
 
+With a `report`, a share of ε pays for what each block's visitors earned. Once nothing is tried any more,
+nobody is read; only a report reads the visitors who are left too, in one release at the end, for its share.
+
 `stream="any"`: old cells fade, blocks stay short, and where the anchor earns something else than it used to,
 everything is screened again.
 
-Guarantee   docs/guarantees/sets.md, Theorem 6
+Guarantee   docs/guarantees/sets.md, Theorem 6, Lemma 8
 Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots · items), whatever the horizon
 References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
 """
@@ -24,6 +27,7 @@ import numpy as np
 from discreet.arrays import Integers
 from discreet.budget.privacy import pure
 from discreet.errors import ConfigError
+from discreet.learners.earnings import Earnings
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock, shared_gains
@@ -84,14 +88,26 @@ class Swap(Course):
             )
         budget = pure(settings.epsilon / settings.contributions)
         total = paid_by_cohorts(settings.privacy, [budget])
-        return Plan(self._step, total, settings.rounds, None, facts, ("swap", self.first_gathering, UNIT))
+        constants: tuple[Any, ...] = ("swap", self.first_gathering, UNIT)
+        if self.earnings is not None:
+            facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants)
+
+    @cached_property
+    def earnings(self) -> Earnings | None:
+        settings = self.settings
+        if not settings.report:
+            return None
+        return Earnings.apart(pure(settings.epsilon / settings.contributions) * settings.report, self.units)
 
     def _step(self, index: int, public: State) -> Step | None:
-        if public["kind"] == SETTLED:
-            # Nobody is read any more; if there are rounds after these, learning goes on then.
-            is_last = public["begin"] + public["length"] == public["rounds"]
-            return None if is_last else Step(public["length"], pure(0.0), cohort=index)
-        return Step(public["length"], self.once(self.gathering(public)).charge, cohort=index)
+        length, is_settled = public["length"], public["kind"] == SETTLED
+        charge = pure(0.0) if is_settled else self.once(self.gathering(public)).charge
+        if self.earnings is not None and length:
+            charge += self.earnings.charge(index)
+        # A last block in which nobody is read needs no release, until there are rounds after it.
+        is_over = is_settled and public["begin"] + length == public["rounds"]
+        return None if is_over and not charge.amount else Step(length, charge, cohort=index)
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
@@ -100,18 +116,25 @@ class Swap(Course):
         belief = Belief.before(settings.room, slots=settings.slots, interest=GUESS)
         public: State = {"index": 0, "begin": 0, "screened": 0, "level": 0.5, "slate": self.first_slate()}
         public |= self.first_catalogue() | {"rounds": settings.rounds}
+        if self.earnings is not None:
+            public |= self.earnings.start()[0]
         return public | self.screened_from_here(public, belief), {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
+        earned: dict[str, Gathering] = {}
+        if self.earnings is not None and public["length"]:
+            earned = {"earned": self.earnings.gathering(public["index"])}
         if public["kind"] == SETTLED:
-            return {}  # nobody is read any more
-        return {"found": self.once(self.gathering(public)).gathering}
+            return earned  # nothing is learned any more
+        return {"found": self.once(self.gathering(public)).gathering} | earned
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
         # Read even when nothing is gathered any more: what is malformed is refused all the same.
         people: Any = self.clicks(public, batch, slates) if self.by_clicks else self.rewards(batch)
         here, positions = self._block(public), batch.rounds - public["begin"]
+        if self.earnings is not None:
+            self.earnings.add(block, self.clicked(people, slates) if self.by_clicks else people)
         if here is None:
             return
         found = block["found"].gathering
@@ -143,19 +166,20 @@ class Swap(Course):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        following = {"index": door.index + 1, "begin": public["begin"] + public["length"]}
-        following |= self.next_catalogue(public)
-        if public["kind"] == SETTLED:
-            return self.goes_on(public | following), {}
+        here, length = self._block(public), public["length"]
+        public = public | {"index": door.index + 1, "begin": public["begin"] + length}
+        public |= self.next_catalogue(public)
+        if self.earnings is not None and length:
+            public, kept = self.earnings.next(public, kept, block, door, end=public["begin"], rounds=length)
+        if here is None:
+            is_over = public["begin"] == public["rounds"]
+            return public | {"length": 0} if is_over else self.goes_on(public), {}
         once = self.once(self.gathering(public))
         sums = door.release(once, block["found"])
         noise = (once.standard_deviation * once.gathering.bound) ** 2
-        here = self._block(public)
-        public = public | following
         if isinstance(here, ScreeningBlock):
             counts = (here.planned(public["length"]) + tally.get("counts", 0)) / UNIT
             return self.after_screening(public, here, sums, counts, noise), {}
-        assert here is not None
         views = (here.planned() + tally.get("views", 0)) / UNIT
         return self.after_exchanging(public, sums - tally.get("more", 0) / UNIT, views, noise), {}
 
