@@ -7,6 +7,7 @@ Among many, whoever is malformed adds nothing: one person's row must not decide 
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,8 @@ def _row_by_row(people: Sequence[Any], width: int) -> Floats:
 
 def as_numbers(batch: Batch) -> Floats:
     """One number a person; NaN for whoever is malformed among many."""
+    if batch.single and type(batch.feedback) is float and isfinite(batch.feedback):
+        return np.array([batch.feedback])  # what one visitor waits for
     return as_rows(batch, 1)[:, 0]
 
 

@@ -51,6 +51,7 @@ class _Now:
     block: Block
     step: Step | None
     end: int | None
+    horizon: int | None
     coins: Coins
 
 
@@ -126,7 +127,7 @@ class Engine:
     @property
     def horizon(self) -> int | None:
         """How many rounds are planned by now."""
-        return self.problem.horizon(self.public)
+        return self._now.horizon
 
     @property
     def is_drawn(self) -> bool:
@@ -241,8 +242,9 @@ class Engine:
             block = {name: gathering.empty() for name, gathering in gatherings.items()}
         step = self.problem.plan.next(turn.index, turn.public)
         # At once: an interrupt sees the old state or the new one.
-        end = self.problem.horizon(turn.public) if step is None else turn.begin + step.rounds
-        self._now = _Now(turn, block, step, end, Coins(turn.coin_key))
+        horizon = self.problem.horizon(turn.public)
+        end = horizon if step is None else turn.begin + step.rounds
+        self._now = _Now(turn, block, step, end, horizon, Coins(turn.coin_key))
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""

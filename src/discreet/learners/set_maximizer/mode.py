@@ -137,18 +137,21 @@ class SetMode(Earner):
 
     def clicks(self, public: State, batch: Batch, slates: Integers) -> Integers:
         """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
-        clicks = [batch.feedback] if batch.single else batch.feedback
+        numbers, clicks = self.numbers(public), batch.feedback
+        if batch.single:
+            item = _first_of(numbers, clicks, slates[0])
+            if item == -2:
+                raise OutOfBounds(
+                    "feedback must be an item by its label (its number if it has none), a list of items, "
+                    "or None"
+                )
+            return np.array([item])
         if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
             raise OutOfBounds("feedback must be one click a round, an item or None")
-        numbers = self.numbers(public)
         items = self._positions(clicks, len(numbers))
         if items is None:
             answers = zip(clicks, slates, strict=True)
             items = np.array([_first_of(numbers, click, slate) for click, slate in answers], dtype=np.int64)
-        if batch.single and items[0] == -2:
-            raise OutOfBounds(
-                "feedback must be an item by its label (its number if it has none), a list of items, or None"
-            )
         return np.maximum(items, -1)
 
     def _positions(self, clicks: Any, items: int) -> Integers | None:

@@ -7,6 +7,7 @@ Runtime     O(1) a person
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -59,16 +60,19 @@ class OneChoice(Gathering):
     def span(self) -> int:
         return 2 * self.levels
 
+    @cached_property
+    def _most(self) -> int:
+        """The largest number on the grid."""
+        return int(steps_within(np.array([self.high]), self.low, self.high, self.levels)[0])
+
     def add(self, gathered: Gathered, cells: Integers, numbers: Floats | None = None) -> None:
         """Add one number (by default the largest) in one cell a person; −1 for none."""
         if cells.ndim != 1 or (numbers is not None and len(numbers) != len(cells)):
             raise ConfigError("a person has one cell and one number")
         there = (cells >= 0) & (cells < self.size)
         if numbers is None:
-            counts = np.bincount(cells[there], minlength=self.size)
-            most = int(steps_within(np.array([self.high]), self.low, self.high, self.levels)[0])
             gathered.additions += 1
-            gathered.values.reshape(-1)[:] += counts * most
+            np.add.at(gathered.values.reshape(-1), cells[there], self._most)
             return
         steps = steps_within(numbers, self.low, self.high, self.levels)
         gathered.additions += 1

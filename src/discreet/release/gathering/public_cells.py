@@ -18,6 +18,9 @@ from discreet.release.gathering.base import Gathered, Gathering, as_shape, check
 
 __all__ = ["PublicCells", "steps_within"]
 
+_ONE = np.ones((1, 1), dtype=np.int64)
+"""The sign of a single visitor, who waits."""
+
 
 @dataclass(frozen=True)
 class PublicCells(Gathering):
@@ -77,7 +80,9 @@ class PublicCells(Gathering):
         if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
             raise ConfigError(f"a person has at most {self.copies} cells and one number")
         cells = np.ascontiguousarray(cells, dtype=np.int64)
-        signs = np.ones_like(cells) if signs is None else np.ascontiguousarray(signs, dtype=np.int64)
+        if signs is None:
+            signs = _ONE if cells.shape == (1, 1) else np.ones_like(cells)
+        signs = np.ascontiguousarray(signs, dtype=np.int64)
         total = gathered.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
         gathered.additions += 1

@@ -143,7 +143,7 @@ class Swap(Course):
             numbers = (people == last).astype(np.float64) if self.by_clicks else people
             found.add(block["found"], cells[:, None], numbers)
         elif isinstance(found, OneChoice) and isinstance(here, ScreeningBlock):
-            hit = (here.candidates(slates) == people[:, None]).any(axis=1) & (people >= 0)
+            hit = (here.candidates(slates) == people[:, None]).any(axis=1)
             found.add(block["found"], np.where(hit, people, -1))
         elif isinstance(found, PublicCells):
             everyone = np.full((len(slates), 1), self.settings.room)
