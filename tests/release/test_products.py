@@ -407,12 +407,16 @@ def test_a_share_of_the_budget_is_what_a_sum_spends(method: str, share: float) -
     assert noise(part) / noise(whole) == pytest.approx(1 / share, rel=0.05)
 
 
-def test_separate_releases_have_no_shares() -> None:
-    """Their people pay in a measure of their own, of which a share means something else."""
-    stream = Stream(Rows(3), releases=5)
-    for settings_of in ({"fresh": True}, {"method": "fresh", "fresh": False}):
-        with pytest.raises(ConfigError, match="whole budget"):
-            calibrate(USUAL, stream, share=0.5, **settings_of)  # type: ignore[arg-type]
+@pytest.mark.parametrize("gathering", [Rows(3), Rows(300)], ids=["few numbers: pure", "many numbers: zCDP"])
+def test_separate_releases_spend_their_share_in_their_own_measure(gathering: Rows) -> None:
+    stream = Stream(gathering, releases=2)
+    half, whole = (calibrate(USUAL, stream, "fresh", share=share) for share in (0.5, 1.0))
+    assert half.has_cohorts
+    measure = half.charge(0).measure
+    assert measure == whole.charge(0).measure == ("pure" if gathering.size == 3 else "zcdp")
+    budget = next(budget for budget in USUAL.budgets if budget.measure == measure)
+    assert 0.49 * budget.amount <= half.spent(2).amount <= 0.5 * budget.amount
+    assert (half.charge(0) + half.charge(0)).amount <= budget.amount
 
 
 @pytest.mark.parametrize("share", [2.0, 0.0, -0.5, nan])
