@@ -9,7 +9,6 @@ A wire reads public settings and the rows it is given, nothing else, and never a
 place of a number counts as a missing answer, which adds nothing.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,6 +20,7 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
+from discreet.learners.logged import names_in
 from discreet.learners.registry import HOMES
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Tickets
@@ -29,7 +29,6 @@ __all__ = [
     "NumbersWire",
     "Table",
     "Wire",
-    "item_text",
     "list_of_columns",
     "present",
     "row_columns",
@@ -142,15 +141,6 @@ def list_of_columns(key: str, names: Any) -> list[str]:
     return names
 
 
-def item_text(value: Any) -> str:
-    """A logged item or arm as a text; a column with missing values holds whole numbers as floats.
-
-    >>> item_text(" tea"), item_text(101), item_text(101.0)
-    ('tea', '101', '101')
-    """
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
-
-
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
     """These columns, which the log must have."""
     missing = [name for name in names if name not in header]
@@ -206,10 +196,5 @@ def _says(text: str, names: list[str], ordered: bool) -> bool:
     """Whether a text names these items."""
     if text == " ".join(names):
         return True
-    found = text.split()
-    if text.startswith("["):
-        try:
-            found = [str(name) for name in json.loads(text)]
-        except ValueError:
-            return False
+    found = names_in(text)
     return found == names if ordered else sorted(found) == sorted(names)

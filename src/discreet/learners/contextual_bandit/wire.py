@@ -32,7 +32,8 @@ from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.wire import Table, Wire, item_text, list_of_columns, present
+from discreet.learners.logged import item_text
+from discreet.learners.wire import Table, Wire, list_of_columns, present
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.tickets import Tickets

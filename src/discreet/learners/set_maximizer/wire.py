@@ -12,8 +12,9 @@ import numpy as np
 
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
+from discreet.learners.logged import item_text
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.wire import Table, Wire, item_text, present, row_columns, shown
+from discreet.learners.wire import Table, Wire, present, row_columns, shown
 from discreet.turn.tickets import Tickets
 
 __all__ = ["SetMaximizerWire"]
