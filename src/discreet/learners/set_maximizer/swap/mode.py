@@ -16,6 +16,7 @@ Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots
 References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +28,11 @@ from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock, shared_gains
-from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, Course
+from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, WARMING, Course
 from discreet.learners.set_maximizer.swap.trials import Anchor
+from discreet.learners.set_maximizer.swap.warm import OF_LOGS, clicks_of, rewards_of, warming
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows, Rows
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
 from discreet.turn.problem import Asked, Batch, Block, Scores
@@ -98,7 +100,17 @@ class Swap(Course):
             return {}  # nobody is read any more
         return {"found": self.once(self.gathering(public)).gathering}
 
+    def noted(self, public: State, event: State) -> State:
+        """A log of another policy is to be read, of so many rows and with so large weights."""
+        return warming(public, event) | {"kind": WARMING}
+
+    def neighbours_after(self, public: State) -> str:
+        return self.neighbours + ("; " + OF_LOGS if "log.rows" in public else "")
+
     def gather(self, public: State, block: Block, batch: Batch) -> None:
+        if public["kind"] == WARMING:
+            self._gather_log(block, batch)
+            return
         slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
         # Read even when nothing is gathered any more: what is malformed is refused all the same.
         people: Any = self.clicks(batch, slates) if self.by_clicks else self.rewards(batch)
@@ -119,6 +131,16 @@ class Swap(Course):
         elif isinstance(found, PublicRows):
             found.add(block["found"], slates, shared_gains(slates, public["belief.interest"])[0], people)
 
+    def _gather_log(self, block: Block, batch: Batch) -> None:
+        logged, found, slots = batch.feedback, block["found"].gathering, self.settings.slots
+        if isinstance(found, OneChoice):
+            found.add(block["found"], *clicks_of(logged, slots, self._item, self._first_of))
+            return
+        assert isinstance(found, Rows)
+        rewards = np.clip(self.rewards(replace(batch, feedback=logged.answers)), 0.0, 1.0)
+        for vectors in rewards_of(logged, slots, self._item, rewards, self.settings.items):
+            found.add(block["found"], vectors)
+
     def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
         """How masks change what is counted: only what is shown counts."""
         here, positions = self._block(public), rounds - public["begin"]
@@ -137,8 +159,10 @@ class Swap(Course):
         once = self.once(self.gathering(public))
         sums = door.release(once, block["found"])
         noise = (once.standard_deviation * once.gathering.bound) ** 2
-        here = self._block(public)
+        here, warmed = self._block(public), public["kind"] == WARMING
         public = public | {"index": door.index + 1, "begin": public["begin"] + public["length"]}
+        if warmed:
+            return self.after_warming(public, sums, noise), {}
         if isinstance(here, ScreeningBlock):
             counts = (here.planned(public["length"]) + tally.get("counts", 0)) / UNIT
             return self.after_screening(public, here, sums, counts, noise), {}
