@@ -8,7 +8,17 @@ import numpy as np
 
 from discreet.learners.learner import Learner
 
-__all__ = ["Case"]
+__all__ = ["Case", "LogOfCase"]
+
+
+@dataclass(frozen=True)
+class LogOfCase:
+    """People whom a learner reads before the first round: so many, each made up by a generator; and how."""
+
+    people: int
+    person: Callable[[np.random.Generator], Any]
+    read: Callable[[Any, list[Any]], None]
+    """Hands them to the learner."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,8 @@ class Case:
         How many rounds there are.
     at_once
         How many rounds an audit opens by one call, at most: more where the horizon is long.
+    log
+        People whom the learner reads before the first round, if it does.
     """
 
     name: str
@@ -47,6 +59,7 @@ class Case:
     full: bool = True
     horizon: int = 12
     at_once: int = 3
+    log: "LogOfCase | None" = None
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         """So many people, the same for the same seed."""

@@ -140,6 +140,11 @@ class SetMaximizer(Learner):
         """The items' names, to be indexed with a slate."""
         return labels_of(self.settings.items, self.settings.labels)
 
+    @property
+    def log_rows(self) -> int:
+        """How many rows the log had that this learner was warm-started with; 0 without one."""
+        return int(self._engine.public.get("log.rows", 0))
+
     @guarded
     def warm_start(
         self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None

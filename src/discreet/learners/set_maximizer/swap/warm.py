@@ -51,7 +51,7 @@ class Logged:
     """
 
     rows: Sequence[Any] = field(repr=False)
-    chances: Sequence[Any] | None = field(repr=False)
+    chances: Any = field(repr=False)
     least: float
 
     @classmethod
