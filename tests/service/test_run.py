@@ -317,7 +317,7 @@ def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(tmp_path
     (tmp_path / "short.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 5)
     program = Path(__file__).with_name("killing.py")
     result = subprocess.run(
-        [sys.executable, program, tmp_path, before], capture_output=True, text=True, check=False
+        [sys.executable, program, tmp_path, before, "1"], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)

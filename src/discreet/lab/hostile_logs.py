@@ -33,14 +33,15 @@ def _row(generator: np.random.Generator, items: int, slots: int, *, by_clicks: b
     """A slate with its answer, and its chances; each of them may be what nobody should bring."""
     length = int(generator.choice([slots, slots, slots, slots + 1, 1, 0]))
     slate: Any = generator.integers(items, size=length).tolist()  # also some twice
-    answer: Any = float(generator.choice(REWARDS))
+    heavy = generator.random() < 0.4  # as much as one row can
+    answer: Any = 7.0 if heavy else float(generator.choice(REWARDS))
     if by_clicks:
         answer = slate[int(generator.integers(length))] if length else None
         if generator.random() < 0.2:
             answer = [answer, int(generator.integers(items))]
     chances: Any = generator.choice(CHANCES, size=length).tolist()
-    if generator.random() < 0.5:
-        chances = float(generator.choice(CHANCES))
+    if heavy or generator.random() < 0.5:
+        chances = 1e-300 if heavy else float(generator.choice(CHANCES))
     parts: list[Any] = [slate, answer, chances]
     strange = STRANGE[int(generator.integers(len(STRANGE)))]
     lot = int(generator.integers(20))
