@@ -289,6 +289,16 @@ def test_a_short_log_is_followed_by_the_random_slates_that_it_lacks(feedback: An
     assert lengths[1][0] < 0.6 * first
 
 
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_noise_is_not_taken_for_what_a_log_of_two_says(feedback: Any) -> None:
+    first = shop(feedback, horizon=100_000).rounds_until_release
+    for seed in range(8):
+        learner = shop(feedback, horizon=100_000, seed=seed)
+        learner.warm_start(ROWS[:2] if feedback == "clicks" else [(["tea", "milk"], 0.0)] * 2)
+        assert 0.02 < learner.snapshot().public["belief.centre"] < 0.15
+        assert 0.5 * first < learner.rounds_until_release <= first
+
+
 # --- once, before anybody, or not at all
 
 

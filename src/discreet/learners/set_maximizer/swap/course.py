@@ -167,7 +167,7 @@ class Course(SetMode):
         random = public["begin"] - public["since"]
         goes_on = self.by_clicks or "log.rows" in public
         if goes_on and not public["next"] and stages[0].length > 1.3 * random:
-            missing = stages[0].length - random
+            missing = min(stages[0].length - random, public.get("log.random", stages[0].length))
             public |= {"stage": stage, "length": missing, "screened": public["screened"] + missing}
             table = random_table(belief.items, slots, generator)
             if not self.by_clicks:

@@ -116,7 +116,7 @@ def warming(public: State, event: State) -> State:
         raise StateError("a warm start comes once, before the first visitor: go on with visitors")
     # The log counts as random slates that were shown before the first visitor came.
     shown = int(min(event["log.rows"] * event["log.least"] * len(public["order"]), 2.0**53))
-    return public | event | {"length": 0, "since": public["begin"] - shown}
+    return public | event | {"length": 0, "log.random": public["length"], "since": public["begin"] - shown}
 
 
 def clicks_of(
@@ -166,16 +166,22 @@ def after_log(
     """The belief after the released sums of a log, whose noise has this variance; and what a slate earns."""
     items = len(sums)
     views = public["log.rows"] * public["log.least"]
+    level = _level(float(sums.mean()) / views, noise / items / views**2, public["belief.centre"], slots)
+    rate = first_rate(level, 1.0, slots)
     if by_clicks:
-        rate = first_rate(float(sums.sum()) / items, views, slots)
         belief = Belief.before(items, slots=slots, interest=rate)
         looks = views * (1 - (1 - rate) ** slots) / rate
         return after_clicks(belief, np.zeros(0, dtype=np.int64), sums, np.full(items, looks), noise), 0.5
-    level = float(np.clip(sums.mean() / views, 1e-3, 0.95))
-    rate = 1 - (1 - level) ** (1 / slots)
     belief = Belief.before(items, slots=slots, interest=rate)
     others, shows = (1 - rate) ** (slots - 1), views * slots
     surplus = others * (sums * slots - level * shows)
     weights = np.full(items, others**2 * shows)
     scaled = (others * slots) ** 2 * noise
     return after_rewards(belief, surplus, weights, reward_variance=level, noise=scaled), level
+
+
+def _level(found: float, doubt: float, guess: float, slots: int) -> float:
+    """What a slate earns: as it was found; as far as that is the noise of a short log, as it was guessed."""
+    expected = 1 - (1 - guess) ** slots
+    usual = (0.8 * expected) ** 2
+    return float(np.clip(expected + usual / (usual + doubt) * (found - expected), 1e-3, 0.95))
