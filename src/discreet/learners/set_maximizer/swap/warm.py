@@ -35,7 +35,10 @@ from discreet.turn.plan import State
 
 __all__ = ["OF_LOGS", "Logged", "after_log", "clicks_of", "rewards_of", "warming"]
 
-OF_LOGS = "or one row of the log before them (whoever is in both takes part twice)"
+OF_LOGS = (
+    "or one row of the log that came before (its people are taken to be others than the visitors: "
+    "whoever is in both takes part twice)"
+)
 """What neighbours may differ in, besides rounds."""
 LEAST = 1e-9
 """Of propensities that may be declared."""
@@ -116,7 +119,17 @@ def warming(public: State, event: State) -> State:
         raise StateError("a warm start comes once, before the first visitor: go on with visitors")
     # The log counts as random slates that were shown before the first visitor came.
     shown = int(min(event["log.rows"] * event["log.least"] * len(public["order"]), 2.0**53))
-    return public | event | {"length": 0, "log.random": public["length"], "since": public["begin"] - shown}
+    random = public["length"]
+    return (
+        public
+        | event
+        | {
+            "length": 0,
+            "since": public["begin"] - shown,
+            "screened": public["screened"] - random,
+            "log.random": random,
+        }
+    )
 
 
 def clicks_of(
