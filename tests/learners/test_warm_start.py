@@ -197,9 +197,8 @@ def test_the_people_of_the_log_pay_for_their_release_and_visitors_for_theirs() -
     assert later.newest_pure == later.closed_pure == once.newest_pure  # nobody pays twice
     assert learner.guarantee.epsilon_spent <= 1.0
     text = " ".join(str(learner.guarantee).split())
-    assert (
-        "replace one round; or one row of the log before them (whoever is in both takes part twice)" in text
-    )
+    assert "Neighbours: replace one round; or one row of the log that came before (its people" in text
+    assert "whoever is in both takes part twice" in text
     assert "row of the log" not in str(shop().guarantee)
 
 
