@@ -49,6 +49,8 @@ class Neighbours:
     """One context a round, without and with the replacement; None where learners take none."""
     logs: tuple[list[Any], list[Any]] = ([], [])
     """Who is read before the first round, without and with the replacement."""
+    in_log: bool = False
+    """Whether a row of the log is replaced."""
     at_once: int | None = None
     """How many rounds are opened by a call, as far as a block goes; None: one, two or three."""
 
@@ -75,8 +77,8 @@ class Neighbours:
             there = here.copy()
             there[changed] = _hostile_contexts(case, generator)[changed]
         people, other, public = (int(seed) for seed in seeds)
-        logs, replaced = _logs(case, generator)
-        if replaced:  # one of their rounds is a row of the log; with one round, the only one
+        logs, in_log = _logs(case, generator)
+        if in_log:  # one of their rounds is a row of the log; with one round, the only one
             changed = changed[1:]
         return cls(
             case,
@@ -89,17 +91,13 @@ class Neighbours:
             silent,
             (here, there),
             logs,
+            in_log,
         )
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
         fates = np.where(np.isin(np.arange(self.case.horizon), self.changed), self.fates, "never")
         return replace(self, fates=fates, at_once=self.case.horizon)
-
-    @property
-    def in_log(self) -> bool:
-        """Whether a row of the log is replaced."""
-        return self.logs[0] is not self.logs[1]
 
     @property
     def contributions(self) -> int:
