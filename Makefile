@@ -25,6 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py
+	$(BIN)/python benchmarks/warm.py
 	$(BIN)/python benchmarks/minimize.py
 	$(BIN)/python benchmarks/streaming.py
 	$(BIN)/python benchmarks/real.py .venv/diffprivlib/bin/python

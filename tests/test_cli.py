@@ -252,7 +252,7 @@ def test_a_log_that_grows_is_read_on_and_nobody_counts_twice(tmp_path: Path) -> 
 
 def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
     config, log = tmp_path / "shop.toml", tmp_path / "log.parquet"
-    config.write_text(SHOP + 'feedback = "clicks"\nstream = "iid"\n')
+    config.write_text(SHOP + 'feedback = "clicks"\nstream = "iid"\nslates = "decided"\n')
     polars.DataFrame({"slate": ["tea milk"] * 500, "click": ["tea", None] * 250}).write_parquet(log)
     assert run(config, log, tmp_path / "out")["visitors"] == 500
 
@@ -266,7 +266,16 @@ def test_run_reads_slates_and_clicks(tmp_path: Path) -> None:
         (SHOP + "colour = 1", "log.csv", "unknown setting 'colour'"),
         (SHOP, "nothing.csv", "nothing.csv does not exist"),
         (SHOP.replace("SetMaximizer", "Wizard"), "log.csv", "got 'Wizard'"),
-        (SHOP + 'feedback = "bandit"', "log.csv", "the log lacks the columns slate, reward"),
+        (
+            SHOP + 'feedback = "bandit"',
+            "log.csv",
+            'the settings lack slates = "decided", if the log has what',
+        ),
+        (
+            SHOP + 'feedback = "bandit"\nslates = "decided"',
+            "log.csv",
+            "the log lacks the columns slate, reward",
+        ),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_one_line(

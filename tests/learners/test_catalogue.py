@@ -203,3 +203,20 @@ def test_reports_go_on_after_a_horizon_was_extended(early: bool) -> None:
     assert found.rounds[-1] == 40_000
     assert (np.diff(found.rounds) > 0).all()
     assert learner.guarantee.epsilon_spent <= 1.0
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_a_log_says_nothing_of_items_that_come_later(feedback: Any) -> None:
+    """Their sums are noise alone: whoever comes later starts with what is usual, not with nothing."""
+    worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.6, 0.0])
+    generator = np.random.default_rng(0)
+    slates = [generator.permutation(5)[:2].tolist() for _ in range(4000)]
+    hits = [[item for item in slate if generator.random() < worth[item]] for slate in slates]
+    answers = (
+        [hit[0] if hit else None for hit in hits] if feedback == "clicks" else [float(bool(h)) for h in hits]
+    )
+    learner = SetMaximizer(5, 2, 30_000, USUAL, feedback=feedback, seed=3, max_items=7)
+    learner.warm_start(list(zip(slates, answers, strict=True)))
+    assert learner.add_item() == 5
+    fed(learner, 29_000, worth, seed=1)
+    assert 5 in learner.decision["slate"]

@@ -50,8 +50,8 @@ def in_child(work: Any, last: int | None = None) -> int:
         os._exit(3)
 
 
-def main(folder: Path, before: str) -> None:
-    """Kill the run over `log.csv` at every line, after a whole one over the log `before` if there is one."""
+def main(folder: Path, before: str, step: int) -> None:
+    """Kill the run over `log.csv` at every line, or every so many lines, after a whole one over `before`."""
 
     def over(log: str, out: Path) -> Any:
         return lambda: run.run_log(folder / "shop.toml", folder / log, out, Console(quiet=True))
@@ -65,7 +65,7 @@ def main(folder: Path, before: str) -> None:
     if before != "nothing":
         assert in_child(over(before, begun)) == 0
     killed, broken, seen = 0, [], set()
-    for last in count():
+    for last in count(step=step):
         out = folder / "out"
         shutil.rmtree(out, ignore_errors=True)
         if begun.exists():
@@ -87,4 +87,4 @@ def main(folder: Path, before: str) -> None:
 if __name__ == "__main__":
     discreet.warm_up(discreet.SetMaximizer(2, 1, 30, discreet.Privacy(1.0, 1e-6)))  # once, for all children
     run.CHECKPOINT = 1  # type: ignore[assignment]  # after every answer
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -83,6 +83,7 @@ def test_a_log_of_what_was_shown_teaches_what_showing_it_taught(
     shown = slates if parquet else [" ".join(map(str, slate)) for slate in slates]
     log = polars.DataFrame({"slate": shown, "reward" if feedback == "bandit" else "click": answers})
     settings = BASE + f'horizon = 600\nitems = {items}\nslots = 2\nfeedback = "{feedback}"\nstream = "iid"\n'
+    settings += 'slates = "decided"\n'
     report = run(tmp_path, settings, log, parquet=parquet)
     assert report["releases"] == shop.releases > 1
     assert report["slate"] == shop.decision["slate"]
@@ -91,7 +92,7 @@ def test_a_log_of_what_was_shown_teaches_what_showing_it_taught(
 
 
 def test_a_row_whose_slate_was_not_decided_counts_as_nobody(tmp_path: Path) -> None:
-    settings = SHOP + 'feedback = "bandit"\n'
+    settings = SHOP + 'feedback = "bandit"\nslates = "decided"\n'
     others = run(
         tmp_path / "others", settings, polars.DataFrame({"slate": ["rope"] * 600, "reward": [1.0] * 600})
     )
@@ -116,7 +117,7 @@ def test_costs_of_chosen_sets_are_read_in_any_order(tmp_path: Path, crowd: np.ra
     log = polars.DataFrame(lines, schema=["slate", "cost"], orient="row")
     settings = (
         BASE + 'learner = "SetMinimizer"\nhorizon = 600\nitems = ["a", "b", "c"]\nfeedback = "bandit"\n'
-    )
+    ) + 'slates = "decided"\n'
     report = run(tmp_path, settings, log)
     assert report["chances"] == site.decision["chances"]
     assert report["releases"] == site.releases > 1
@@ -170,6 +171,7 @@ def test_every_learner_has_a_wire() -> None:
 
 # --- what is wrong with a log is said before anything is spent
 
+MINIMIZER = BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2\n'
 STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget_bound = 1.0\n'
 
 
@@ -177,8 +179,14 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
     ("settings", "message"),
     [
         (SHOP, r"the log lacks the columns milk, soap: this learner reads tea, milk, soap"),
-        (SHOP + 'feedback = "clicks"', "the log lacks the columns slate, click"),
+        (SHOP + 'feedback = "clicks"\nslates = "decided"', "the log lacks the columns slate, click"),
         (SHOP + 'feedback = "clicks"\ncolumns = ["tea"]', "columns is for feedback"),
+        (
+            SHOP + 'feedback = "clicks"',
+            'slates = "decided", if the log has what this run decided; or',
+        ),
+        (SHOP + 'feedback = "clicks"\nslates = "random"', "slates must be one of decided, got 'random'"),
+        (SHOP + 'slates = "decided"', 'slates is for feedback = "bandit" or "clicks", got \'full\''),
         (SHOP + 'function = "AnyFunction"', "a log holds numbers"),
         (SHOP + 'columns = ["tea", "tea", "price"]', "columns must be different columns"),
         (SHOP + 'columns = ["tea", "price"]', "a row has 3 numbers, but `columns` names 2"),
@@ -186,7 +194,8 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
         (SHOP.replace('["tea", "milk", "soap"]', "3"), "a row has 3 numbers, and the log 2 columns"),
         (BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2', "a log holds numbers"),
         (
-            BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2\nfeedback = "bandit"',
+            BASE
+            + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2\nfeedback = "bandit"\nslates = "decided"',
             "lacks the columns slate, cost",
         ),
         (BASE + 'learner = "RunningSum"\nbound = 1.0\ncolumns = ["cup"]', "the log lacks the columns cup"),
@@ -308,7 +317,7 @@ def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(tmp_path
     (tmp_path / "short.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 5)
     program = Path(__file__).with_name("killing.py")
     result = subprocess.run(
-        [sys.executable, program, tmp_path, before], capture_output=True, text=True, check=False
+        [sys.executable, program, tmp_path, before, "1"], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)

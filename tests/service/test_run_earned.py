@@ -23,7 +23,8 @@ from discreet.turn.problem import Report
 VISITORS = 2000
 BASE = f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = {VISITORS}\nreport = 0.3\n"
 SHOP = BASE + 'items = ["tea", "milk", "soap", "rope"]\nslots = 2\nfeedback = "clicks"\nstream = "iid"\n'
-COSTS = BASE + 'learner = "SetMinimizer"\nitems = 3\nfeedback = "bandit"\n'
+SHOP += 'slates = "decided"\n'
+COSTS = BASE + 'learner = "SetMinimizer"\nitems = 3\nfeedback = "bandit"\nslates = "decided"\n'
 CLINIC = (
     BASE
     + 'learner = "ContextualBandit"\narms = ["low", "high"]\nfeatures = ["age"]\npropensity = "uniform"\n'

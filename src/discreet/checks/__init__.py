@@ -14,8 +14,9 @@ pytest.
 True
 """
 
+from discreet.checks.case import LogOfCase
 from discreet.checks.contract import RULES, Case, check_learner
 from discreet.checks.transcript import Audited, audit_transcript
 from discreet.checks.weakened import weakened
 
-__all__ = ["RULES", "Audited", "Case", "audit_transcript", "check_learner", "weakened"]
+__all__ = ["RULES", "Audited", "Case", "LogOfCase", "audit_transcript", "check_learner", "weakened"]

@@ -8,7 +8,17 @@ import numpy as np
 
 from discreet.learners.learner import Learner
 
-__all__ = ["Case"]
+__all__ = ["Case", "LogOfCase"]
+
+
+@dataclass(frozen=True)
+class LogOfCase:
+    """People whom a learner reads before the first round: so many, each made up by a generator; and how."""
+
+    people: int
+    person: Callable[[np.random.Generator], Any]
+    read: Callable[[Any, list[Any]], None]
+    """Hands them to the learner."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Case:
         How many rounds an audit opens by one call, at most: more where the horizon is long.
     events
         Public events of an audit: before which round, which method of the learner, with what.
+    log
+        People whom the learner reads before the first round, if it does.
     """
 
     name: str
@@ -50,6 +62,7 @@ class Case:
     horizon: int = 12
     at_once: int = 3
     events: tuple[tuple[int, str, Any], ...] = ()
+    log: "LogOfCase | None" = None
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         """So many people, the same for the same seed."""

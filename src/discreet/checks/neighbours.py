@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.budget.privacy import pure
 from discreet.checks.case import Case
 from discreet.checks.hostile import STRANGE, complement, extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
@@ -46,6 +47,10 @@ class Neighbours:
     """Whether the replaced person never answers."""
     contexts: tuple[Any, Any]
     """One context a round, without and with the replacement; None where learners take none."""
+    logs: tuple[list[Any], list[Any]] = ([], [])
+    """Who is read before the first round, without and with the replacement."""
+    in_log: bool = False
+    """Whether a row of the log is replaced."""
     at_once: int | None = None
     """How many rounds are opened by a call, as far as a block goes; None: one, two or three."""
 
@@ -72,6 +77,9 @@ class Neighbours:
             there = here.copy()
             there[changed] = _hostile_contexts(case, generator)[changed]
         people, other, public = (int(seed) for seed in seeds)
+        logs, in_log = _logs(case, generator)
+        if in_log:  # one of their rounds is a row of the log; with one round, the only one
+            changed = changed[1:]
         return cls(
             case,
             like,
@@ -82,12 +90,19 @@ class Neighbours:
             strange,
             silent,
             (here, there),
+            logs,
+            in_log,
         )
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
         fates = np.where(np.isin(np.arange(self.case.horizon), self.changed), self.fates, "never")
         return replace(self, fates=fates, at_once=self.case.horizon)
+
+    @property
+    def contributions(self) -> int:
+        """How often the replaced person takes part: rounds, and a row of the log."""
+        return len(self.changed) + self.in_log
 
     @cached_property
     def plan(self) -> Plan:
@@ -112,6 +127,9 @@ class Neighbours:
             sizes[:] = self.at_once
         steps: Steps = []
         waiting, first, events = [], 0, list(case.events)
+        if case.log is not None:
+            case.log.read(learner, self.logs[replaced])
+            steps.append((0, Step(0, pure(learner.guarantee.spent.pure), cohort=0)))
         self._note_state(learner, steps, note)
         while first < case.horizon:
             if learner.turn():
@@ -165,6 +183,18 @@ class Neighbours:
         turn = {"opposite": opposite, "complement": complement}.get(self.instead)
         turned = None if turn is None else turn(self._someone(round, decision))
         return self._someone(round, decision, self.seeds[1]) if turned is None else turned
+
+
+def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[Any], list[Any]], bool]:
+    """Who is in the log, without and with a replaced row; in every second pair nobody is replaced there."""
+    if case.log is None:
+        return ([], []), False
+    here = [case.log.person(generator) for _ in range(int(generator.integers(1, case.log.people + 1)))]
+    if generator.random() < 0.5:
+        return (here, here), False
+    there = here.copy()
+    there[int(generator.integers(len(here)))] = case.log.person(generator)
+    return (here, there), True
 
 
 def _round_of_a_step(like: Learner, generator: np.random.Generator, rounds: int) -> int:

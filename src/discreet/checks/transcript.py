@@ -99,21 +99,21 @@ def _cost_over_charge(pair: Neighbours, *, wild: bool) -> float:
     steps = pair.live(forced, noted(there), replaced=True)
     assert here == there, f"{name}: something visible depends on a person other than by the door"
     assert tape.position == len(tape.passages), f"{name}: the number of draws depends on data"
-    changed = set(pair.changed)
-    alone = (ratio / _group(measure, changed) for measure, ratio in tape.alone.items())
-    return max(_worst(name, steps, tape.costs, changed), *alone, 0.0)
+    alone = (ratio / _group(measure, pair.contributions) for measure, ratio in tape.alone.items())
+    return max(_worst(pair, steps, tape.costs), *alone, 0.0)
 
 
-def _group(measure: str, changed: set[int]) -> int:
+def _group(measure: str, changed: int) -> int:
     """How many times a charge so many changed rounds may cost: pure so many, zCDP the square of that."""
-    return len(changed) if measure == "pure" else len(changed) ** 2
+    return changed if measure == "pure" else changed**2
 
 
-def _worst(name: str, steps: Steps, costs: dict[int, float], changed: set[int]) -> float:
+def _worst(pair: Neighbours, steps: Steps, costs: dict[int, float]) -> float:
     """Costs against charges, after every turn: everyone's add up, each cohort's stands alone."""
-    own = set()
+    name, own = pair.case.name, set()
     for begin, step in steps:
-        if any(begin <= round < begin + step.rounds for round in changed):
+        of_log = pair.in_log and not step.rounds  # people who come in no round are a step of their own
+        if of_log or any(begin <= round < begin + step.rounds for round in pair.changed):
             own.add(step.cohort)
     paid: dict[Any, float] = defaultdict(float)
     due: dict[Any, float] = defaultdict(float)
@@ -123,7 +123,7 @@ def _worst(name: str, steps: Steps, costs: dict[int, float], changed: set[int]) 
         if step.cohort is not None and step.cohort not in own:
             assert cost == 0, f"{name}: release {index} shows a person of another cohort"
         due[account] += cost
-        paid[account] += step.charge.amount * _group(step.charge.measure, changed)
+        paid[account] += step.charge.amount * _group(step.charge.measure, pair.contributions)
         if due[account] > 0:
             worst = max(worst, due[account] / paid[account] if paid[account] > 0 else inf)
     return worst

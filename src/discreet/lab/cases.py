@@ -36,6 +36,7 @@ from discreet.arrivals import (
 )
 from discreet.checks import Case
 from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
+from discreet.lab.hostile_logs import with_log
 from discreet.learners.learner import Learner
 
 __all__ = ["HORIZON", "cases", "long_cases"]
@@ -134,6 +135,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
 def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     """Long enough for exchanges, trials and screening again: for audits, not for every rule."""
     usual = {"privacy": Privacy(epsilon, delta)}
+    twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
     shop: dict[str, Any] = {"items": 6, "slots": 3}
     found = [
         _clicks("long, clicks", usual, horizon=200, explore=0.05, block=60, **shop),
@@ -156,6 +158,12 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _rewards("long, rewards, living catalogue", usual, **living),
     ]
     found += [replace(case, available=mask_of(8), events=changes, horizon=300) for case in catalogues]
+    short: dict[str, Any] = shop | {"horizon": 60, "explore": 0.3, "block": 20}
+    found += [
+        with_log(_clicks("log, clicks", usual, **short), items=6, slots=3, least=0.1),
+        with_log(_clicks("log, clicks, uniform", twice, **short), items=6, slots=3, least=None),
+        with_log(_rewards("log, rewards", usual, **short), items=6, slots=3, least=0.1),
+    ]
     return [replace(case, at_once=case.horizon // 5) for case in found]
 
 

@@ -117,9 +117,7 @@ def run_audit(
         "ok": all(map(_is_fine, rows)),
     }
     (out / "audit.json").write_text(json.dumps(report, indent=2) + "\n")
-    usual = [
-        row for row in rows if row["epsilon"] == epsilon
-    ] or rows  # some are audited at a looser one
+    usual = [row for row in rows if row["epsilon"] == epsilon] or rows  # some are audited at a looser one
     pictures.save(draw_trade_offs(usual), out / "audit.png")
     _show(report, console)
     console.print(f"Wrote {out / 'audit.json'} and {out / 'audit.png'}", soft_wrap=True)

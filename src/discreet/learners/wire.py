@@ -9,9 +9,9 @@ A wire reads public settings and the rows it is given, nothing else, and never a
 place of a number counts as a missing answer, which adds nothing.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, Self
@@ -21,21 +21,28 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
+from discreet.learners.logged import UNIFORM, names_in
 from discreet.learners.registry import HOMES
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Tickets
 
 __all__ = [
     "NumbersWire",
+    "OfAnotherPolicy",
     "Table",
     "Wire",
-    "item_text",
+    "check_decided",
+    "check_propensity",
     "list_of_columns",
     "present",
     "row_columns",
     "shown",
     "wire_of",
 ]
+
+
+DECIDED = "decided"
+"""What `slates` is, where a log has what the run itself decided."""
 
 
 class Table(Protocol):
@@ -56,6 +63,16 @@ class Table(Protocol):
 
     def values(self, name: str) -> list[Any]:
         """A column as it is; None for what is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfAnotherPolicy:
+    """What a log of another policy says: a slate and an answer a row, and how likely the slate was."""
+
+    rows: list[tuple[list[Any], Any]] = field(repr=False)
+    propensity: Any = field(repr=False)
+    """"uniform", or one or several chances a row."""
+    least_propensity: float | None
 
 
 class Wire(ABC):
@@ -108,6 +125,10 @@ class Wire(ABC):
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
         """One entry or row for each of these rows, which met the decisions of these tickets."""
 
+    def of_another_policy(self, rows: Table, columns: Sequence[str]) -> OfAnotherPolicy | None:
+        """All of a log that another policy made, for a warm start; None if this run's decisions made it."""
+        return None
+
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
         """A decision as plain data, in the words of the log."""
         return decision
@@ -152,13 +173,41 @@ def list_of_columns(key: str, names: Any) -> list[str]:
     return names
 
 
-def item_text(value: Any) -> str:
-    """A logged item or arm as a text; a column with missing values holds whole numbers as floats.
+def check_decided(log: dict[str, Any], remedy: str) -> None:
+    """Refuse a log of which nothing says that this very run decided what it shows: it might teach nothing.
 
-    >>> item_text(" tea"), item_text(101), item_text(101.0)
-    ('tea', '101', '101')
+    Whether rows agree with decisions is people's data, so only settings are asked.
     """
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    said = log.get("slates")
+    if said is None:
+        raise ConfigError(
+            f'the settings lack slates = "{DECIDED}", if the log has what this run decided{remedy}'
+        )
+    require.one_of("slates", said, (DECIDED,))
+
+
+def check_propensity(log: dict[str, Any], taken: Sequence[str], what: str) -> None:
+    """Refuse what is not said of the propensity of a logged arm or item, or said in vain."""
+    if "propensity" not in log:
+        raise ConfigError(
+            f"the settings lack propensity: the column with the probability of the logged {what}, "
+            f'or "{UNIFORM}" if all {what}s were equally likely'
+        )
+    propensity = log["propensity"]
+    if not isinstance(propensity, str) or propensity in (*taken, ""):
+        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {propensity!r}')
+    if propensity == UNIFORM:
+        if "least_propensity" in log:
+            raise ConfigError(f'least_propensity is for a column of propensities, not for "{UNIFORM}"')
+    elif "least_propensity" not in log:
+        raise ConfigError(
+            f"the settings lack least_propensity: a public number, the least probability that any {what} had "
+            "(the smallest in the log would be people's data)"
+        )
+    else:
+        require.number("least_propensity", log["least_propensity"], 0.0, 1.0)
+        if log["least_propensity"] == 0:
+            raise ConfigError("least_propensity must be above 0: nobody would count")
 
 
 def present(header: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -216,10 +265,5 @@ def _says(text: str, names: list[str], ordered: bool) -> bool:
     """Whether a text names these items."""
     if text == " ".join(names):
         return True
-    found = text.split()
-    if text.startswith("["):
-        try:
-            found = [str(name) for name in json.loads(text)]
-        except ValueError:
-            return False
+    found = names_in(text)
     return found == names if ordered else sorted(found) == sorted(names)

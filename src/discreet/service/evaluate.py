@@ -15,10 +15,9 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
             Li et al. (2018), "Offline Evaluation of Ranking Policies with Click Models"
 """
 
-import json
 import tomllib
 from dataclasses import dataclass
-from math import isfinite, perm, sqrt
+from math import perm, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +32,14 @@ from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
+from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.learners.running_sum import RunningSum
 from discreet.learners.table import LogTable, read_log
-from discreet.learners.wire import item_text
 from discreet.service.status import Snapshot
 
 __all__ = ["Policy", "evaluate_log", "policy_from", "show_evaluation", "weighted"]
 
 USUAL_CLIP = 10.0
-UNIFORM = "uniform"
 ANSWERS = ("click", "reward")
 
 
@@ -187,19 +185,19 @@ def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Flo
     if propensity == UNIFORM:
         chances: list[list[float]] = [[1 / policy.uniform_weight(answer)]] * len(log)
     else:
-        chances = [_numbers_in(text) for text in log.texts(propensity)]
+        chances = [numbers_in(text) for text in log.texts(propensity)]
     if answer == "reward":
         rewards = np.nan_to_num(np.clip(log.numbers(["reward"])[:, 0], 0.0, 1.0))
-        whole = [_names_in(text) == list(policy.slate) for text in slates]
+        whole = [names_in(text) == list(policy.slate) for text in slates]
         weights = [
-            _weight(chance, None) if same else 0.0 for same, chance in zip(whole, chances, strict=True)
+            weight_of(chance, None) if same else 0.0 for same, chance in zip(whole, chances, strict=True)
         ]
         return np.asarray(rewards * np.array(weights), dtype=np.float64)
     places = {item: place for place, item in enumerate(policy.slate)}
     clicked = [places.get("" if value is None else item_text(value)) for value in log.values("click")]
     return np.array(
         [
-            _weight(chance, place) if place is not None and _stands(text, place, policy) else 0.0
+            weight_of(chance, place) if place is not None and _stands(text, place, policy) else 0.0
             for text, place, chance in zip(slates, clicked, chances, strict=True)
         ]
     )
@@ -207,48 +205,8 @@ def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Flo
 
 def _stands(text: str, place: int, policy: Policy) -> bool:
     """Whether the slate in this text has the policy's item at this place."""
-    names = _names_in(text)
+    names = names_in(text)
     return len(names) > place and names[place] == policy.slate[place]
-
-
-def _weight(chances: list[float], place: int | None) -> float:
-    """One over the chance: of this place, if there is one for each, or of all of it; 0 if it is none."""
-    if len(chances) == 1:
-        chance = chances[0]
-    elif place is not None and place < len(chances):
-        chance = chances[place]
-    else:
-        return 0.0
-    return 1 / max(chance, 1e-12) if isfinite(chance) and 0 < chance <= 1 else 0.0
-
-
-def _names_in(text: str) -> list[str]:
-    """Items separated by spaces, or in a JSON list."""
-    found = _list_in(text)
-    return text.split() if found is None else [item_text(name) for name in found]
-
-
-def _numbers_in(text: str) -> list[float]:
-    """Numbers separated by spaces, or in a JSON list; NaN for whatever is none."""
-    found = _list_in(text)
-    return [_number(entry) for entry in (text.split() if found is None else found)]
-
-
-def _number(entry: Any) -> float:
-    try:
-        return float(entry)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
-
-
-def _list_in(text: str) -> list[Any] | None:
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    return found if isinstance(found, list) else []
 
 
 def show_evaluation(found: dict[str, Any], console: Console) -> None:

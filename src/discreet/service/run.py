@@ -16,6 +16,9 @@ where that one stopped.
 
 What was earned is a mean over all rows of a block. A row that met another decision than the learner's counts
 as a visitor without an answer, so over a log of what others decided the curve is not what would be earned.
+A log of slates that another policy showed is read at once, by a warm start before the first visitor; the run
+goes on with a log of what it then decided, or from Python. Whether a log is one or the other is said by the
+settings: how many rows agree with what was decided is people's data, and nobody is told.
 """
 
 import json
@@ -31,8 +34,9 @@ from rich.progress import Progress
 from discreet.errors import ConfigError
 from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
+from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.table import LogTable, read_log
-from discreet.learners.wire import Wire, wire_of
+from discreet.learners.wire import OfAnotherPolicy, Wire, wire_of
 from discreet.pictures import require_matplotlib
 from discreet.service.earned import PICTURE, as_entries, write_picture
 from discreet.service.files import write_whole
@@ -58,7 +62,11 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         # From here on the state is locked: nobody else writes to this folder.
         _keep_columns(out / "columns.json", columns)
         with Decisions(out / "decisions.jsonl") as decisions:
-            _feed(learner, wire, log, columns, decisions, console)
+            others = wire.of_another_policy(log, columns)
+            if others is None:
+                _feed(learner, wire, log, columns, decisions, console)
+            else:
+                _warm(learner, wire, others, columns, decisions)
         learner.save(out / "state")
         earned = learner.report() if wire.settings.report else None
         drawn = [PICTURE] if earned is not None and len(earned.rounds) else []
@@ -68,6 +76,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         learner.detach()
     final = wire.named(learner.decision, columns)
     report = {
+        **_log_of(learner),
         "visitors": learner.clock,
         "releases": learner.releases,
         "epsilon": learner.guarantee.epsilon,
@@ -78,6 +87,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     }
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
+    for rows in _log_of(learner).values():
+        console.print(f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True)
     console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *drawn))
@@ -107,8 +118,7 @@ def _feed(
     """Rows into the learner, block after block, from where it left off; every release is noted."""
 
     def note() -> None:
-        about = {"release": learner.releases, "from_visitor": learner.rounds_before_release}
-        decisions.note(about | wire.named(learner.decision, columns))
+        _note(learner, wire, columns, decisions)
 
     first = learner.clock  # after a kill: those who were counted for good
     if len(log) < first:
@@ -131,6 +141,35 @@ def _feed(
             if learner.turn():
                 note()
             progress.advance(bar, count)
+
+
+def _warm(
+    learner: Learner, wire: Wire, others: OfAnotherPolicy, columns: list[str], decisions: "Decisions"
+) -> None:
+    """A log of another policy into the learner, once: by the same command after a kill, or never again."""
+    assert isinstance(learner, SetMaximizer)
+    _note(learner, wire, columns, decisions)
+    if not learner.log_rows:
+        learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)
+    elif learner.log_rows != len(others.rows):
+        raise ConfigError(
+            f"a log of {learner.log_rows} rows was read before, and this one has {len(others.rows)}: "
+            'a run is warm-started once; go on with slates = "decided"'
+        )
+    _note(learner, wire, columns, decisions)
+
+
+def _note(learner: Learner, wire: Wire, columns: list[str], decisions: "Decisions") -> None:
+    """What is decided now, in a line; the one after a warm start says so."""
+    about = {"release": learner.releases, "from_visitor": learner.rounds_before_release}
+    warm = _log_of(learner) if learner.releases == 1 else {}
+    decisions.note(about | warm | wire.named(learner.decision, columns))
+
+
+def _log_of(learner: Learner) -> dict[str, int]:
+    """How many rows of another policy's log the learner was warm-started with, if it was."""
+    rows = learner.log_rows if isinstance(learner, SetMaximizer) else 0
+    return {"warm_start_rows": rows} if rows else {}
 
 
 class Decisions:

@@ -31,7 +31,7 @@ from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
 from discreet.turn.plan import State, Step
-from discreet.turn.problem import Batch, Block, Problem
+from discreet.turn.problem import NOTHING, Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
 
 __all__ = ["BusyError", "Engine", "guarantee_of"]
@@ -265,6 +265,26 @@ class Engine:
         self._commit_same_turn(changed)
         self._take(changed)
 
+    def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:
+        """Read people who come all at once and in no round, as a log has them, and make their release.
+
+        The public event leads to a step of no rounds, whose release reads these people alone. Event, charge
+        and release are one commit: a kill before it leaves nothing of them, and they may be handed in again;
+        after it, all is done. What nobody has seen is never kept beside what somebody will.
+        """
+        if self.is_drawn:
+            raise StateError("a release waits to be committed: turn() first, then the log")
+        before = self._now
+        try:
+            self._take(replace(self.turn, public=self.problem.noted(self.turn.public, event), block={}))
+            places = np.arange(len(people))
+            self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.coins))
+            self.release(rounds.clock, rounds.tally)
+        except BaseException:
+            if not self.is_drawn and self.turn.index == before.turn.index:
+                self._now = before  # nothing was drawn, or nobody has seen it and it is dropped
+            raise
+
     # --- keeping ------------------------------------------------------------------------------------------
 
     def snapshot(self, rounds: RoundsState) -> Turn:
@@ -400,7 +420,7 @@ def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
         releases=turn.index,
         planned=problem.plan.releases,
         notion=problem.notion,
-        neighbours=problem.neighbours,
+        neighbours=problem.neighbours_after(turn.public),
         assumes=problem.assumes,
         simulated=problem.settings.seed is not None,
         proof=problem.proof,

@@ -151,6 +151,10 @@ class Problem(ABC):
         """What the value assumes about the stream, if anything."""
         return ""
 
+    def neighbours_after(self, public: State) -> str:
+        """What is replaced in neighbouring streams: rounds, and whatever was read besides them."""
+        return self.neighbours
+
     @property
     def candidates(self) -> int | None:
         """How many candidates a mask is about; None if masks are not taken."""

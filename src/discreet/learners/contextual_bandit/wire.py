@@ -28,18 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.wire import Table, Wire, item_text, list_of_columns, present
+from discreet.learners.logged import UNIFORM, item_text
+from discreet.learners.wire import Table, Wire, check_propensity, list_of_columns, present
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.tickets import Tickets
 
 __all__ = ["ContextualBanditWire"]
 
-UNIFORM = "uniform"
 ARM, REWARD = "arm", "reward"
 
 
@@ -57,7 +56,7 @@ class ContextualBanditWire(Wire):
     @classmethod
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
         """Checks what is said of propensities; features without names are called like their columns."""
-        _check_propensity(log)
+        check_propensity(log, (ARM, REWARD), "arm")
         if "context" not in log:
             return plain
         columns = list_of_columns("context", log["context"])
@@ -117,27 +116,3 @@ class ContextualBanditWire(Wire):
     def _coins(self) -> Coins:
         """Others than the learner's own, whose arms are played by coins at first."""
         return Coins(bytes.fromhex(fingerprint("which rows of a log count", self.settings)))
-
-
-def _check_propensity(log: dict[str, Any]) -> None:
-    """Refuse what is not said of the propensity, or said in vain."""
-    if "propensity" not in log:
-        raise ConfigError(
-            "the settings lack propensity: the column with the probability of the logged arm, "
-            f'or "{UNIFORM}" if all arms were equally likely'
-        )
-    propensity = log["propensity"]
-    if not isinstance(propensity, str) or propensity in (ARM, REWARD, ""):
-        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {propensity!r}')
-    if propensity == UNIFORM:
-        if "least_propensity" in log:
-            raise ConfigError(f'least_propensity is for a column of propensities, not for "{UNIFORM}"')
-    elif "least_propensity" not in log:
-        raise ConfigError(
-            "the settings lack least_propensity: a public number, the least probability that any arm had "
-            "(the smallest in the log would be people's data)"
-        )
-    else:
-        require.number("least_propensity", log["least_propensity"], 0.0, 1.0)
-        if log["least_propensity"] == 0:
-            raise ConfigError("least_propensity must be above 0: nobody would count")

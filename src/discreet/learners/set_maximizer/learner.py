@@ -23,6 +23,7 @@ from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.learners.set_maximizer.swap import Swap
+from discreet.learners.set_maximizer.swap.warm import Logged
 from discreet.limits import MOST_ROUNDS
 
 __all__ = ["SetMaximizer"]
@@ -204,6 +205,62 @@ class SetMaximizer(Learner):
         """
         count = require.whole("rounds", rounds, 1, MOST_ROUNDS - (self._engine.horizon or 0))
         self._engine.note({"extend": count}, self._rounds.state())
+
+    @property
+    def log_rows(self) -> int:
+        """How many rows the log had that this learner was warm-started with; 0 without one."""
+        return int(self._engine.public.get("log.rows", 0))
+
+    @guarded
+    def warm_start(
+        self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None
+    ) -> None:
+        """Learn from a log of another policy, once, before the first visitor.
+
+        The log is read by one release of its own, for the whole ε. Its people pay for that, and not for what
+        follows: **they must be others than the visitors of the horizon**. Whoever may be in both takes part
+        twice: count rows and rounds together in `contributions`. The clock stays at 0, and screening is
+        shorter by the log.
+
+        For clicks and rewards (`expert="swap"`). Value rests on what is said of the chances, privacy does
+        not: a row with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.
+
+        Parameters
+        ----------
+        rows
+            One `(slate, answer)` a person: the items that were shown, by their labels, in order; and the
+            first click, an item or None (several: a list), or the reward of the slate. Places after the
+            first `slots` do not count.
+        propensity
+            "uniform": slates were drawn uniformly from all items. Or one entry a row, the chance with which
+            the shown items stood where they stood: a number for all places, or one for each.
+        least_propensity
+            Chances below count as this, so a row weighs at most one over it. Public: chosen without a look
+            at the log. Noise grows with one over it.
+
+        Guarantee: docs/guarantees/sets.md, Theorem 9.
+
+        Examples
+        --------
+        >>> from discreet import Privacy, SetMaximizer
+        >>> shop = SetMaximizer(
+        ...     ["tea", "milk", "soap"], 2, 10_000, Privacy(1.0), feedback="clicks", stream="iid", seed=1
+        ... )
+        >>> log = [(["soap", "tea"], "tea"), (["milk", "soap"], None), (["tea", "milk"], "tea")] * 200
+        >>> shop.warm_start(log, "uniform")
+        >>> shop.releases, shop.clock, shop.decision["slate"][0]
+        (1, 0, 'tea')
+        """
+        problem = self._engine.problem
+        if not isinstance(problem, Swap):
+            raise ConfigError(
+                "warm_start is for feedback = 'clicks' or 'bandit' with expert = 'swap', "
+                f"got {self.settings.feedback!r} and {self.settings.expert!r}"
+            )
+        if self.clock:
+            raise StateError("a warm start comes once, before the first visitor: go on with visitors")
+        logged = Logged.checked(rows, propensity, least_propensity, len(self.living))
+        self._engine.admit(logged.event, logged, self._rounds.state())
 
     def replay(self, rows: Any) -> Any:
         """Feed a log of whole preferences and give each visitor's slate."""

@@ -26,7 +26,7 @@ from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
 
-__all__ = ["ConstantSlate", "SetMode"]
+__all__ = ["ConstantSlate", "SetMode", "first_of", "item_of"]
 
 People = Floats | list[SetFunction | None]
 """Rows for a family of set functions, or one callable a person."""
@@ -139,7 +139,7 @@ class SetMode(Earner):
         """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
         numbers, clicks = self.numbers(public), batch.feedback
         if batch.single:
-            item = _first_of(numbers, clicks, slates[0])
+            item = first_of(numbers, clicks, slates[0])
             if item == -2:
                 raise OutOfBounds(
                     "feedback must be an item by its label (its number if it has none), a list of items, "
@@ -151,7 +151,7 @@ class SetMode(Earner):
         items = self._positions(clicks, len(numbers))
         if items is None:
             answers = zip(clicks, slates, strict=True)
-            items = np.array([_first_of(numbers, click, slate) for click, slate in answers], dtype=np.int64)
+            items = np.array([first_of(numbers, click, slate) for click, slate in answers], dtype=np.int64)
         return np.maximum(items, -1)
 
     def _positions(self, clicks: Any, items: int) -> Integers | None:
@@ -229,17 +229,17 @@ class ConstantSlate(SetMode):
         return np.asarray(filled[0])
 
 
-def _first_of(numbers: dict[Any, int], click: Any, slate: Integers) -> int:
+def first_of(numbers: dict[Any, int], click: Any, slate: Integers) -> int:
     """The number of the item that was clicked, or of the first of several; −2 for something else."""
     if type(click) is not list and type(click) is not tuple:
-        return _item(numbers, click)
-    items = [_item(numbers, single) for single in click]
+        return item_of(numbers, click)
+    items = [item_of(numbers, single) for single in click]
     if min(items, default=-1) < 0:
         return -2 if items else -1
     return next((item for item in slate.tolist() if item in items), -1)
 
 
-def _item(numbers: dict[Any, int], click: Any) -> int:
+def item_of(numbers: dict[Any, int], click: Any) -> int:
     """The number of an item, −1 for none, −2 for something else."""
     if click is None:
         return -1

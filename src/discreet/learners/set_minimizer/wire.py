@@ -3,7 +3,8 @@
 * `feedback = "full"`: one column for each number of a row, named by its item if there are as many, by
   `columns`, or in order;
 * "bandit": `slate` (the chosen set, separated by spaces in any order, or a JSON list) and `cost`. A row
-  counts if its set is the one that was decided.
+  counts if its set is the one that was decided; `slates = "decided"` says that the log has what this run
+  decided, since a log of another policy would teach nothing.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from discreet.errors import ConfigError
 from discreet.learners.labels import labels_of
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
-from discreet.learners.wire import Table, Wire, present, row_columns, shown
+from discreet.learners.wire import Table, Wire, check_decided, present, row_columns, shown
 from discreet.turn.tickets import Tickets
 
 __all__ = ["SetMinimizerWire"]
@@ -25,7 +26,7 @@ class SetMinimizerWire(Wire):
 
     settings_type = SetMinimizerSettings
     settings: SetMinimizerSettings
-    keys = ("columns",)
+    keys = ("columns", "slates")
 
     @property
     def earned(self) -> str:
@@ -36,7 +37,10 @@ class SetMinimizerWire(Wire):
         if settings.feedback == "bandit":
             if "columns" in self.log:
                 raise ConfigError(f'columns is for feedback = "full", got {settings.feedback!r}')
+            check_decided(self.log, ": another log teaches a set minimiser nothing")
             return present(header, ["slate", "cost"])
+        if "slates" in self.log:
+            raise ConfigError(f'slates is for feedback = "bandit", got {settings.feedback!r}')
         if settings.functions is None:
             raise ConfigError("a log holds numbers: set function to a family of discreet.arrivals")
         width = settings.functions.width(settings.items)

@@ -22,12 +22,13 @@ from discreet.learners.set_maximizer.swap.screening import (
     thompson_table,
 )
 from discreet.learners.set_maximizer.swap.trials import Anchor, climbed, priced
-from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
+from discreet.learners.set_maximizer.swap.warm import after_log
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows, Rows
 from discreet.release.noise import Once
 from discreet.turn.coins import Coin
 from discreet.turn.plan import State
 
-__all__ = ["EXCHANGING", "SCREENING", "SETTLED", "Course"]
+__all__ = ["EXCHANGING", "SCREENING", "SETTLED", "WARMING", "Course"]
 
 MEMORY = 0.3
 """Of the horizon: how long a cell of an "any" stream is believed."""
@@ -37,7 +38,7 @@ LIGHTEST = 1e-100
 """Rows of weights are never taken to be lighter."""
 MOST_SCREENED_AGAIN = 0.1
 """Of the horizon: alarms may screen again up to here."""
-SCREENING, EXCHANGING, SETTLED = 0, 1, 2
+SCREENING, EXCHANGING, SETTLED, WARMING = 0, 1, 2, 3
 
 
 class Course(SetMode):
@@ -79,8 +80,16 @@ class Course(SetMode):
         items, slots = self.settings.room, self.settings.slots
         return OneChoice((items,)) if self.by_clicks else PublicCells((items + 1,), copies=slots + 1)
 
+    @property
+    def log_gathering(self) -> Gathering:
+        """Of a log of another policy: its slates are people's data, so the cells are too."""
+        items = (self.settings.room,)
+        return OneChoice(items) if self.by_clicks else Rows(items, norm=1, nonnegative=True)
+
     def gathering(self, public: State) -> Gathering:
         """First clicks; rewards, and of whom; rewards times public weights; cells of exchanges."""
+        if public["kind"] == WARMING:
+            return self.log_gathering
         if public["kind"] == EXCHANGING:
             return PublicCells((self.settings.slots, self.settings.room))
         if self.by_clicks or public["stage"] == 0:
@@ -160,16 +169,28 @@ class Course(SetMode):
         slate = self._greedy(public, belief, here.prefix)
         return self._next_stage(self._common(public, belief) | {"level": level, "slate": slate}, belief)
 
+    def after_warming(self, public: State, sums: Floats, noise: float) -> State:
+        """After a log: as after so many random slates."""
+        belief, level = after_log(public, sums, noise, slots=self.settings.slots, by_clicks=self.by_clicks)
+        slate = self._greedy(public, belief, np.zeros(0, dtype=np.int64))
+        public = public | {"kind": SCREENING, "level": level, "slate": slate}
+        return self._next_stage(self._common(public, belief), belief)
+
     def _next_stage(self, public: State, belief: Belief) -> State:
         """More random slates, if visitors click more rarely than was thought; or the stage that follows."""
         stages, slots = self.screening(public).stages(belief.centre), self.settings.slots
         generator = Coin(self.name, 2**40 + public["index"]).generator()
         stage, slate = public["stage"] + 1, public["slate"]
         random = public["begin"] - public["since"]
-        if self.by_clicks and not public["next"] and stages[0].length > 1.3 * random:
-            missing = stages[0].length - random
+        goes_on = self.by_clicks or "log.rows" in public
+        if goes_on and not public["next"] and stages[0].length > 1.3 * random:
+            missing = min(stages[0].length - random, public.get("log.random", stages[0].length))
             public |= {"stage": stage, "length": missing, "screened": public["screened"] + missing}
-            return self._settled_if_over(public | {"table": random_table(public["living"], slots, generator)})
+            table = random_table(public["living"], slots, generator)
+            if not self.by_clicks:
+                block = ScreeningBlock(table, public["prefix"], belief.interest, public["order"], "gains")
+                public |= {"heaviest": max(block.heaviest, LIGHTEST)}
+            return self._settled_if_over(public | {"table": table})
         following = public["next"] + 1
         if following == len(stages):
             slate = climbed(belief, slate, public["living"], steps=10, caution=0.0).slate

@@ -19,7 +19,8 @@ Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots
 References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
 """
 
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,14 +29,16 @@ from discreet.arrays import Integers
 from discreet.budget.privacy import pure
 from discreet.errors import ConfigError
 from discreet.learners.earnings import Earnings
+from discreet.learners.set_maximizer.mode import first_of, item_of
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock, shared_gains
-from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, Course
+from discreet.learners.set_maximizer.swap.course import EXCHANGING, SCREENING, SETTLED, WARMING, Course
 from discreet.learners.set_maximizer.swap.screening import Screening
 from discreet.learners.set_maximizer.swap.trials import Anchor
+from discreet.learners.set_maximizer.swap.warm import OF_LOGS, clicks_of, rewards_of, warming
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows
+from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows, Rows
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
 from discreet.turn.problem import Asked, Batch, Block, Scores
@@ -128,7 +131,19 @@ class Swap(Course):
             return earned  # nothing is learned any more
         return {"found": self.once(self.gathering(public)).gathering} | earned
 
+    def noted(self, public: State, event: State) -> State:
+        """Also a log of another policy that is to be read, of so many rows and with so large weights."""
+        if "log.rows" not in event:
+            return super().noted(public, event)
+        return warming(public, event) | {"kind": WARMING}
+
+    def neighbours_after(self, public: State) -> str:
+        return self.neighbours + ("; " + OF_LOGS if "log.rows" in public else "")
+
     def gather(self, public: State, block: Block, batch: Batch) -> None:
+        if public["kind"] == WARMING:
+            self._gather_log(public, block, batch)
+            return
         slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
         # Read even when nothing is gathered any more: what is malformed is refused all the same.
         people: Any = self.clicks(public, batch, slates) if self.by_clicks else self.rewards(batch)
@@ -151,6 +166,18 @@ class Swap(Course):
         elif isinstance(found, PublicRows):
             found.add(block["found"], slates, shared_gains(slates, public["belief.interest"])[0], people)
 
+    def _gather_log(self, public: State, block: Block, batch: Batch) -> None:
+        logged, found, slots = batch.feedback, block["found"].gathering, self.settings.slots
+        numbers = self.numbers(public)
+        item, first = partial(item_of, numbers), partial(first_of, numbers)
+        if isinstance(found, OneChoice):
+            found.add(block["found"], *clicks_of(logged, slots, item, first))
+            return
+        assert isinstance(found, Rows)
+        rewards = np.clip(self.rewards(replace(batch, feedback=logged.answers)), 0.0, 1.0)
+        for vectors in rewards_of(logged, slots, item, rewards, self.settings.room):
+            found.add(block["found"], vectors)
+
     def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
         """How masks change what is counted: only what is shown counts."""
         here, positions = self._block(public), rounds - public["begin"]
@@ -166,17 +193,20 @@ class Swap(Course):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        here, length = self._block(public), public["length"]
+        here, length, kind = self._block(public), public["length"], public["kind"]
         public = public | {"index": door.index + 1, "begin": public["begin"] + length}
         public |= self.next_catalogue(public)
         if self.earnings is not None and length:
             public, kept = self.earnings.next(public, kept, block, door, end=public["begin"], rounds=length)
-        if here is None:
+        if kind == SETTLED:
             is_over = public["begin"] == public["rounds"]
             return public | {"length": 0} if is_over else self.goes_on(public), {}
         once = self.once(self.gathering(public))
         sums = door.release(once, block["found"])
         noise = (once.standard_deviation * once.gathering.bound) ** 2
+        if kind == WARMING:
+            return self.after_warming(public, sums, noise), {}
+        assert here is not None
         if isinstance(here, ScreeningBlock):
             counts = (here.planned(public["length"]) + tally.get("counts", 0)) / UNIT
             return self.after_screening(public, here, sums, counts, noise), {}

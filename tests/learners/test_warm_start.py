@@ -1,0 +1,456 @@
+"""If these fail, somebody in a log of another policy is given away, or the log teaches something wrong."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet import ConfigError, ContextualBandit, Privacy, SetMaximizer, SetMinimizer, StateError
+from discreet.checks import audit_transcript
+from discreet.checks.kills import run_and_die
+from discreet.checks.transcript import measured_costs, neighbours
+from discreet.lab.cases import long_cases
+from discreet.lab.display import Log, World, run_display
+from discreet.learners.learner import Learner
+from discreet.learners.set_maximizer.swap import Swap
+from discreet.learners.set_maximizer.swap.warm import Logged
+from discreet.release.door import Door
+from discreet.release.gathering import Gathered, OneChoice, Rows
+from discreet.turn.coins import Coins
+from discreet.turn.journal import MemoryJournal
+from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.record import Turn
+
+NAMES = ["tea", "milk", "soap", "rope"]
+ROWS = [(["tea", "milk"], "tea"), (["milk", "soap"], None), (["soap", "rope"], "rope")]
+
+
+def shop(feedback: Any = "clicks", epsilon: float = 1.0, **more: Any) -> SetMaximizer:
+    settings = {"feedback": feedback, "stream": "iid", "seed": 1} | more
+    horizon, contributions = settings.pop("horizon", 4000), settings.pop("contributions", 1)
+    privacy = Privacy(epsilon, contributions=contributions)
+    return SetMaximizer(NAMES, 2, horizon, privacy, **settings)
+
+
+def gathered(
+    feedback: Any, rows: list[Any], propensity: Any = "uniform", least: float | None = None
+) -> Gathered:
+    """What some rows add up to."""
+    mode = SetMaximizer.problem_for(shop(feedback).settings)
+    logged = Logged.checked(rows, propensity, least, 4)
+    public = mode.noted(mode.start()[0], logged.event)
+    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    mode.gather(public, block, Batch(0, 0, np.arange(len(rows)), logged, NOTHING, Coins(bytes(16))))
+    return block["found"]
+
+
+def shares(found: Gathered) -> list[float]:
+    return (found.values / found.gathering.levels).round(6).tolist()
+
+
+# --- what a row adds
+
+
+def test_a_click_adds_its_weight_to_its_item() -> None:
+    assert shares(gathered("clicks", ROWS)) == [1, 0, 0, 1]
+    chances = [[0.5, 0.2], 0.1, [0.2, 0.05]]
+    assert shares(gathered("clicks", ROWS, chances, 0.1)) == [0.2, 0, 0, 1]  # 0.05 counts as 0.1
+    several = [(["tea", "milk"], ["milk", "tea"]), (["milk", "tea"], ["milk", "tea"])]
+    assert shares(gathered("clicks", several)) == [1, 1, 0, 0]  # the first in the order of places
+
+
+def test_a_reward_is_shared_by_what_was_shown() -> None:
+    rows = [(["tea", "milk"], 1.0), (["milk", "soap"], 0.5), (["soap", "rope"], 0.0)]
+    assert shares(gathered("bandit", rows)) == [0.5, 0.75, 0.25, 0]
+    assert shares(gathered("bandit", rows, [[0.5, 0.2], 0.25, 0.1], 0.1)) == [0.1, 0.35, 0.1, 0]
+
+
+class Own(np.float64):
+    """A number with code of somebody's own."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("what somebody clicked")
+
+    def item(self) -> float:  # type: ignore[override]
+        raise RuntimeError("what somebody clicked")
+
+
+STRANGE: list[Any] = [
+    None,
+    "tea",
+    7,
+    [],
+    (),
+    (["tea", "milk"],),
+    (["tea", "milk"], "wine"),
+    (["tea", "milk"], "soap"),  # which was not shown
+    (["soap", "rope", "tea"], "tea"),  # after the last place that counts
+    ("tea milk", "tea"),
+    (None, "tea"),
+    ([], "tea"),
+    (["tea", "milk"], object()),
+    (["tea", "milk"], Own(1.0)),
+    ([Own(0.0), {}], Own(0.0)),
+    ([["tea"], ["milk"]], "tea"),
+]
+NO_CHANCES: list[Any] = [
+    0.0,
+    -1.0,
+    2.0,
+    float("nan"),
+    "much",
+    None,
+    [],
+    [[0.5]],
+    [0.5, 0.5, 0.5][:0],
+    object(),
+]
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_rows_that_are_no_rows_add_nothing_and_stop_nobody(feedback: Any) -> None:
+    answer: Any = "tea" if feedback == "clicks" else 1.0
+    proper = (["tea", "milk"], answer)
+    usual = gathered(feedback, [proper]).values
+    strange = STRANGE
+    if feedback == "bandit":
+        rows = [row for row in STRANGE if not isinstance(row, tuple) or len(row) != 2]
+        strange = [*rows, *((["tea", "milk"], bad) for bad in (None, "much", float("nan"), object()))]
+    assert np.array_equal(gathered(feedback, [*strange, proper]).values, usual)
+    chances = gathered(feedback, [proper] * (1 + len(NO_CHANCES)), [*NO_CHANCES, 0.1], 0.1).values
+    assert np.array_equal(chances, usual)
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_whatever_one_row_is_it_moves_the_sums_by_no_more_than_is_paid_for(feedback: Any) -> None:
+    """Every pair of rows: slates, answers and chances of all kinds."""
+    slates: list[Any] = [
+        ["tea", "milk"],
+        ["soap", "rope"],
+        ["tea", "tea"],
+        ["rope"],
+        [],
+        ["x", "milk", "tea"],
+    ]
+    answers: list[Any] = [None, "tea", "rope", ["milk", "tea"]]
+    if feedback == "bandit":
+        answers = [0.0, 0.3, 1.0, 50.0, -3.0, float("inf")]
+    chances: list[Any] = [1.0, 0.3, 0.1, 1e-9, [1e-300, 0.5], [0.07, 0.1], 0.0]
+    found = [
+        gathered(feedback, [(slate, answer)], [chance], 0.1).values
+        for slate, answer, chance in product(slates, answers, chances)
+    ]
+    moved = max(int(np.abs(one - two).sum()) for one in found for two in found[::3])
+    gathering = gathered(feedback, ROWS).gathering
+    assert isinstance(gathering, OneChoice if feedback == "clicks" else Rows)
+    assert moved <= gathering.sensitivity(1)
+    assert moved >= 0.99 * gathering.sensitivity(1)
+
+
+# --- what is released
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+@pytest.mark.parametrize("least", [None, 0.1])
+def test_logs_that_differ_in_one_row_are_told_apart_as_little_as_was_promised(
+    feedback: Any, least: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same noise: what is released differs by at most ε of its scale in l₁, and by almost that."""
+    released: list[Any] = []
+    real = Door.noised
+
+    def watched(self: Door, noise: Any, exact: Any) -> Any:
+        released.append((real(self, noise, exact), noise.scale))
+        return released[-1][0]
+
+    monkeypatch.setattr(Door, "noised", watched)
+    ends: list[Any] = [("tea", "rope"), (1.0, 1.0)][feedback == "bandit"]
+    for slate, answer in zip((["tea", "milk"], ["rope", "soap"]), ends, strict=True):
+        rows = [*ROWS, (slate, answer)]
+        if feedback == "bandit":
+            rows = [(shown, float(click is not None)) for shown, click in ROWS] + [(slate, answer)]
+        learner = shop(feedback, epsilon=0.5)
+        chances = "uniform" if least is None else [0.3, 0.3, 0.3, 0.01]
+        learner.warm_start(rows, chances, least_propensity=least)
+        assert learner.guarantee.epsilon_spent == pytest.approx(0.5, rel=1e-6)
+        assert learner.guarantee.epsilon_spent <= 0.5
+    (here, scale), (there, same) = released
+    assert scale == same
+    assert 0.499 < np.abs(here - there).sum() / scale <= 0.5
+
+
+def test_the_people_of_the_log_pay_for_their_release_and_visitors_for_theirs() -> None:
+    learner = shop(contributions=2)
+    learner.warm_start(ROWS * 50)
+    once = learner.snapshot().ledger
+    assert (once.cohort, once.everyone) == (0, 0)
+    while learner.releases < 3:
+        learner.observe_many([None] * learner.rounds_until_release)
+        learner.turn()
+    later = learner.snapshot().ledger
+    assert later.cohort == 2
+    assert later.newest_pure == later.closed_pure == once.newest_pure  # nobody pays twice
+    assert learner.guarantee.epsilon_spent <= 1.0
+    text = " ".join(str(learner.guarantee).split())
+    assert "Neighbours: replace one round; or one row of the log that came before (its people" in text
+    assert "whoever is in both takes part twice" in text
+    assert "row of the log" not in str(shop().guarantee)
+
+
+LOGS = [case for case in long_cases() if case.log is not None]
+
+
+@pytest.mark.parametrize("case", LOGS, ids=lambda case: case.name)
+def test_people_of_a_log_who_count_twice_are_caught(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = replace(case, horizon=1)
+    assert audit_transcript(short, pairs=10, seed=1).largest_cost_over_charge > 0
+    honest = Swap._gather_log
+
+    def heavy(self: Swap, public: Any, block: Any, batch: Batch) -> None:
+        honest(self, public, block, batch)
+        honest(self, public, block, batch)
+
+    monkeypatch.setattr(Swap, "_gather_log", heavy)
+    found = measured_costs(short, pairs=60, seed=1, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1 + 1e-6
+
+
+def test_the_audit_replaces_rows_of_logs_and_rounds() -> None:
+    case = LOGS[1]
+    pairs = [neighbours(case, case.make(), seed=0, number=number) for number in range(40)]
+    assert {(pair.in_log, len(pair.changed)) for pair in pairs} == {
+        (True, 0), (True, 1), (False, 1), (False, 2),
+    }  # fmt: skip
+
+
+# --- what it teaches
+
+
+@pytest.mark.parametrize("biased", [False, True])
+def test_interests_are_found_in_a_log_whatever_its_policy_liked(biased: bool) -> None:
+    """Hardly any noise: the belief about items alone is what each gains at the first place."""
+    world = World.drawn(1000, items=12, kinds=6, favourites=3, seed=5)
+    favourites = np.array([[0, 1, 2], [3, 4, 5], [2, 6, 0]]) if biased else None
+    log = Log.drawn(world, 150_000, 3, favourites=favourites, seed=2)
+    learner = SetMaximizer(12, 3, 10**5, Privacy(1e4), feedback="clicks", stream="iid", seed=1)
+    chances: Any = "uniform" if log.chances is None else log.chances
+    learner.warm_start(log.rows("clicks"), chances, least_propensity=0.5 / 12 if biased else None)
+    public = learner.snapshot().public
+    means = public["belief.means"][0]
+    true = world.weights @ world.chances
+    assert np.abs(means - true).max() < 0.03
+    assert np.corrcoef(means, true)[0, 1] > 0.98
+    deviations = 1 / np.sqrt(public["belief.precisions"][0])
+    assert np.abs(means - true).mean() < 4 * deviations.mean() + 0.01
+
+
+def test_chances_below_the_least_make_an_item_look_worse_and_never_better() -> None:
+    rows = [(["tea", "milk"], "tea"), (["milk", "soap"], "milk")]
+    for least in (0.01, 0.1):
+        found = np.array(shares(gathered("clicks", rows, [0.01, 0.5], least))) / least
+        assert found[0] == pytest.approx(1 / least)  # of one over 0.01
+        assert found[1] == pytest.approx(2.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_a_log_saves_visitors_from_random_slates(feedback: Any) -> None:
+    world = World.drawn(20_000, items=30, kinds=6, favourites=4, seed=6)
+    log = Log.drawn(world, 20_000, 3, seed=3)
+    earned = []
+    for rows in (None, log.rows(feedback)):
+        learner = SetMaximizer(30, 3, 20_000, Privacy(1.0), feedback=feedback, stream="iid", seed=2)
+        if rows is not None:
+            learner.warm_start(rows)
+        run = run_display(learner, world, seed=1)
+        early = World(world.weights, world.chances, world.types[:4000])
+        earned.append(early.share(float(np.interp(4000, run.visitors, run.earned)), 3))
+    assert earned[1] > earned[0] + 0.2
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_a_short_log_is_followed_by_the_random_slates_that_it_lacks(feedback: Any) -> None:
+    plain = shop(feedback, horizon=100_000)
+    first = plain.rounds_until_release
+    row = (["tea", "milk"], "tea" if feedback == "clicks" else 1.0)
+    blank = (["soap", "rope"], None if feedback == "clicks" else 0.0)
+    lengths = []
+    for rows in (first // 4, 4 * first):
+        learner = shop(feedback, horizon=100_000)
+        learner.warm_start([row, blank] * (rows // 2))
+        lengths.append((learner.rounds_until_release, len(np.unique(learner.preview(100), axis=0))))
+    assert lengths[0][0] > 0.3 * first
+    assert lengths[0][1] == 12  # all slates
+    assert lengths[1][0] < 0.6 * first
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_noise_is_not_taken_for_what_a_log_of_two_says(feedback: Any) -> None:
+    first = shop(feedback, horizon=100_000).rounds_until_release
+    for seed in range(8):
+        learner = shop(feedback, horizon=100_000, seed=seed)
+        learner.warm_start(ROWS[:2] if feedback == "clicks" else [(["tea", "milk"], 0.0)] * 2)
+        assert 0.02 < learner.snapshot().public["belief.centre"] < 0.15
+        assert 0.5 * first < learner.rounds_until_release <= first
+
+
+# --- once, before anybody, or not at all
+
+
+def test_a_warm_start_takes_no_round() -> None:
+    learner = shop()
+    learner.warm_start(ROWS * 100)
+    assert (learner.clock, learner.releases, learner.rounds_before_release, learner.log_rows) == (
+        0,
+        1,
+        0,
+        300,
+    )
+    while learner.clock < 4000:
+        learner.observe_many([None] * min(learner.rounds_until_release, 4000 - learner.clock))
+        learner.turn()
+    with pytest.raises(discreet.HorizonReached):
+        learner.observe_many([None])
+
+
+def test_it_comes_once_and_first() -> None:
+    late = shop()
+    late.act()
+    twice = shop()
+    twice.warm_start(ROWS)
+    for learner in (late, twice):
+        before = learner.snapshot()
+        with pytest.raises(StateError, match="once, before the first visitor"):
+            learner.warm_start(ROWS)
+        after = learner.snapshot()
+        assert (after.index, after.public["kind"], after.ledger) == (
+            before.index, before.public["kind"], before.ledger,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "least", "message"),
+    [
+        ((ROWS, "random"), None, "propensity must be one of uniform, got 'random'"),
+        ((ROWS, "uniform"), 0.1, 'least_propensity is for chances of single rows, not for "uniform"'),
+        ((ROWS, [0.1, 0.1]), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
+        ((ROWS, 0.1), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
+        ((ROWS, [0.1] * 3), None, "least_propensity is missing: a public number"),
+        ((ROWS, [0.1] * 3), 0.0, "least_propensity must be a number between 1e-09 and 1, got 0.0"),
+        ((ROWS, [0.1] * 3), "much", "least_propensity must be a number between 1e-09 and 1, got 'much'"),
+        (([], "uniform"), None, "the number of rows must be a whole number, at least 1, got 0"),
+        ((iter(ROWS), "uniform"), None, "rows must be a list"),
+    ],
+)
+def test_what_is_refused_is_refused_from_public_facts_and_changes_nothing(
+    arguments: Any, least: Any, message: str
+) -> None:
+    learner = shop()
+    with pytest.raises(ConfigError, match=message):
+        learner.warm_start(*arguments, least_propensity=least)
+    assert (learner.releases, learner.guarantee.epsilon_spent) == (0, 0.0)
+    learner.warm_start(ROWS)
+    assert learner.releases == 1
+
+
+def test_only_those_have_it_who_can_use_it() -> None:
+    assert not any(hasattr(kind, "warm_start") for kind in (SetMinimizer, ContextualBandit, Learner))
+    for more in ({"feedback": "full"}, {"stream": "any", "expert": "exploration"}):
+        with pytest.raises(ConfigError, match="warm_start is for feedback"):
+            shop(**more).warm_start(ROWS)
+
+
+# --- kills, interrupts, and journals that fail
+
+
+class Flaky(MemoryJournal):
+    """A journal that fails when it is told to."""
+
+    failing = False
+
+    def commit(self, turn: Turn) -> None:
+        if self.failing:
+            raise OSError("the disk is full")
+        super().commit(turn)
+
+
+def test_a_release_of_a_log_that_could_not_be_committed_is_committed_later_and_not_drawn_again() -> None:
+    journal = Flaky()
+    learner = shop(journal=journal, seed=None)
+    drawn: list[Any] = []
+    journal.failing = True
+    with pytest.raises(StateError, match="nothing was shown"):
+        learner.warm_start(ROWS * 30)
+    with pytest.raises(StateError, match="a release waits to be committed"):
+        learner.warm_start(ROWS * 30)
+    assert learner.releases == 0
+    drawn.append(learner._engine._unsettled)
+    journal.failing = False
+    assert learner.turn()
+    assert learner.log_rows == 90
+    assert learner.snapshot().coin_key == drawn[0].coin_key
+    assert learner.guarantee.epsilon_spent == pytest.approx(1.0)
+
+
+class Stopped(Door):
+    """A door at which somebody presses Ctrl-C, once."""
+
+    stops = True
+
+    def noised(self, noise: Any, exact: Any) -> Any:
+        released = super().noised(noise, exact)
+        if Stopped.stops:
+            Stopped.stops = False
+            raise KeyboardInterrupt
+        return released
+
+
+def test_an_interrupt_in_the_middle_leaves_nothing_and_the_log_may_be_handed_in_again() -> None:
+    Stopped.stops = True
+    learner = SetMaximizer.from_settings(shop(seed=None).settings, door=Stopped)
+    before = learner.snapshot()
+    with pytest.raises(KeyboardInterrupt):
+        learner.warm_start(ROWS * 30)
+    after = learner.snapshot()
+    assert (learner.log_rows, after.index, after.ledger) == (0, 0, before.ledger)
+    assert after.public == before.public or after.public["kind"] == before.public["kind"]
+    learner.warm_start(ROWS * 30)
+    assert (learner.log_rows, learner.releases) == (90, 1)
+
+
+def test_a_kill_at_any_line_loses_no_charge_and_reads_the_log_for_one_release_only(memory_path: Path) -> None:
+    """Whatever was shown is in the file; without it the call may be repeated, with it it may not."""
+    path = memory_path / "state"
+    ways = set()
+    last, lived = 0, False
+    while not lived:
+        for file in memory_path.iterdir():
+            file.unlink()
+        learner = shop(journal=path, seed=None)
+        learner.detach()
+
+        def work(learner: Any, show: Callable[[Any], None]) -> None:
+            learner.warm_start(ROWS * 2)
+            show(learner.decision["slate"])
+
+        lived, shown = run_and_die(path, lambda learner: None, work, last)
+        again: Any = discreet.load(path)
+        ways.add((again.log_rows, again.releases, len(shown)))
+        if again.log_rows:
+            assert again.guarantee.epsilon_spent == pytest.approx(1.0)
+            assert shown in ([], [repr(again.decision["slate"])])
+            with pytest.raises(StateError, match="once"):
+                again.warm_start(ROWS * 2)
+        else:
+            assert not shown
+            assert again.guarantee.epsilon_spent == 0
+            again.warm_start(ROWS * 2)
+        assert (again.log_rows, again.releases, again.clock) == (6, 1, 0)
+        again.detach()
+        last += 1 if last < 3 else 61
+    assert ways >= {(0, 0, 0), (6, 1, 1)}
+    assert ways <= {(0, 0, 0), (6, 1, 0), (6, 1, 1)}
