@@ -236,6 +236,32 @@ def status(
 
 
 @app.command()
+def change(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run that shows items.")],
+    add: Annotated[list[str] | None, typer.Option(help="An item that comes, or comes back.")] = None,
+    retire: Annotated[list[str] | None, typer.Option(help="An item that is never shown again.")] = None,
+    extend: Annotated[int | None, typer.Option(help="So many more visitors.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Change the catalogue of a run, or for how many visitors it goes on: public events, which cost nothing.
+
+    Whether and when must not depend on what visitors did.
+    """
+    from discreet.service.change import change_run
+
+    found = change_run(folder, add=add or (), retire=retire or (), extend=extend)
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    console = Console()
+    coming = (
+        f"; from the next block on also {', '.join(map(str, found['coming']))}" if found["coming"] else ""
+    )
+    console.print(f"{len(found['living'])} items may be shown{coming}", soft_wrap=True)
+    console.print(f"{found['horizon']:,} visitors are planned", soft_wrap=True)
+
+
+@app.command()
 def evaluate(
     policy: Annotated[Path, typer.Argument(help="The folder of a run, or TOML with a `slate`.")],
     data: Annotated[Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")],

@@ -262,6 +262,11 @@ class Learner:
         return self._rounds.clock
 
     @property
+    def horizon(self) -> int | None:
+        """How many rounds are planned by now; None if there is no end."""
+        return self._engine.horizon
+
+    @property
     def releases(self) -> int:
         """Releases made so far."""
         return self._engine.turn.index

@@ -84,9 +84,15 @@ class Wire(ABC):
     needed: ClassVar[tuple[str, ...]] = ()
     """What it must say about the log."""
 
-    def __init__(self, settings: Any, log: dict[str, Any]) -> None:
+    def __init__(self, settings: Any, log: dict[str, Any], labels: Sequence[Any] | None = None) -> None:
         self.settings = settings
         self.log = log
+        self.labels = labels
+        """The items' names, where public events may have added some; None: as in the settings."""
+
+    def with_labels(self, labels: Sequence[Any] | None) -> Self:
+        """The same wire, for items that have these names by now."""
+        return type(self)(self.settings, self.log, labels)
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

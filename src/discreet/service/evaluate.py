@@ -31,9 +31,9 @@ from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
-from discreet.learners.labels import labels_of
 from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.learners.running_sum import RunningSum
+from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.table import LogTable, read_log
 from discreet.service.status import Snapshot
 
@@ -79,11 +79,13 @@ def policy_from(path: Path) -> Policy:
 
 def _policy_of_run(folder: Path) -> Policy:
     snapshot = Snapshot(folder)
-    settings, decision = snapshot.problem.settings, snapshot.decision
+    problem, decision = snapshot.problem, snapshot.decision
     if "slate" not in decision:
         raise ConfigError(f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated")
-    names = labels_of(settings.items, settings.labels).tolist()  # type: ignore[attr-defined]
-    policy = _checked(folder, [item_text(item) for item in decision["slate"]], names)
+    assert isinstance(problem, SetMode)
+    policy = _checked(
+        folder, [item_text(item) for item in decision["slate"]], problem.living_names(snapshot.public)
+    )
     return Policy(policy.slate, policy.items, snapshot.guarantee)
 
 

@@ -58,6 +58,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     columns = wire.columns(log.columns)
     out.mkdir(parents=True, exist_ok=True)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
+    if isinstance(learner, SetMaximizer):  # whose items may have changed since the settings were written
+        wire = wire.with_labels(learner.labels.tolist())
     try:
         # From here on the state is locked: nobody else writes to this folder.
         _keep_columns(out / "columns.json", columns)
@@ -125,7 +127,7 @@ def _feed(
         raise ConfigError(
             f"the log has {len(log)} rows, but {first} were read before: it must begin with those"
         )
-    total = min(len(log), learner.settings.horizon or len(log))
+    total = min(len(log), learner.horizon or len(log))
     note()
     if learner.turn():  # due since a run that was killed before it
         note()

@@ -19,6 +19,7 @@ from discreet.service.earned import newest
 from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
 from discreet.turn.journal import FileJournal
+from discreet.turn.plan import State
 from discreet.turn.problem import Problem
 from discreet.turn.record import Turn
 
@@ -50,6 +51,11 @@ class Snapshot:
         self.guarantee = guarantee_of(self.problem, turn)
 
     @property
+    def public(self) -> State:
+        """All that releases and public events produced."""
+        return self._turn.public
+
+    @property
     def decision(self) -> dict[str, Any]:
         """What is decided now, in the words of the log."""
         wire = wire_of(self._turn.kind)(self.problem.settings, {})
@@ -68,6 +74,7 @@ class Snapshot:
             "planned_releases": guarantee.planned,
             "finished": horizon is not None and rounds >= horizon and not self._is_due,
             "failed": turn.failed,
+            "log_rows": int(turn.public.get("log.rows", 0)),
             "epsilon_spent": guarantee.epsilon_spent,
             "epsilon": guarantee.epsilon,
             "delta": guarantee.delta,
@@ -125,6 +132,8 @@ def _state_in_words(status: dict[str, Any]) -> str:
         return "a release failed after its noise was drawn: start a new run"
     if status["finished"]:
         return "finished: nothing more can be learned"
+    if status["log_rows"] and not status["rounds"]:
+        return 'warm-started: go on with slates = "decided" and a log of what it decides, or from Python'
     return "not finished: the same `discreet run` goes on with more of the log"
 
 

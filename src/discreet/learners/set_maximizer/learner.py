@@ -159,8 +159,13 @@ class SetMaximizer(Learner):
     @property
     def living(self) -> list[Any]:
         """The items that may be shown now."""
-        names = self._mode.names(self._engine.public)
-        return [names[item] for item in np.flatnonzero(self._engine.public["living"])]
+        return self._mode.living_names(self._engine.public)
+
+    @property
+    def coming(self) -> list[Any]:
+        """The items that may be shown from the next block on, and not yet."""
+        names, public = self._mode.names(self._engine.public), self._engine.public
+        return [names[item] for item in np.flatnonzero(public["announced"] & ~public["living"])]
 
     @property
     def _mode(self) -> SetMode:
@@ -203,7 +208,7 @@ class SetMaximizer(Learner):
         before included. Each release reads its own visitors, so nothing is paid twice. For clicks and
         rewards.
         """
-        count = require.whole("rounds", rounds, 1, MOST_ROUNDS - (self._engine.horizon or 0))
+        count = require.whole("rounds", rounds, 1, MOST_ROUNDS - (self.horizon or 0))
         self._engine.note({"extend": count}, self._rounds.state())
 
     @property

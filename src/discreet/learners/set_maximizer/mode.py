@@ -121,6 +121,11 @@ class SetMode(Earner):
         """The items' names by number; with labels a name is always a label, never a position."""
         return names_of(self.settings, public)
 
+    def living_names(self, public: State) -> list[Any]:
+        """The names of the items that may be shown now."""
+        names = self.names(public)
+        return [names[item] for item in np.flatnonzero(public["living"])]
+
     def numbers(self, public: State) -> dict[Any, int]:
         """Items by their names."""
         if self._named is None or self._named[0] != public["added"]:

@@ -60,7 +60,7 @@ class SetMaximizerWire(Wire):
                 raise ConfigError(f'{key} is for feedback = "bandit" or "clicks", got {settings.feedback!r}')
         if settings.functions is None:
             raise ConfigError("a log holds numbers: set function to a family of discreet.arrivals")
-        width = settings.functions.width(settings.items)
+        width = settings.functions.width(settings.room)
         names = self.log.get("columns")
         if names is None and settings.labels is not None and width == settings.items:
             names = [str(label) for label in settings.labels]
@@ -84,6 +84,11 @@ class SetMaximizerWire(Wire):
         return names
 
     @property
+    def _labels(self) -> Sequence[Any]:
+        settings = self.settings
+        return labels_of(settings.items, settings.labels).tolist() if self.labels is None else self.labels
+
+    @property
     def _uniform(self) -> bool:
         return bool(self.log["propensity"] == UNIFORM)
 
@@ -91,8 +96,7 @@ class SetMaximizerWire(Wire):
         if "propensity" not in self.log:
             return None
         slate, answer = columns
-        labels = labels_of(self.settings.items, self.settings.labels).tolist()
-        named = {str(label): label for label in labels}
+        named = {str(label): label for label in self._labels}
         slates = [[named.get(name) for name in names_in(text)] for text in rows.texts(slate)]
         if self.settings.feedback == "bandit":
             answers = rows.numbers([answer])[:, 0].tolist()
@@ -109,12 +113,11 @@ class SetMaximizerWire(Wire):
         if settings.feedback == "full":
             return rows.numbers(columns)
         slate, answer = columns
-        labels = labels_of(settings.items, settings.labels).tolist()
-        names = [str(label) for label in labels]
+        names = [str(label) for label in self._labels]
         matches = shown(rows.texts(slate), tickets.decisions, names, ordered=True)
         if settings.feedback == "bandit":
             return np.where(matches, rows.numbers([answer])[:, 0], np.nan)
-        clicked = dict(zip(names, labels, strict=True))
+        clicked = dict(zip(names, self._labels, strict=True))
         clicks = zip(matches, rows.values(answer), strict=True)
         return [_named(value, clicked) if match else None for match, value in clicks]
 

@@ -1,0 +1,50 @@
+"""`discreet change`: items come into a run and leave it, and it goes on for more visitors.
+
+Public events of the run's learner (docs/guarantees/sets.md, Theorem 7): each is kept in the run's state
+before it counts, and the next `discreet run` goes on from there.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label
+from discreet.learners.registry import load
+from discreet.learners.set_maximizer import SetMaximizer
+
+__all__ = ["change_run"]
+
+
+def change_run(
+    folder: Path, *, add: Sequence[str] = (), retire: Sequence[str] = (), extend: int | None = None
+) -> dict[str, Any]:
+    """Extend first, then add, then retire: so that there is room for what comes, and enough is left."""
+    if not add and not retire and extend is None:
+        raise ConfigError("nothing is to be changed: say --add, --retire or --extend")
+    if not (folder / "state").exists():
+        raise ConfigError(f"{folder} is not the folder of a run: it has no state")
+    learner = load(folder / "state")
+    try:
+        if not isinstance(learner, SetMaximizer):
+            raise ConfigError(f"a {type(learner).__name__} has no catalogue: only sets of items to show have")
+        if extend is not None:
+            learner.extend(extend)
+        known = {str(name): name for name in learner.labels.tolist()}
+        for text in add:
+            learner.add_item(known[text] if text in known else _new(learner, text))
+        for text in retire:
+            learner.retire(known.get(text, text))
+        return {"living": learner.living, "coming": learner.coming, "horizon": learner.horizon}
+    finally:
+        learner.detach()
+
+
+def _new(learner: SetMaximizer, text: str) -> Label | None:
+    """A new item, with the kind of name that the others have."""
+    labels = learner.labels.tolist()
+    if learner.settings.labels is not None:
+        return int(text) if text.isdigit() and all(isinstance(name, int) for name in labels) else text
+    if text != str(len(labels)):
+        raise ConfigError(f"this run's items have numbers: the next one is {len(labels)}, got {text!r}")
+    return None
