@@ -8,6 +8,7 @@ from ast import literal_eval
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from discreet.budget.privacy import pure
 from discreet.checks.kills import run_and_die
 from discreet.learners.learner import Learner
 from discreet.release.door import Door
+from discreet.turn import statefile
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING
 from discreet.turn.record import RoundsState, Turn
@@ -390,6 +392,41 @@ def test_what_was_drawn_does_not_change_with_answers_that_come_later() -> None:
     sums.close(tickets[1], [1.0])
     sums.turn()
     assert exact_people(sums) == levels_of(sums)
+
+
+@pytest.mark.parametrize("stops", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("keeps", ["save", "checkpoint"])
+def test_what_may_be_committed_is_never_overwritten_by_the_state_before_it(
+    stops: type[BaseException], keeps: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file has its new name, and the flush of its folder fails or is interrupted: it may be read."""
+    path = tmp_path / "sum.state"
+    often = timedelta(microseconds=1)
+    sums = RunningSum(1, 10, Privacy(1.0), bound=1.0, block=2, journal=path, checkpoint=often)
+    tickets = sums.open_many(2)
+    sums.close(tickets[0], [1.0])
+
+    def failing(folder: Path) -> None:
+        raise stops
+
+    with monkeypatch.context() as broken:
+        broken.setattr(statefile, "make_durable", failing)
+        with pytest.raises((StateError, KeyboardInterrupt)):
+            sums.turn()
+    shown = statefile.read(path)
+    assert shown.index == 1
+    if keeps == "save":
+        with pytest.raises(StateError, match=r"a release waits to be committed: turn\(\) first"):
+            sums.save(path)
+    else:
+        with pytest.warns(RuntimeWarning, match="a release waits to be committed"):
+            assert not sums.close(tickets[1], [1.0])  # too late, and a checkpoint is due
+    sums.detach()  # killed
+    again: Any = discreet.load(path)
+    assert not again.turn()  # nobody is released a second time
+    assert again.snapshot().coin_key == shown.coin_key
+    assert np.array_equal(again.total, shown.public["total"])
+    again.detach()
 
 
 class Chatty(MemoryJournal):

@@ -294,7 +294,13 @@ class Engine:
 
     def checkpoint(self, rounds: RoundsState) -> None:
         """Keep what was gathered since the last release."""
+        self._refuse_older()
         self._commit_same_turn(self.snapshot(rounds))
+
+    def _refuse_older(self) -> None:
+        """The journal may hold what was drawn already: the state before it must not take its place."""
+        if self.is_drawn:
+            raise StateError("a release waits to be committed: turn() first, then save the state")
 
     def _commit_same_turn(self, turn: Turn) -> None:
         try:
@@ -306,6 +312,7 @@ class Engine:
 
     def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:
         """Write the whole state to a file, which becomes the journal."""
+        self._refuse_older()
         snapshot = self.snapshot(rounds)
         if isinstance(self._journal, FileJournal):
             if self._journal.path.resolve() != FileJournal(path).path.resolve():
