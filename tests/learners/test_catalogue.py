@@ -8,6 +8,7 @@ import pytest
 
 import discreet
 from discreet import ConfigError, Privacy, SetMaximizer, StateError
+from discreet.arrivals import SetFunction
 from discreet.learners.set_maximizer.sum_expert import caught_up
 
 USUAL = Privacy(1.0, 1e-6)
@@ -69,6 +70,27 @@ def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
     assert 6 in learner.living
     assert 6 in learner.decision["slate"]
     assert 7 not in learner.living
+
+
+def test_callables_are_not_asked_about_items_that_have_not_come() -> None:
+    """They would fail, count as nobody, and nothing would be learned of all the others."""
+    worth = [0.1, 0.1, 0.9]
+    learner = SetMaximizer(3, 1, 2000, Privacy(50.0, 1e-6), function=SetFunction, max_items=5, seed=1)
+
+    def visits(rounds: int) -> None:
+        while rounds > 0:
+            learner.turn()
+            count = min(rounds, learner.rounds_until_release)
+            learner.observe_many([lambda chosen: sum(worth[item] for item in chosen)] * count)
+            rounds -= count
+
+    visits(500)
+    assert learner.decision["slate"] == [2]
+    worth.append(1.0)
+    assert learner.add_item() == 3
+    learner.retire(2)  # whoever is retired may still be asked about
+    visits(1000)
+    assert learner.decision["slate"] == [3]
 
 
 def test_what_came_later_is_believed_as_far_as_its_noise_allows() -> None:

@@ -186,29 +186,32 @@ class SetMode(Earner):
 
     # --- gains --------------------------------------------------------------------------------------------
 
-    def gains_along(self, people: People, slate: Integers) -> Iterator[Floats]:
+    def gains_along(self, people: People, slate: Integers, known: int | None = None) -> Iterator[Floats]:
         """Gains of items on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
 
         The gain of an item that is in the prefix is that on top of the *other* items: what the slot would see
-        if it were free.
+        if it were free. Callables are asked about the first `known` items: nobody knows those yet to come.
         """
+        known = self.settings.room if known is None else known
         for first in range(0, len(people), CHUNK):
             part = people[first : first + CHUNK]
             prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
-            yield np.stack([self._gains_on(part, before) for before in prefixes], axis=1)
+            yield np.stack([self._gains_on(part, before, known) for before in prefixes], axis=1)
 
-    def _gains_on(self, people: People, before: list[int]) -> Floats:
-        gains = self._gains(people, before)
+    def _gains_on(self, people: People, before: list[int], known: int) -> Floats:
+        gains = self._gains(people, before, known)
         for item in before:
             others = [other for other in before if other != item]
-            gains[:, item] = self._gains(people, others)[:, item]
+            gains[:, item] = self._gains(people, others, known)[:, item]
         return np.clip(gains, 0.0, self.settings.bound) / self.settings.bound
 
-    def _gains(self, people: People, chosen: list[int]) -> Floats:
-        functions, items = self.settings.functions, self.settings.room
+    def _gains(self, people: People, chosen: list[int], known: int) -> Floats:
+        functions = self.settings.functions
         if functions is None:
+            gains = np.zeros((len(people), self.settings.room))
             with reading():
-                return np.array([_gains_of(person, chosen, items) for person in people])
+                gains[:, :known] = [_gains_of(person, chosen, known) for person in people]
+            return gains
         rows = np.asarray(people)
         covered = functions.begin(rows)
         for item in chosen:

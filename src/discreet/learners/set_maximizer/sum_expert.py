@@ -95,7 +95,7 @@ class SumExpert(ConstantSlate):
             people = np.asarray(people) if all_live else np.asarray(people) * living
             rows.add_through("add_click_gains", block["gains"], len(people), people, slate, STEEPNESS)
             return
-        for gains in self.gains_along(people, slate):
+        for gains in self.gains_along(people, slate, known=len(self.numbers(public))):
             rows.add(block["gains"], stacked(gains if all_live else gains * living))
 
     def release(
