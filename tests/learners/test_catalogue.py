@@ -114,6 +114,22 @@ def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
     assert shop.labels.tolist() == ["tea", "milk", "soap", "rope"]
 
 
+def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = SetMaximizer(["tea", "milk"], 1, 400, USUAL, feedback="clicks", max_items=4)
+    shop.add_item("soap")
+    mode, names = type(shop._mode), type(shop._mode).names
+
+    def interrupted(self: Any, public: Any) -> Any:
+        found = names(self, public)
+        monkeypatch.setattr(mode, "names", names)
+        shop.add_item("rope")  # as another thread may
+        return found
+
+    monkeypatch.setattr(mode, "names", interrupted)
+    assert shop.coming == ["soap"]
+    assert shop.coming == ["soap", "rope"]
+
+
 @pytest.mark.parametrize(
     ("event", "message"),
     [

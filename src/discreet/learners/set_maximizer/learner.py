@@ -164,7 +164,8 @@ class SetMaximizer(Learner):
     @property
     def coming(self) -> list[Any]:
         """The items that may be shown from the next block on, and not yet."""
-        names, public = self._mode.names(self._engine.public), self._engine.public
+        public = self._engine.public  # once: another thread may add an item meanwhile
+        names = self._mode.names(public)
         return [names[item] for item in np.flatnonzero(public["announced"] & ~public["living"])]
 
     @property
