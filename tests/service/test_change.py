@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from discreet import ConfigError
+from discreet import ConfigError, Privacy, SetMaximizer
 from discreet.cli import app
 from discreet.service.change import change_run
 from discreet.service.evaluate import policy_from
@@ -66,3 +66,12 @@ def test_changes_that_cannot_be_made_are_refused_in_one_line(tmp_path: Path) -> 
     result = CliRunner().invoke(app, ["change", str(tmp_path / "out"), "--retire", "rope"])
     assert result.exit_code == 2
     assert change_run(tmp_path / "out", extend=1)["living"] == ["tea", "milk", "soap"]
+
+
+@pytest.mark.parametrize(("text", "label"), [("7", 7), ("²", "²"), ("9" * 5000, "9" * 5000)])
+def test_a_name_that_only_looks_like_a_number_is_a_name(tmp_path: Path, text: str, label: str | int) -> None:
+    shop = SetMaximizer(
+        [1, 2, 3], 2, 400, Privacy(1.0), feedback="clicks", max_items=4, journal=tmp_path / "state"
+    )
+    shop.detach()
+    assert change_run(tmp_path, add=[text])["coming"] == [label]

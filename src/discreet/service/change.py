@@ -44,7 +44,8 @@ def _new(learner: SetMaximizer, text: str) -> Label | None:
     """A new item, with the kind of name that the others have."""
     labels = learner.labels.tolist()
     if learner.settings.labels is not None:
-        return int(text) if text.isdigit() and all(isinstance(name, int) for name in labels) else text
+        is_whole = text.isascii() and text.isdigit() and len(text) < 19  # others int cannot read
+        return int(text) if is_whole and all(isinstance(name, int) for name in labels) else text
     if text != str(len(labels)):
         raise ConfigError(f"this run's items have numbers: the next one is {len(labels)}, got {text!r}")
     return None
