@@ -172,9 +172,14 @@ class Once:
         return cls(gathering.on_grid(levels), noise)
 
     @classmethod
-    def calibrate(cls, privacy: Privacy, gathering: Gathering, most: int = 2**16) -> "Once":
-        """The least noise of all budgets that a person may spend on one release."""
-        found = [cls.for_budget(budget, gathering, most) for budget in privacy.budgets]
+    def calibrate(
+        cls, privacy: Privacy, gathering: Gathering, most: int = 2**16, *, blocks: int = 0
+    ) -> "Once":
+        """The least noise of all budgets that a person may spend on one release.
+
+        `blocks` says how many blocks are released in this way, if nothing else is (`Privacy.apart`).
+        """
+        found = [cls.for_budget(budget, gathering, most) for budget in privacy.apart(blocks)]
         return min(found, key=lambda once: once.standard_deviation)
 
     @property

@@ -139,11 +139,11 @@ class SetMaximizer(Learner):
         """The items' names, to be indexed with a slate."""
         return labels_of(self.settings.items, self.settings.labels)
 
-    def replay(self, rows: Any) -> Any:
+    def replay(self, rows: Any, *, persons: Any = None) -> Any:
         """Feed a log of whole preferences and give each visitor's slate."""
         if self.settings.feedback != "full":
             raise StateError(
                 "replay needs feedback='full': rewards and clicks depend on what was shown; "
                 "use open_many and close_many"
             )
-        return super().replay(rows)
+        return super().replay(rows, persons=persons)

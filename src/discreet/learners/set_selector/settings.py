@@ -41,6 +41,8 @@ class SetSelectorSettings(Settings):
         require.number("report", self.report, 0.0, 0.5)
         if self.horizon is not None:
             raise ConfigError("a selector has no horizon: it chooses once")
+        if self.keyed:
+            raise ConfigError("a selector has no rounds that could name their person: leave out keyed")
         if self.people is not None:
             require.whole("people", self.people, 1, 2**26)
         if self.family is not None:
