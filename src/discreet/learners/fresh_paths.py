@@ -95,9 +95,11 @@ class FreshPaths:
 
     def _schedule(self, blocks: int) -> DoublingBlocks:
         """The blocks, if so many pay."""
+        if self.block != "auto":
+            return DoublingBlocks(self.rounds, self.block, last=False)
         noise = self._noise(self.privacy.apart(blocks)[0])
         usual = max(1, min(ceil(FIRST * self.steps * noise), self.rounds // 8))
-        return DoublingBlocks(self.rounds, usual if self.block == "auto" else self.block, last=False)
+        return DoublingBlocks(self.rounds, usual, last=False)
 
     def held(self, index: int) -> int:
         """How many people of a block are held."""

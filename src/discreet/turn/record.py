@@ -38,11 +38,11 @@ class RoundsState:
 class PeopleState:
     """Digests of the people who have opened rounds in this block, and their rounds that do not count."""
 
-    key: bytes
+    key: bytes = field(repr=False)
     """Of the digests: 16 bytes, secret, drawn for this block alone."""
-    digests: Any
+    digests: Any = field(repr=False)
     """One row of 16 bytes a person."""
-    silent: Any
+    silent: Any = field(repr=False)
     """Rounds whose feedback adds nothing: a person's second ones, and those of nobody knows whom."""
 
 
