@@ -159,8 +159,8 @@ class Guarantee:
         word = "there are no more" if bounded else "the caller's word"
         return (
             "Every round names its person, and the first that they open in a block, between two releases, "
-            f"counts; nobody is in more than {most} of these: {word}. Whose a round is stays the same for "
-            f"neighbours. All rounds of a person cost {pays} times what one does."
+            f"counts; nobody is in more than {most} of these: {word}. "
+            f"All rounds of a person cost {pays} times what one does."
         )
 
     def _account(self) -> str:

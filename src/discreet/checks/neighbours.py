@@ -52,6 +52,8 @@ class Neighbours:
     """Whose each round is, where rounds name their person; None in it for those that do not."""
     silences: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     """Rounds in which the replaced person keeps silent, without and with the replacement."""
+    steady: bool = False
+    """Whether the replaced person brings the same in all their rounds: what adds up most."""
 
     @classmethod
     def drawn(cls, case: Case, like: Learner, generator: np.random.Generator) -> "Neighbours":
@@ -100,10 +102,12 @@ class Neighbours:
             fates[round] = generator.choice(["now", "soon"])
         for place in np.flatnonzero(generator.random(rounds) < 0.05):
             owners[place] = None
+        chance = 0.4 if generator.random() < 0.5 else 0.0
         here, there = (
-            frozenset(round for round in self.changed if generator.random() < 0.4) for _ in range(2)
+            frozenset(round for round in self.changed if generator.random() < chance) for _ in range(2)
         )
-        return replace(self, fates=fates, owners=tuple(owners), silences=(here, there))
+        steady = bool(generator.random() < 0.5)
+        return replace(self, fates=fates, owners=tuple(owners), silences=(here, there), steady=steady)
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
@@ -173,7 +177,8 @@ class Neighbours:
     def _someone(self, round: int, decision: Any, seed: int | None = None) -> Any:
         """Everybody reacts to the decision that they were shown, but to nothing else."""
         seed = self.seeds[0] if seed is None else seed
-        own = np.random.default_rng([seed, round, int(fingerprint(np.asarray(decision))[:12], 16)])
+        words = [seed, round, int(fingerprint(np.asarray(decision))[:12], 16)]
+        own = np.random.default_rng(seed if self.steady and round in self.changed else words)
         person = self.case.person(own)
         return hostile(person, decision, own) if own.random() < 0.7 else person
 

@@ -44,8 +44,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     """Feed the log from where the state left off; write decisions.jsonl and report.json."""
     name, wire, person = _configured(config)
     log = read_log(data)
-    columns = wire.columns([column for column in log.columns if column != person])
     whose = [] if person is None else present(log.columns, [person])
+    columns = wire.columns([column for column in log.columns if column != person])
     out.mkdir(parents=True, exist_ok=True)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
     try:

@@ -399,14 +399,16 @@ class Engine:
 
 def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
     """What everything that was published up to this turn of a problem promises."""
+    privacy = problem.settings.privacy
+    returning = "replace all that one person does, in rounds that stay theirs"
     return Guarantee(
-        problem.settings.privacy,
+        privacy,
         spent=turn.ledger.spent,
         total=problem.plan.total,
         releases=turn.index,
         planned=problem.plan.releases,
         notion=problem.notion,
-        neighbours=problem.neighbours,
+        neighbours=returning if privacy.keyed else problem.neighbours,
         assumes=problem.assumes,
         simulated=problem.settings.seed is not None,
         proof=problem.proof,
