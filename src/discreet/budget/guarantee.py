@@ -153,8 +153,7 @@ class Guarantee:
 
     def _whose(self) -> str:
         """What rounds that name their person mean, and what is left to the caller."""
-        most, times = self.privacy.contributions, self.total.times(self.privacy)
-        pays = times.pure if self.total.pure or self.privacy.pure else times.zcdp
+        most, pays = self.privacy.contributions, self.total.payments(self.privacy)
         bounded = self.planned is not None and self.planned <= most
         word = "there are no more" if bounded else "the caller's word"
         return (

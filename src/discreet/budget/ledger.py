@@ -61,6 +61,11 @@ class Spending:
         """How many times as much as one round all rounds of a person cost."""
         return privacy.times(0 if self.everyone.amount else self.blocks)
 
+    def payments(self, privacy: Privacy) -> int:
+        """The same, in the measure in which this is paid; pure, if some of it is."""
+        times = self.times(privacy)
+        return times.pure if self.pure or self.everyone.measure == "pure" else times.zcdp
+
     def epsilon(self, privacy: Privacy) -> float:
         """The ε that this amounts to for all rounds of one person, at the δ that was asked for."""
         times, common = self.times(privacy), self.everyone.amount

@@ -296,12 +296,10 @@ class Learner:
 
         If rounds name their person: also how many times as much as for one round anyone pays for all theirs.
         """
-        plan, privacy = self._engine.problem.plan, self.settings.privacy
+        plan = self._engine.problem.plan
         if not self._keyed:
             return dict(plan.facts)
-        times = plan.total.times(privacy)
-        in_zcdp = plan.total.everyone.measure == "zcdp" and not plan.total.pure
-        return plan.facts | {"a_person_pays": times.zcdp if in_zcdp else times.pure}
+        return plan.facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
 
     @property
     def decision(self) -> dict[str, Any]:

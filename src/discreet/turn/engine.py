@@ -400,7 +400,7 @@ class Engine:
 def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
     """What everything that was published up to this turn of a problem promises."""
     privacy = problem.settings.privacy
-    returning = "replace all that one person does, in rounds that stay theirs"
+    returning = "replace all that one person brings, in rounds that stay theirs"
     return Guarantee(
         privacy,
         spent=turn.ledger.spent,

@@ -12,6 +12,7 @@ Guarantee   docs/guarantees/returning.md, Theorem 1
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ Name = bytes | None
 """Whose round it is: a name, `NOBODY` if it must not count, None if nobody said."""
 NOBODY = b""
 """Of a round whose person should have been named, and was not."""
+KINDS = (str, int, float, np.generic, NoneType)
+"""What a name, or what stands in its place, may be."""
 MOST_BITS = 4096
 """Of a whole number that names somebody; a longer one is no name."""
 
@@ -121,7 +124,8 @@ def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
     """The names of the people who open so many rounds; None if they are not named.
 
     Whoever is not named, or by something else than a text or a whole number, adds nothing; where rounds need
-    not name their person, None says that nobody knows whose it is, and the round counts.
+    not name their person, None says that nobody knows whose it is, and the round counts. If all are named by
+    things of other kinds, that is a mistake of the program, and refused.
     """
     if persons is None and not keyed:
         return None
@@ -134,7 +138,10 @@ def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
     if not isinstance(persons, list | tuple) or len(persons) != count:
         raise ConfigError(f"persons must be a list of {count} texts or whole numbers, one a round")
     unknown = NOBODY if keyed else None
-    return [unknown if person is None else _written(person) for person in persons]
+    names = [unknown if person is None else _written(person) for person in persons]
+    if not any(names) and not all(isinstance(person, KINDS) for person in persons):
+        raise ConfigError("persons must be texts or whole numbers, and none of these is")
+    return names
 
 
 def _written(person: Any) -> bytes:
