@@ -39,7 +39,7 @@ from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
 from discreet.lab.hostile_logs import with_log
 from discreet.learners.learner import Learner
 
-__all__ = ["HORIZON", "cases", "long_cases"]
+__all__ = ["HORIZON", "cases", "keyed_cases", "long_cases"]
 
 HORIZON = 12
 NAN, INFINITE = float("nan"), float("inf")
@@ -165,6 +165,31 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         with_log(_rewards("log, rewards", usual, **short), items=6, slots=3, least=0.1),
     ]
     return [replace(case, at_once=case.horizon // 5) for case in found]
+
+
+def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
+    """Learners whose rounds name their person, who returns: for audits, since every round needs a name."""
+
+    def returning(contributions: int, delta: float = delta) -> dict[str, Any]:
+        return {"privacy": Privacy(epsilon, delta, contributions=contributions, keyed=True)}
+
+    several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
+    return [
+        _sum("keyed, sum, fresh", returning(4), method="fresh", block=2),
+        _sum("keyed, sum, fresh, more than blocks", returning(40), method="fresh", block=3),
+        _sum("keyed, sum, fresh, pure", returning(2, 0.0), method="fresh", block=3),
+        _sum("keyed, sum, toeplitz", returning(2), method="toeplitz", block=2),
+        _sum("keyed, sum, honaker", returning(3), method="honaker", block=2),
+        _hedge("keyed, hedge", returning(2), block=3),
+        _sets("keyed, sets, iid", returning(5), **several),
+        _rewards("keyed, rewards", returning(2), stream="iid", explore=0.5, block=3),
+        _rewards("keyed, rewards, exploration", returning(2), explore=0.9, expert="exploration"),
+        _clicks("keyed, clicks", returning(2), stream="iid", explore=0.5, block=3),
+        _trials("keyed, trials", returning(4), explore=0.9, expert="chains"),
+        _arms("keyed, arms", returning(2), block=3),
+        _streaming("keyed, streaming, whitened", returning(3), block=4, method="whitened"),
+        _streaming("keyed, streaming, passes", returning(3), method="passes"),
+    ]
 
 
 def _made(make: Callable[..., Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
