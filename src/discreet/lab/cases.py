@@ -149,15 +149,15 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         (15, "add_item", None),
         (55, "retire", 1),
         (150, "extend", 140),
-        (160, "add_item", None),
+        (150, "add_item", None),
+        (150, "add_item", 1),
         (200, "retire", 6),
-        (230, "add_item", 1),
     )
     catalogues = [
         _clicks("long, clicks, living catalogue", usual, **living),
         _rewards("long, rewards, living catalogue", usual, **living),
     ]
-    found += [replace(case, available=mask_of(8), events=changes, horizon=300) for case in catalogues]
+    found += [replace(case, available=_with_the_first, events=changes, horizon=300) for case in catalogues]
     short: dict[str, Any] = shop | {"horizon": 60, "explore": 0.3, "block": 20}
     found += [
         with_log(_clicks("log, clicks", usual, **short), items=6, slots=3, least=0.1),
@@ -225,6 +225,13 @@ def _sum(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 def _hedge(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"actions": 3, "horizon": HORIZON} | privacy | settings
     return Case(name, _made(Hedge, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
+
+
+def _with_the_first(generator: np.random.Generator) -> Mask:
+    """A mask of eight items, of which the first is never retired."""
+    mask = mask_of(8)(generator)
+    mask[0] = True
+    return mask
 
 
 def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
