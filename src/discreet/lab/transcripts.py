@@ -43,7 +43,7 @@ class Size:
     """Lives of either stream, for the attack on outputs."""
 
 
-SIZES: Mapping[str, Size] = {"minute": Size(25, 100), "night": Size(1000, 10_000)}
+SIZES: Mapping[str, Size] = {"minute": Size(10, 60), "night": Size(1000, 10_000)}
 """What fits a coffee, and what fits a night, on two cores."""
 
 
