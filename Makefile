@@ -32,6 +32,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/contextual.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/published.py
+	$(BIN)/python benchmarks/returning.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

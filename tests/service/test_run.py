@@ -14,6 +14,7 @@ import polars
 import pytest
 from rich.console import Console
 
+import discreet
 from discreet import (
     ConfigError,
     Hedge,
@@ -368,3 +369,42 @@ def test_half_a_line_is_written_again_whole(tmp_path: Path) -> None:
         for release in range(3):
             decisions.note({"release": release})
     assert path.read_text() == '{"release": 0}\nno line of ours\n{"release": 1}\n{"release": 2}\n'
+
+
+# --- whose a row is
+
+
+WHOSE = SHOP + 'person = "visitor"\nkeyed = true\ncontributions = 3\nblock = 50\n'
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_a_column_says_whose_each_row_is_and_a_row_of_nobody_adds_nothing(
+    tmp_path: Path, crowd: np.random.Generator, parquet: bool
+) -> None:
+    tastes, visitors = crowd.random((600, 3)), crowd.integers(40, size=600).tolist()
+    visitors[5] = None
+    returning = Privacy(1.0, 1e-6, contributions=3, keyed=True)
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, returning, block=50, seed=1)
+    shop.replay(tastes, persons=visitors)
+    table = {"visitor": visitors} | {name: tastes[:, place] for place, name in enumerate(shop.labels)}
+    report = run(tmp_path, WHOSE, polars.DataFrame(table), parquet=parquet)
+    assert report["slate"] == shop.decision["slate"]
+    assert report["guarantee"] == str(shop.guarantee)
+    state: Any = discreet.load(tmp_path / "out" / "state")
+    assert np.array_equal(state.snapshot().public["gains.prefix"], shop.snapshot().public["gains.prefix"])
+    state.detach()
+    with pytest.raises(ConfigError, match="go on with those"):
+        run(tmp_path, WHOSE.replace('"visitor"', '"day"'), polars.DataFrame(table | {"day": visitors}))
+
+
+def test_the_column_of_people_is_no_feature_and_must_be_there(tmp_path: Path) -> None:
+    rows = polars.DataFrame({"who": ["ann", "bob", "ann"], "x": [1.0, 1.0, 1.0]})
+    settings = BASE + 'learner = "RunningSum"\nhorizon = 3\ndimension = 1\nbound = 1.0\nblock = 3\n'
+    run(tmp_path / "one", settings + 'person = "who"\n', rows)
+    for wrong, complaint in (
+        ('person = "whose"\n', "lacks the columns whose"),
+        ("person = 3\n", "person must be the column"),
+        ("keyed = true\n", "person must be the column"),
+    ):
+        with pytest.raises(ConfigError, match=complaint):
+            run(tmp_path / "two", settings + wrong, rows)

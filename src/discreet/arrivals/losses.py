@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Mask
 from discreet.arrivals.person import asked_of
 from discreet.errors import OutOfBounds
 
@@ -251,7 +251,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def __getitem__(self, part: slice) -> "Samples":
+    def __getitem__(self, part: slice | Mask) -> "Samples":
         return Samples(self.features[part], self.targets[part], self.shares[part])
 
     def dense(self, rows: int) -> "Iterator[Samples]":

@@ -22,7 +22,8 @@ class Guarantee:
         What was asked for.
     spent, total
         What one round costs so far and at the end of the plan. All rounds of one person together cost
-        `contributions` times (pure) or `contributions`² times (zCDP) that.
+        `contributions` times (pure) or `contributions`² times (zCDP) that, less where rounds name their
+        person (`Spending.times`).
     releases, planned
         How often data has been turned into something public, and how often it will be (None: without end).
     notion
@@ -136,6 +137,9 @@ class Guarantee:
         """Whose data is protected, and where it may be."""
         if not self.parts:
             rounds = self.privacy.contributions
+            if self.privacy.keyed:
+                blocks = "block" if rounds == 1 else "blocks"
+                return f"all rounds of one person in {rounds} {blocks}", f"up to {rounds} {blocks}"
             if rounds == 1:
                 return "one round", "their round"
             return f"{rounds} rounds of one person", f"up to {rounds} rounds"
@@ -146,6 +150,17 @@ class Guarantee:
             return f"{each[0]} rounds of one person in each of {len(each)} learners", "those rounds"
         counts = ", ".join(map(str, each[:-1])) + f" and {each[-1]}"
         return f"{counts} rounds of one person in {len(each)} learners", "those rounds"
+
+    def _whose(self) -> str:
+        """What rounds that name their person mean, and what is left to the caller."""
+        most, pays = self.privacy.contributions, self.total.payments(self.privacy)
+        bounded = self.planned is not None and self.planned <= most
+        word = "there are no more" if bounded else "the caller's word"
+        return (
+            "Every round names its person, and the first that they open in a block, between two releases, "
+            f"counts; nobody is in more than {most} of these: {word}. "
+            f"All rounds of a person cost {pays} times what one does."
+        )
 
     def _account(self) -> str:
         planned = "" if self.planned is None else f" of {self.planned}"
@@ -158,6 +173,8 @@ class Guarantee:
 
     def _fine_print(self) -> str:
         sentences = [f"Neighbours: {self.neighbours}."]
+        if self.privacy.keyed:
+            sentences.append(self._whose())
         if self.assumes:
             sentences.append(f"The value of the decisions assumes {self.assumes}; privacy does not.")
         source = "from a seed" if self.simulated else "keyed by the operating system"

@@ -8,16 +8,17 @@ and budgets down, so that a million small charges drift by nothing.
     zCDP cohort    ρ_everyone + ρ_cohort ≤ ρ(ε, δ)
     pure cohort    ε_cohort ≤ ε;  beside charges against everyone, ε_cohort + ε(ρ_everyone, δ) ≤ ε
 
-Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (each in its own measure)
+Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (each in its own measure);
+            docs/guarantees/returning.md (rounds that name their person)
 Runtime     O(1) a charge, O(1) memory
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, inf, nextafter
 from typing import Any
 
 from discreet.budget.conversion import epsilon_of
-from discreet.budget.privacy import Charge, Privacy, pure, zcdp
+from discreet.budget.privacy import Charge, Privacy, Times, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
 
 __all__ = ["Ledger", "Spending", "units_of"]
@@ -53,25 +54,36 @@ class Spending:
     everyone: Charge
     pure: float = 0.0
     zcdp: float = 0.0
+    blocks: int = field(default=0, metadata={"later": True})
+    """How many blocks of rounds pay apart, each for a release of its own; 0 where some pay together."""
+
+    def times(self, privacy: Privacy) -> Times:
+        """How many times as much as one round all rounds of a person cost."""
+        return privacy.times(0 if self.everyone.amount else self.blocks)
+
+    def payments(self, privacy: Privacy) -> int:
+        """The same, in the measure in which this is paid; pure, if some of it is."""
+        times = self.times(privacy)
+        return times.pure if self.pure or self.everyone.measure == "pure" else times.zcdp
 
     def epsilon(self, privacy: Privacy) -> float:
         """The ε that this amounts to for all rounds of one person, at the δ that was asked for."""
-        rounds, common = privacy.contributions, self.everyone.amount
+        times, common = self.times(privacy), self.everyone.amount
         if self.everyone.measure == "pure":
-            return rounds * (common + self.pure)
-        concentrated = epsilon_of(rounds**2 * (common + self.zcdp), privacy.delta)
+            return times.pure * (common + self.pure)
+        concentrated = epsilon_of(times.zcdp * (common + self.zcdp), privacy.delta)
         if not self.pure:
             return concentrated
-        return max(concentrated, rounds * self.pure + epsilon_of(rounds**2 * common, privacy.delta))
+        return max(concentrated, times.pure * self.pure + epsilon_of(times.zcdp * common, privacy.delta))
 
     def rho(self, privacy: Privacy) -> float:
         """The zCDP that this amounts to for all rounds of one person."""
-        rounds, common = privacy.contributions, self.everyone.amount
+        times, common = self.times(privacy), self.everyone.amount
         if self.everyone.measure == "pure":
-            return pure(rounds * (common + self.pure)).rho
-        beside = rounds**2 * common
-        of_pure_cohort = pure(rounds * self.pure).rho if self.pure else 0.0
-        of_zcdp_cohort = rounds**2 * self.zcdp
+            return pure(times.pure * (common + self.pure)).rho
+        beside = times.zcdp * common
+        of_pure_cohort = pure(times.pure * self.pure).rho if self.pure else 0.0
+        of_zcdp_cohort = times.zcdp * self.zcdp
         return beside + max(of_pure_cohort, of_zcdp_cohort)
 
     def event(self, privacy: Privacy) -> Any:
@@ -80,10 +92,10 @@ class Spending:
         Where some cohorts paid pure and others zCDP, neither dominates the other: both are composed, which is
         loose. Needs the extra `accounting`.
         """
-        rounds = privacy.contributions
+        times, common = self.times(privacy), self.everyone.amount
         if self.everyone.measure == "pure":
-            return _event_of([pure(rounds * (self.everyone.amount + self.pure))])
-        return _event_of([zcdp(rounds**2 * (self.everyone.amount + self.zcdp)), pure(rounds * self.pure)])
+            return _event_of([pure(times.pure * (common + self.pure))])
+        return _event_of([zcdp(times.zcdp * (common + self.zcdp)), pure(times.pure * self.pure)])
 
 
 @dataclass(frozen=True)
@@ -117,11 +129,14 @@ class Ledger:
     closed_pure: int = 0
     closed_zcdp: int = 0
     """The most units that were charged against one closed cohort alone, in each measure."""
+    apart: int = 0
+    """How many cohorts have paid, each for one release; −1 once one has paid for several, as those who are in
+    a running sum do. Counted only if rounds name their person."""
 
     @classmethod
     def of(cls, privacy: Privacy, spending: Spending) -> "Ledger":
         """The account after all of this was spent; raises if it may not be."""
-        ledger = cls(privacy).charge(spending.everyone)
+        ledger = cls(privacy, apart=spending.blocks - 1 if privacy.keyed else 0).charge(spending.everyone)
         if spending.pure:
             ledger = ledger.charge(pure(spending.pure), cohort=0)
         return ledger.charge(zcdp(spending.zcdp), cohort=1) if spending.zcdp else ledger
@@ -154,11 +169,12 @@ class Ledger:
     def _opened(self, cohort: int) -> "Ledger":
         """The ledger with this cohort as the newest one."""
         if cohort == self.cohort:
-            return self
+            return replace(self, apart=-1) if self.privacy.keyed else self
         if cohort < self.cohort:
             raise ConfigError(f"cohort {cohort} is closed: charges may go to cohort {self.cohort} or later")
         return replace(
             self, cohort=cohort, newest_pure=0, newest_zcdp=0,
+            apart=self.apart + (self.privacy.keyed and self.apart >= 0),
             closed_pure=max(self.closed_pure, self.newest_pure),
             closed_zcdp=max(self.closed_zcdp, self.newest_zcdp),
         )  # fmt: skip
@@ -183,14 +199,14 @@ class Ledger:
 
     def _fits(self) -> bool:
         """Whether the people who have paid most are within the privacy that was asked for."""
-        privacy = self.privacy
+        privacy, budgets = self.privacy, self.privacy.apart(self.blocks)
         most_pure = max(self.newest_pure, self.closed_pure)
         if privacy.pure:
-            return self.everyone + most_pure <= _units_within(privacy.budget)
-        if self.everyone + max(self.newest_zcdp, self.closed_zcdp) > _units_within(privacy.budget):
+            return self.everyone + most_pure <= _units_within(budgets[0])
+        if self.everyone + max(self.newest_zcdp, self.closed_zcdp) > _units_within(budgets[1]):
             return False
         if not self.everyone:
-            return most_pure <= _units_within(pure(privacy.epsilon / privacy.contributions))
+            return most_pure <= _units_within(budgets[0])
         if not most_pure:
             return True
         if privacy.contributions > 1:  # charged against everyone after pure cohorts: not covered by the proof
@@ -200,22 +216,31 @@ class Ledger:
         return nextafter(beside + epsilon_of(common, privacy.delta), inf) <= privacy.epsilon
 
     @property
+    def blocks(self) -> int:
+        """How many blocks paid apart so far, each for a release of its own; 0 where some paid together."""
+        return 0 if self.everyone else max(0, self.apart)
+
+    @property
     def spent(self) -> Spending:
         """What the people who paid most have paid."""
         return Spending(
             Charge("pure" if self.privacy.pure else "zcdp", self.everyone / _UNITS),
             pure=max(self.newest_pure, self.closed_pure) / _UNITS,
             zcdp=max(self.newest_zcdp, self.closed_zcdp) / _UNITS,
+            blocks=self.blocks,
         )
 
     def as_plain(self) -> dict[str, Any]:
         """The counts as strings, for the journal; the privacy is in the settings."""
-        return {"cohort": self.cohort} | {name: str(getattr(self, name)) for name in _COUNTS}
+        plain = {"cohort": self.cohort} | {name: str(getattr(self, name)) for name in _COUNTS}
+        return plain | {"apart": self.apart} if self.privacy.keyed else plain
 
     @classmethod
     def from_plain(cls, privacy: Privacy, plain: dict[str, Any]) -> "Ledger":
         """The inverse of `as_plain`."""
-        return cls(privacy, cohort=plain["cohort"], **{name: int(plain[name]) for name in _COUNTS})
+        counts = {name: int(plain[name]) for name in _COUNTS}
+        apart = int(plain["apart"]) if privacy.keyed else 0
+        return cls(privacy, cohort=plain["cohort"], apart=apart, **counts)
 
 
 _COUNTS = ("everyone", "newest_pure", "newest_zcdp", "closed_pure", "closed_zcdp")

@@ -3,19 +3,19 @@
 A charge is either a pure ε or a ρ of zero-concentrated differential privacy (zCDP).
 Both add up over releases.
 
-Guarantee   docs/guarantees/ledger.md
+Guarantee   docs/guarantees/ledger.md; of rounds that name their person, docs/guarantees/returning.md
 References  Bun, Steinke (2016), "Concentrated Differential Privacy"
 """
 
 from dataclasses import KW_ONLY, dataclass
 from math import inf, isfinite, nextafter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from discreet import require
 from discreet.budget.conversion import rho_of
 from discreet.errors import ConfigError
 
-__all__ = ["Charge", "Privacy", "pure", "zcdp"]
+__all__ = ["Charge", "Privacy", "Times", "pure", "zcdp"]
 
 Measure = Literal["pure", "zcdp"]
 
@@ -67,6 +67,13 @@ def zcdp(rho: float) -> Charge:
     return Charge("zcdp", rho)
 
 
+class Times(NamedTuple):
+    """How many times as much as one round all rounds of a person cost, in either measure."""
+
+    pure: int
+    zcdp: int
+
+
 @dataclass(frozen=True)
 class Privacy:
     """How much the published decisions may reveal about any one person.
@@ -81,6 +88,11 @@ class Privacy:
         otherwise choose far less than one over the number of people.
     contributions
         In how many rounds one person may take part. The guarantee covers all of them together.
+    keyed
+        Every round names its person (`open(person=…)`). Of a person's rounds between two releases only the
+        first one that they open counts, so `contributions` is then in how many such blocks they may take
+        part. Where each release reads one block alone, zCDP costs `contributions` times what one round
+        does, instead of its square.
 
     Examples
     --------
@@ -88,12 +100,15 @@ class Privacy:
     Charge(measure='zcdp', amount=0.02435597035953837)
     >>> Privacy(1.0, contributions=2).budget
     Charge(measure='pure', amount=0.5)
+    >>> Privacy(1.0, 1e-6, contributions=4, keyed=True).apart(blocks=50)[-1]
+    Charge(measure='zcdp', amount=0.006088992589884592)
     """
 
     epsilon: float
     delta: float = 0.0
     _: KW_ONLY
     contributions: int = 1
+    keyed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", require.number("epsilon", self.epsilon, 1e-9, 1e6))
@@ -101,6 +116,7 @@ class Privacy:
         object.__setattr__(
             self, "contributions", require.whole("contributions", self.contributions, 1, 10**6)
         )
+        object.__setattr__(self, "keyed", require.flag("keyed", self.keyed))
 
     @property
     def pure(self) -> bool:
@@ -118,7 +134,7 @@ class Privacy:
 
         By group privacy that is ε/c, pure, or ρ/c², zCDP.
         """
-        return self.whole / (self.contributions if self.pure else self.contributions**2)
+        return self.budgets[-1]
 
     @property
     def budgets(self) -> tuple[Charge, ...]:
@@ -126,5 +142,25 @@ class Privacy:
 
         (ε, 0) implies (ε, δ), and where few numbers move, noise for the pure guarantee is far smaller.
         """
-        alone = pure(self.epsilon / self.contributions)
-        return (alone,) if self.pure else (alone, self.budget)
+        return self.apart(blocks=0)
+
+    def apart(self, blocks: int) -> tuple[Charge, ...]:
+        """The same, where so many releases read one block of rounds each, and no round of another.
+
+        Only if that is ALL that is released: not beside a running sum, and all of it in one measure.
+        """
+        times = self.times(blocks)
+        alone = pure(self.epsilon / times.pure)
+        return (alone,) if self.pure else (alone, self.whole / times.zcdp)
+
+    def times(self, blocks: int) -> Times:
+        """How many times as much as one round do all rounds of a person cost?
+
+        `blocks` is how many blocks pay apart, each for a release of its own; 0 where some pay together. If
+        rounds name their person, one of each counts in a block: then costs add up over blocks, as releases of
+        different data do. Otherwise it is group privacy.
+        """
+        if self.keyed and blocks:
+            most = min(self.contributions, blocks)
+            return Times(most, most)
+        return Times(self.contributions, self.contributions**2)

@@ -3,8 +3,9 @@
     pure learners         ε = Σ cᵢ·εᵢ
     with zCDP learners    ε = Σ cᵢ·εᵢ + ε(Σ cᵢ²·ρᵢ, δ)      some of the pure ones counted as zCDP, (cᵢ·εᵢ)²/2
 
-cᵢ is in how many rounds of learner i a person may take part. Every way of counting is valid; the one that
-says least is taken.
+cᵢ is in how many rounds of learner i a person may take part; where blocks of rounds that name their person
+pay apart, cᵢ takes the place of cᵢ² (docs/guarantees/returning.md). Every way of counting is valid; the one
+that says least is taken.
 
 Guarantee   docs/guarantees/ledger.md, Theorem 6
 """
@@ -94,13 +95,13 @@ class _Paid:
 
     @classmethod
     def of(cls, spending: Spending, privacy: Privacy) -> "_Paid":
-        rounds = privacy.contributions
+        times = spending.times(privacy)
         if spending.everyone.measure == "pure":
-            alone = _times(rounds, spending.everyone + pure(spending.pure))
+            alone = _times(times.pure, spending.everyone + pure(spending.pure))
             return cls(alone, zcdp(0.0), _as_zcdp(alone))
-        common = _times(rounds**2, spending.everyone)
-        of_pure_cohort = _times(rounds, pure(spending.pure))
-        of_zcdp_cohort = _times(rounds**2, zcdp(spending.zcdp))
+        common = _times(times.zcdp, spending.everyone)
+        of_pure_cohort = _times(times.pure, pure(spending.pure))
+        of_zcdp_cohort = _times(times.zcdp, zcdp(spending.zcdp))
         dearest = max(_as_zcdp(of_pure_cohort), of_zcdp_cohort, key=lambda charge: charge.amount)
         return cls(of_pure_cohort, common + of_zcdp_cohort, common + dearest)
 
@@ -112,9 +113,9 @@ class _Paid:
         return (self.converted.amount - self.zcdp.amount) / self.pure.amount
 
 
-def _times(rounds: int, charge: Charge) -> Charge:
+def _times(times: int, charge: Charge) -> Charge:
     """The charge so many times, rounded up; nothing stays nothing."""
-    return charge * rounds if charge.amount else charge
+    return charge * times if charge.amount else charge
 
 
 def _as_zcdp(charge: Charge) -> Charge:

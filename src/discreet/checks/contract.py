@@ -33,6 +33,7 @@ RULES: dict[str, Callable[[Case], None]] = {
         rounds.missing_answers_add_nothing,
         rounds.late_answers_are_discarded,
         rounds.two_answers_of_one_visitor_count_once,
+        rounds.one_person_counts_once_in_a_block,
         rounds.stale_and_foreign_tickets_are_refused,
         rounds.tickets_twice_or_too_few_rows_are_refused,
         rounds.feedback_without_a_question_is_refused,

@@ -53,6 +53,12 @@ class Neighbours:
     """Whether a row of the log is replaced."""
     at_once: int | None = None
     """How many rounds are opened by a call, as far as a block goes; None: one, two or three."""
+    owners: tuple[Any, ...] | None = None
+    """Whose each round is, where rounds name their person; None in it for those that do not."""
+    silences: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    """Rounds in which the replaced person keeps silent, without and with the replacement."""
+    steady: bool = False
+    """Whether the replaced person brings the same in all their rounds: what adds up most."""
 
     @classmethod
     def drawn(cls, case: Case, like: Learner, generator: np.random.Generator) -> "Neighbours":
@@ -60,7 +66,9 @@ class Neighbours:
         rounds = case.horizon
         several = int(generator.integers(1, min(like.settings.contributions, rounds) + 1))
         changed = sorted(generator.choice(rounds, size=several, replace=False).tolist())
-        if several == 1 and generator.random() < 0.5:  # short stages must not be missed
+        if like.settings.keyed:
+            changed = _rounds_of_steps(like, generator, rounds, several)
+        elif several == 1 and generator.random() < 0.5:  # short stages must not be missed
             changed = [_round_of_a_step(like, generator, rounds)]
         seeds = generator.integers(2**63, size=3)
         fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
@@ -80,7 +88,7 @@ class Neighbours:
         logs, in_log = _logs(case, generator)
         if in_log:  # one of their rounds is a row of the log; with one round, the only one
             changed = changed[1:]
-        return cls(
+        pair = cls(
             case,
             like,
             tuple(changed),
@@ -93,6 +101,23 @@ class Neighbours:
             logs,
             in_log,
         )
+        return pair._named(generator) if like.settings.keyed else pair
+
+    def _named(self, generator: np.random.Generator) -> "Neighbours":
+        """The same, with names: others return too, and the replaced person answers in some rounds only."""
+        rounds, fates = self.case.horizon, self.fates.copy()
+        owners: list[Any] = generator.integers(rounds, size=rounds).tolist()
+        for round in self.changed:
+            owners[round] = "the replaced person"
+            fates[round] = generator.choice(["now", "soon"])
+        for place in np.flatnonzero(generator.random(rounds) < 0.05):
+            owners[place] = None
+        chance = 0.4 if generator.random() < 0.5 else 0.0
+        here, there = (
+            frozenset(round for round in self.changed if generator.random() < chance) for _ in range(2)
+        )
+        steady = bool(generator.random() < 0.5)
+        return replace(self, fates=fates, owners=tuple(owners), silences=(here, there), steady=steady)
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
@@ -121,6 +146,7 @@ class Neighbours:
         fates = self.fates.copy()
         if replaced and self.silent:
             fates[list(self.changed)] = "never"
+        fates[list(self.silences[replaced])] = "never"
         masks = case.masks(case.horizon, self.seeds[2])
         sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, case.at_once + 1, size=case.horizon)
         if self.at_once is not None:
@@ -142,7 +168,9 @@ class Neighbours:
             count = int(min(sizes[first], learner.rounds_until_release, case.horizon - first))
             rounds = range(first, first + count)
             what = count if contexts is None else contexts[first : first + count]
-            tickets = learner.open_many(what, None if masks is None or first % 2 else masks[rounds])
+            whose = None if self.owners is None else self.owners[first : first + count]
+            available = None if masks is None or first % 2 else masks[rounds]
+            tickets = learner.open_many(what, available, persons=whose)
             decisions = [tickets.decisions[place : place + 1] for place in range(count)]
             for round, decision in zip(rounds, decisions, strict=True):
                 if round not in self.hidden:
@@ -171,7 +199,8 @@ class Neighbours:
     def _someone(self, round: int, decision: Any, seed: int | None = None) -> Any:
         """Everybody reacts to the decision that they were shown, but to nothing else."""
         seed = self.seeds[0] if seed is None else seed
-        own = np.random.default_rng([seed, round, int(fingerprint(np.asarray(decision))[:12], 16)])
+        words = [seed, round, int(fingerprint(np.asarray(decision))[:12], 16)]
+        own = np.random.default_rng(seed if self.steady and round in self.changed else words)
         person = self.case.person(own)
         return hostile(person, decision, own) if own.random() < 0.7 else person
 
@@ -199,14 +228,31 @@ def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[Any], 
 
 def _round_of_a_step(like: Learner, generator: np.random.Generator, rounds: int) -> int:
     """A round of a block, all blocks equally likely, as far as the plan is known from the start."""
+    blocks = _steps_of(like, rounds)
+    first, length = blocks[int(generator.integers(len(blocks)))] if blocks else (0, rounds)
+    return first + int(generator.integers(length))
+
+
+def _rounds_of_steps(like: Learner, generator: np.random.Generator, rounds: int, several: int) -> list[int]:
+    """Rounds of one person in so many blocks, one or some in each."""
+    blocks = _steps_of(like, rounds)
+    found: list[int] = []
+    for block in generator.choice(len(blocks), size=min(several, len(blocks)), replace=False):
+        first, length = blocks[block]
+        count = int(generator.integers(1, min(length, 3) + 1))
+        found += (first + generator.choice(length, size=count, replace=False)).tolist()
+    return sorted(found)
+
+
+def _steps_of(like: Learner, rounds: int) -> list[tuple[int, int]]:
+    """The first round and the length of each block, as far as the plan is known from the start."""
     plan = type(like).problem_for(like.settings).plan
     public, begin = like.snapshot().public, 0
     blocks: list[tuple[int, int]] = []
     while (step := plan.next(len(blocks), public)) is not None and begin < rounds:
         blocks.append((begin, min(step.rounds, rounds - begin)))
         begin += step.rounds
-    first, length = blocks[int(generator.integers(len(blocks)))] if blocks else (0, rounds)
-    return first + int(generator.integers(length))
+    return blocks
 
 
 def _hostile_contexts(case: Case, generator: np.random.Generator) -> Any:

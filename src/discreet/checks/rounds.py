@@ -22,6 +22,7 @@ __all__ = [
     "late_answers_are_discarded",
     "many_at_once_are_rounds_one_by_one",
     "missing_answers_add_nothing",
+    "one_person_counts_once_in_a_block",
     "past_the_horizon_decisions_are_free_and_feedback_is_refused",
     "rows_and_replays_are_rounds_one_by_one",
     "stale_and_foreign_tickets_are_refused",
@@ -174,6 +175,22 @@ def two_answers_of_one_visitor_count_once(case: Case) -> None:
     raises(StateError, lambda: learner.close_many(tickets, case.people(1)), "is not open")
     raises(StateError, lambda: learner.close(tickets[0], case.people(1)[0]), "is not open")
     assert state(learner) == kept, "the second feedback changed something"
+
+
+def one_person_counts_once_in_a_block(case: Case) -> None:
+    """Where rounds name their person; which round counts is fixed when they are opened."""
+    named, plain = case.make(seed=6), case.make(seed=6)
+    count = min(3, named.rounds_until_release)
+    contexts, people = case.contexts(case.horizon), case.people(count)
+    asked = count if contexts is None else contexts[:count]
+    tickets, alike = named.open_many(asked, persons=["ann", "ann", "bob"][:count]), opened(case, plain, count)
+    assert same(tickets.decisions, alike.decisions), "whose a round is changes a decision"
+    counted = [place for place in range(count) if place != 1]
+    for place in reversed(range(count)):  # the second round's answer comes before the first one's
+        assert named.close_many(tickets[place : place + 1], people[place : place + 1]).all(), "it shows"
+    plain.close_many(alike[np.array(counted)], [people[place] for place in counted])
+    here, there = named.snapshot().block, plain.snapshot().block
+    assert all(np.array_equal(here[name], there[name]) for name in there), "a second round counted"
 
 
 def stale_and_foreign_tickets_are_refused(case: Case) -> None:

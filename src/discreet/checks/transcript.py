@@ -9,7 +9,9 @@ Along it the privacy loss is a function of the two streams' integers alone, so i
     a path       |log-ratio| of its likelihoods (pure)     the changed people's coins averaged out
 
 and compared with the charge after every turn, in the measure of the step that people are in; each release
-with noise also with its own price, because a turn of many hides one that costs too much. Cohorts that the
+with noise also with its own price, because a turn of many hides one that costs too much. All that a person
+costs is compared with what was asked for, over all their rounds; where rounds name their person, each block
+with the price of one round. Cohorts that the
 changed people are not in must show no difference at all, and everything visible must be the same in both
 runs; under joint privacy, where a person's context may decide what they are given, all but the changed
 people's own decisions. People are hostile, react to decisions, answer late or never (neighbours.py);
@@ -21,7 +23,7 @@ What it does not see: the law of the noise, words that are used twice, timing. O
 Guarantee   docs/guarantees/turn.md, Theorem 4
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -99,22 +101,34 @@ def _cost_over_charge(pair: Neighbours, *, wild: bool) -> float:
     steps = pair.live(forced, noted(there), replaced=True)
     assert here == there, f"{name}: something visible depends on a person other than by the door"
     assert tape.position == len(tape.passages), f"{name}: the number of draws depends on data"
-    alone = (ratio / _group(measure, pair.contributions) for measure, ratio in tape.alone.items())
-    return max(_worst(pair, steps, tape.costs), *alone, 0.0)
+    once = 1 if pair.owners else pair.contributions
+    alone = (ratio / _group(measure, once) for measure, ratio in tape.alone.items())
+    return max(_worst(pair, steps, tape.costs), _whole(pair, steps, tape.costs), *alone, 0.0)
 
 
-def _group(measure: str, changed: int) -> int:
+def _group(measure: str, several: int) -> int:
     """How many times a charge so many changed rounds may cost: pure so many, zCDP the square of that."""
-    return changed if measure == "pure" else changed**2
+    return several if measure == "pure" else several**2
+
+
+def _whole(pair: Neighbours, steps: Steps, costs: dict[int, float]) -> float:
+    """All that the changed rounds cost over what a person may, in the measure that is nearer to it."""
+    privacy = pair.like.settings.privacy
+    may: dict[str, float] = {"pure": privacy.epsilon, privacy.whole.measure: privacy.whole.amount}
+    spent: dict[str, float] = defaultdict(float)
+    for index, (_, step) in enumerate(steps):
+        spent[step.charge.measure] += costs.get(index, 0.0)
+    return max(spent[measure] / may[measure] for measure in spent)
 
 
 def _worst(pair: Neighbours, steps: Steps, costs: dict[int, float]) -> float:
     """Costs against charges, after every turn: everyone's add up, each cohort's stands alone."""
-    name, own = pair.case.name, set()
+    name = pair.case.name
+    own: Counter[Any] = Counter()  # in how many blocks of each cohort the changed person is
     for begin, step in steps:
         of_log = pair.in_log and not step.rounds  # people who come in no round are a step of their own
         if of_log or any(begin <= round < begin + step.rounds for round in pair.changed):
-            own.add(step.cohort)
+            own[step.cohort] += 1
     paid: dict[Any, float] = defaultdict(float)
     due: dict[Any, float] = defaultdict(float)
     worst = 0.0
@@ -123,7 +137,8 @@ def _worst(pair: Neighbours, steps: Steps, costs: dict[int, float]) -> float:
         if step.cohort is not None and step.cohort not in own:
             assert cost == 0, f"{name}: release {index} shows a person of another cohort"
         due[account] += cost
-        paid[account] += step.charge.amount * _group(step.charge.measure, pair.contributions)
+        several = own[step.cohort] if pair.owners else pair.contributions
+        paid[account] += step.charge.amount * _group(step.charge.measure, several)
         if due[account] > 0:
             worst = max(worst, due[account] / paid[account] if paid[account] > 0 else inf)
     return worst

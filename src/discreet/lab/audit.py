@@ -83,10 +83,10 @@ class Judge(NamedTuple):
 
     def interval(self, hits: int, trials: int) -> tuple[float, float]:
         """Clopper and Pearson's interval."""
-        from scipy.stats import beta
+        from scipy.special import betaincinv  # as scipy.stats.beta.ppf, without its long way round
 
-        low = 0.0 if hits == 0 else float(beta.ppf(self.error, hits, trials - hits + 1))
-        high = 1.0 if hits == trials else float(beta.ppf(1 - self.error, hits + 1, trials - hits))
+        low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, self.error))
+        high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - self.error))
         return low, high
 
 

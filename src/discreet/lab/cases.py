@@ -39,7 +39,7 @@ from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
 from discreet.lab.hostile_logs import with_log
 from discreet.learners.learner import Learner
 
-__all__ = ["HORIZON", "cases", "long_cases"]
+__all__ = ["HORIZON", "cases", "keyed_cases", "long_cases"]
 
 HORIZON = 12
 NAN, INFINITE = float("nan"), float("inf")
@@ -149,15 +149,15 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         (15, "add_item", None),
         (55, "retire", 1),
         (150, "extend", 140),
-        (160, "add_item", None),
+        (150, "add_item", None),
+        (150, "add_item", 1),
         (200, "retire", 6),
-        (230, "add_item", 1),
     )
     catalogues = [
         _clicks("long, clicks, living catalogue", usual, **living),
         _rewards("long, rewards, living catalogue", usual, **living),
     ]
-    found += [replace(case, available=mask_of(8), events=changes, horizon=300) for case in catalogues]
+    found += [replace(case, available=_with_the_first, events=changes, horizon=300) for case in catalogues]
     short: dict[str, Any] = shop | {"horizon": 60, "explore": 0.3, "block": 20}
     found += [
         with_log(_clicks("log, clicks", usual, **short), items=6, slots=3, least=0.1),
@@ -165,6 +165,31 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         with_log(_rewards("log, rewards", usual, **short), items=6, slots=3, least=0.1),
     ]
     return [replace(case, at_once=case.horizon // 5) for case in found]
+
+
+def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
+    """Learners whose rounds name their person, who returns: for audits, since every round needs a name."""
+
+    def returning(contributions: int, delta: float = delta) -> dict[str, Any]:
+        return {"privacy": Privacy(epsilon, delta, contributions=contributions, keyed=True)}
+
+    several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
+    return [
+        _sum("keyed, sum, fresh", returning(4), method="fresh", block=2),
+        _sum("keyed, sum, fresh, more than blocks", returning(40), method="fresh", block=3),
+        _sum("keyed, sum, fresh, pure", returning(2, 0.0), method="fresh", block=3),
+        _sum("keyed, sum, toeplitz", returning(2), method="toeplitz", block=2),
+        _sum("keyed, sum, honaker", returning(3), method="honaker", block=2),
+        _hedge("keyed, hedge", returning(2), block=3),
+        _sets("keyed, sets, iid", returning(5), **several),
+        _rewards("keyed, rewards", returning(2), stream="iid", explore=0.5, block=3),
+        _rewards("keyed, rewards, exploration", returning(2), explore=0.9, expert="exploration"),
+        _clicks("keyed, clicks", returning(2), stream="iid", explore=0.5, block=3),
+        _trials("keyed, trials", returning(4), explore=0.9, expert="chains"),
+        _arms("keyed, arms", returning(2), block=3),
+        _streaming("keyed, streaming, whitened", returning(3), block=4, method="whitened"),
+        _streaming("keyed, streaming, passes", returning(3), method="passes"),
+    ]
 
 
 def _made(make: Callable[..., Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
@@ -200,6 +225,13 @@ def _sum(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 def _hedge(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"actions": 3, "horizon": HORIZON} | privacy | settings
     return Case(name, _made(Hedge, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
+
+
+def _with_the_first(generator: np.random.Generator) -> Mask:
+    """A mask of eight items, of which the first is never retired."""
+    mask = mask_of(8)(generator)
+    mask[0] = True
+    return mask
 
 
 def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:

@@ -21,7 +21,7 @@ from discreet.checks import Case, weakened
 from discreet.checks.transcript import ROUNDING, measured_costs
 from discreet.errors import ConfigError
 from discreet.lab.black_box import allowed_misses, attack
-from discreet.lab.cases import cases, long_cases
+from discreet.lab.cases import cases, keyed_cases, long_cases
 from discreet.lab.choices import choices
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
@@ -43,13 +43,14 @@ class Size:
     """Lives of either stream, for the attack on outputs."""
 
 
-SIZES: Mapping[str, Size] = {"minute": Size(25, 100), "night": Size(1000, 10_000)}
+SIZES: Mapping[str, Size] = {"minute": Size(10, 60), "night": Size(1000, 10_000)}
 """What fits a coffee, and what fits a night, on two cores."""
 
 
 def everything(epsilon: float, delta: float) -> list[Case]:
     """All that is audited."""
-    return [*cases(epsilon, delta), *long_cases(epsilon, delta), *choices(epsilon, delta)]
+    online = [*cases(epsilon, delta), *long_cases(epsilon, delta), *keyed_cases(epsilon, delta)]
+    return [*online, *choices(epsilon, delta)]
 
 
 def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> dict[str, Any]:

@@ -73,7 +73,8 @@ class Earnings:
             total = RunningTotal("earned", units.number, schedule, privacy, people, fresh=False, share=share)
             return cls(units, None, total)
         measure = learned.sum.charge(0).measure
-        budget = next(budget for budget in learned.privacy.budgets if budget.measure == measure)
+        budgets = learned.privacy.apart(learned.releases)
+        budget = next(budget for budget in budgets if budget.measure == measure)
         return cls.apart(budget * share, units)
 
     # --- what it costs ------------------------------------------------------------------------------------
@@ -126,7 +127,9 @@ class Earnings:
         return Plan.scheduled(
             learned.schedule,
             lambda index: sums.charge(index) + self.charge(index),
-            paid_by_cohorts(learned.privacy, [spent]) if sums.has_cohorts else Spending(spent),
+            paid_by_cohorts(learned.privacy, [spent], blocks=learned.releases)
+            if sums.has_cohorts
+            else Spending(spent),
             cohort=lambda index: index if sums.has_cohorts else None,
             facts=facts | self.facts,
             constants=(learned.name, sums, *self.constants),

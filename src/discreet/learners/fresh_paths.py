@@ -16,6 +16,7 @@ from math import ceil
 from typing import Any, Literal
 
 from discreet.budget.privacy import Charge, Privacy
+from discreet.limits import MOST_ROUNDS
 from discreet.release.gathering import HeldRows
 from discreet.release.sampled import SampledPath
 from discreet.turn.plan import Plan, paid_by_cohorts
@@ -27,6 +28,8 @@ MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
 """How many people, and how many of their numbers, are held at most."""
 LEVELS = 2**16
 """How many integer steps a worth of 1 has."""
+MOST_DOUBLINGS = MOST_ROUNDS.bit_length() + 1
+"""More blocks than that there are never."""
 FIRST = 8
 """The people of the first block, in units of what the noise of a set is worth."""
 
@@ -52,29 +55,51 @@ class FreshPaths:
 
     @cached_property
     def budget(self) -> Charge:
-        """What a person pays in their one release: pure, whatever δ is granted."""
-        return self.privacy.budgets[0]
+        """What a person pays in a release: pure, whatever δ is granted."""
+        return self.privacy.apart(self.blocks)[0]
+
+    @cached_property
+    def blocks(self) -> int:
+        """How many blocks there may be, at most, if rounds name their person: nobody pays more often.
+
+        The more there are, the less each may cost, and the longer and the fewer they are: the least number
+        that is enough.
+        """
+        most = min(self.privacy.contributions, MOST_DOUBLINGS) if self.privacy.keyed else 1
+        enough = (blocks for blocks in range(1, most) if self._schedule(blocks).releases <= blocks)
+        return next(enough, MOST_ROUNDS)
 
     @cached_property
     def paths(self) -> list[SampledPath]:
         """How the set of each release is drawn."""
-        return [self._path(max(1, self.held(index))) for index in range(self.schedule.releases)]
+        people = [max(1, self.held(index)) for index in range(self.schedule.releases)]
+        return [self._path(each, self.budget) for each in people]
 
-    def _path(self, people: int) -> SampledPath:
+    def _path(self, people: int, budget: Charge) -> SampledPath:
         return SampledPath.for_budget(
-            self.budget.amount, people=people, steps=self.steps, candidates=self.candidates
+            budget.amount, people=people, steps=self.steps, candidates=self.candidates
         )
 
     @cached_property
     def noise(self) -> float:
         """How many people's whole gains the noise of a draw is worth, in a small block."""
-        small = self._path(1)
+        return self._noise(self.budget)
+
+    def _noise(self, budget: Charge) -> float:
+        small = self._path(1, budget)
         return 1 / (small.chance * small.exponent)
 
     @cached_property
     def schedule(self) -> DoublingBlocks:
-        usual = max(1, min(ceil(FIRST * self.steps * self.noise), self.rounds // 8))
-        return DoublingBlocks(self.rounds, usual if self.block == "auto" else self.block, last=False)
+        return self._schedule(self.blocks)
+
+    def _schedule(self, blocks: int) -> DoublingBlocks:
+        """The blocks, if so many pay."""
+        if self.block != "auto":
+            return DoublingBlocks(self.rounds, self.block, last=False)
+        noise = self._noise(self.privacy.apart(blocks)[0])
+        usual = max(1, min(ceil(FIRST * self.steps * noise), self.rounds // 8))
+        return DoublingBlocks(self.rounds, usual, last=False)
 
     def held(self, index: int) -> int:
         """How many people of a block are held."""
@@ -93,7 +118,7 @@ class FreshPaths:
         return Plan.scheduled(
             self.schedule,
             lambda index: paths[index].charge,
-            paid_by_cohorts(self.privacy, [path.charge for path in paths]),
+            paid_by_cohorts(self.privacy, [path.charge for path in paths], blocks=self.schedule.releases),
             cohort=lambda index: index,
             facts=facts | {"releases": self.schedule.releases},
             constants=(*paths, LEVELS, MOST_ROWS, MOST_NUMBERS),

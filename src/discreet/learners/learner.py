@@ -27,6 +27,7 @@ from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
+from discreet.turn.people import Name, name_of, names_of
 from discreet.turn.problem import Problem, Report, Scores
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
@@ -88,7 +89,8 @@ class Learner:
     ) -> None:
         self._inside: set[int] = set()
         self._lock = Lock()
-        self._pending: tuple[Ticket, Any] | None = None
+        self._pending: tuple[Ticket, Any, Name] | None = None
+        self._keyed = settings.keyed
         self._checkpoint = _Checkpoint(checkpoint)
         self._engine = Engine(self.problem_for(settings), type(self).__name__, journal, door=door)
         if checkpoint is not None and not self._engine.keeps_files:
@@ -122,9 +124,14 @@ class Learner:
     # --- one round at a time ------------------------------------------------------------------------------
 
     @guarded
-    def open(self, context: Any = None, available: Any = None) -> Ticket:
-        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
-        return self._rounds.open(self._engine.problem.asked(context, available, 1, one=True))
+    def open(self, context: Any = None, available: Any = None, *, person: Any = None) -> Ticket:
+        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes.
+
+        `person` says whose round it is, by a text or a whole number: of a person's rounds between two
+        releases only the first one opened counts. `Privacy(keyed=True)` asks for it in every round.
+        """
+        name = name_of(person, keyed=self._keyed)
+        return self._rounds.open(self._engine.problem.asked(context, available, 1, one=True), name)
 
     @guarded
     def close(self, ticket: Ticket, feedback: Any) -> bool:
@@ -132,18 +139,21 @@ class Learner:
         return self._closed(ticket, feedback)
 
     @guarded
-    def act(self, context: Any = None, available: Any = None) -> Any:
+    def act(self, context: Any = None, available: Any = None, *, person: Any = None) -> Any:
         """This round's decision. Asking the same again before `observe` gives the same."""
+        name = name_of(person, keyed=self._keyed)
         asked = self._engine.problem.asked(context, available, 1, one=True)
         if self._pending is not None:
-            ticket, before = self._pending
+            ticket, before, whose = self._pending
             still_open = ticket.index == self._engine.turn.index and self._rounds.waits(ticket.round)
             if still_open and not before.same(asked):
                 raise StateError("a round is open with another context or mask: observe() or skip() it first")
+            if still_open and whose != self._rounds.known_as(name):
+                raise StateError("a round of another person is open: observe() or skip() it first")
             if still_open:
                 return ticket.decision
-        ticket = self._rounds.open(asked)
-        self._pending = (ticket, asked)
+        ticket = self._rounds.open(asked, name)
+        self._pending = (ticket, asked, self._rounds.known_as(name))
         return ticket.decision
 
     @guarded
@@ -171,11 +181,12 @@ class Learner:
     # --- many rounds at once ------------------------------------------------------------------------------
 
     @guarded
-    def open_many(self, what: Any, available: Any = None) -> Tickets:
+    def open_many(self, what: Any, available: Any = None, *, persons: Any = None) -> Tickets:
         """Ask for many decisions of this block at once: so many rounds, or one context a row.
 
         More than `rounds_until_release` are refused, and nothing is opened; past the horizon any number is
-        answered, for free.
+        answered, for free. `persons` says whose rounds they are, one text or whole number each; whoever is
+        named by something else adds nothing.
         """
         problem = self._engine.problem
         if isinstance(what, int | np.integer) and not isinstance(what, bool):
@@ -187,7 +198,8 @@ class Learner:
             count = len(contexts)
         else:
             raise ConfigError("this learner does not use contexts: say how many rounds, a whole number")
-        return self._rounds.open_many(count, problem.asked(contexts, available, count))
+        names = names_of(persons, count, keyed=self._keyed)
+        return self._rounds.open_many(count, problem.asked(contexts, available, count), names)
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
@@ -201,23 +213,25 @@ class Learner:
         return counted
 
     @guarded
-    def observe_many(self, rows: Any) -> None:
+    def observe_many(self, rows: Any, *, persons: Any = None) -> None:
         """Open and close up to `rounds_until_release` rounds at once.
 
-        Malformed rows add nothing and use up their rounds.
+        Malformed rows add nothing and use up their rounds. `persons` as in `open_many`.
         """
-        self._observe_many(self._engine.problem.rows(rows))
+        rows = self._engine.problem.rows(rows)
+        self._observe_many(rows, names_of(persons, len(rows), keyed=self._keyed))
 
-    def _observe_many(self, rows: Any) -> None:
+    def _observe_many(self, rows: Any, names: list[Name] | None) -> None:
         if self._engine.problem.takes_context:
             raise ConfigError("this learner needs a context for every round: use open_many and close_many")
-        self._rounds.observe_many(rows)
+        self._rounds.observe_many(rows, names)
         self._keep(len(rows))
 
     @guarded
-    def replay(self, rows: Any) -> Any:
-        """Feed many rounds and give the decision of each, crossing releases."""
+    def replay(self, rows: Any, *, persons: Any = None) -> Any:
+        """Feed many rounds and give the decision of each, crossing releases; `persons` as in `open_many`."""
         rows = self._engine.problem.rows(rows)
+        names = names_of(persons, len(rows), keyed=self._keyed)
         self._refuse_beyond(len(rows))
         decisions: list[Any] = []
         position = 0
@@ -225,7 +239,7 @@ class Learner:
             self._rounds.release_if_due()
             part = rows[position : position + self._rounds.until_release]
             decisions.append(self._rounds.preview(len(part)))
-            self._observe_many(part)
+            self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
         return np.concatenate(decisions) if decisions else np.array([])
 
@@ -283,8 +297,14 @@ class Learner:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Public numbers of the plan: schedule, noise, warnings."""
-        return dict(self._engine.problem.plan.facts)
+        """Public numbers of the plan: schedule, noise, warnings.
+
+        If rounds name their person: also how many times as much as for one round anyone pays for all theirs.
+        """
+        plan = self._engine.problem.plan
+        if not self._keyed:
+            return dict(plan.facts)
+        return plan.facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
 
     @property
     def decision(self) -> dict[str, Any]:
@@ -392,4 +412,4 @@ def privacy_settings(privacy: Any) -> dict[str, Any]:
     """What a learner's settings keep of `Privacy`."""
     if not isinstance(privacy, Privacy):
         raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {privacy!r}")
-    return {"epsilon": privacy.epsilon, "delta": privacy.delta, "contributions": privacy.contributions}
+    return {name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")}

@@ -81,7 +81,9 @@ class RunningTotal:
     def plan(self, facts: dict[str, Any]) -> Plan:
         """A release of this total after every block, and nothing else."""
         spent = self.sum.spent(self.releases)
-        total = paid_by_cohorts(self.privacy, [spent]) if self.sum.has_cohorts else Spending(spent)
+        total = Spending(spent)
+        if self.sum.has_cohorts:
+            total = paid_by_cohorts(self.privacy, [spent], blocks=self.releases)
         return Plan.scheduled(
             self.schedule,
             self.sum.charge,

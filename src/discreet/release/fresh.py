@@ -4,7 +4,7 @@ Each person enters one release, so every release has the whole budget, in whiche
 the noise of a prefix grows with the number of releases. For few of them that is least: up to some fifty where
 a person moves one public number.
 
-Guarantee   docs/guarantees/sums.md, Theorem 5
+Guarantee   docs/guarantees/sums.md, Theorem 5; docs/guarantees/returning.md, Theorem 2
 Runtime     one noise vector a step; state O(d)
 References  Dwork, Naor, Pitassi, Rothblum (2010), the simple mechanisms
             McSherry (2009), parallel composition
@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import Charge, Privacy
+from discreet.limits import MOST_ROUNDS
 from discreet.release.gathering.base import Gathering
 from discreet.release.noise import Once
 from discreet.release.sums import Noised, State, Stream
@@ -33,8 +34,9 @@ class FreshSum:
 
     @classmethod
     def calibrate(cls, privacy: Privacy, stream: Stream, share: float = 1.0) -> "FreshSum":
-        """Noise for one release, whatever their number."""
-        return cls(Once.calibrate(privacy, stream.gathering, stream.room, share))
+        """Noise for one release, whatever their number is, or for so many blocks that name their people."""
+        blocks = MOST_ROUNDS if stream.goes_on else stream.releases
+        return cls(Once.calibrate(privacy, stream.gathering, stream.room, share, blocks=blocks))
 
     @property
     def gathering(self) -> Gathering:

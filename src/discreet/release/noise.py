@@ -173,10 +173,19 @@ class Once:
 
     @classmethod
     def calibrate(
-        cls, privacy: Privacy, gathering: Gathering, most: int = 2**16, share: float = 1.0
+        cls,
+        privacy: Privacy,
+        gathering: Gathering,
+        most: int = 2**16,
+        share: float = 1.0,
+        *,
+        blocks: int = 0,
     ) -> "Once":
-        """The least noise of all budgets that a person may spend on one release, or of a share of them."""
-        found = [cls.for_budget(budget * share, gathering, most) for budget in privacy.budgets]
+        """The least noise of all budgets that a person may spend on one release, or of a share of them.
+
+        `blocks` says how many blocks are released in this way, if nothing else is (`Privacy.apart`).
+        """
+        found = [cls.for_budget(budget * share, gathering, most) for budget in privacy.apart(blocks)]
         return min(found, key=lambda once: once.standard_deviation)
 
     @property

@@ -37,6 +37,8 @@ class Stream:
     gathering: Gathering
     releases: int
     people: int = 1
+    goes_on: bool = False
+    """Whether other such blocks follow, without end, in a sum that starts afresh."""
 
     @property
     def room(self) -> int:

@@ -1,7 +1,8 @@
 """`discreet run`: a learner over an event log, resumable after a kill.
 
 The log is a CSV or Parquet file, one visitor a row, in order of time. Which columns it needs is said by the
-file `wire.py` of each learner. In the folder of a run are
+file `wire.py` of each learner; `person` in the settings names a column that says whose each row is. In the
+folder of a run are
 
     state             the learner; not private
     columns.json      which columns it reads: written once, before anyone is read
@@ -36,7 +37,7 @@ from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.table import LogTable, read_log
-from discreet.learners.wire import OfAnotherPolicy, Wire, wire_of
+from discreet.learners.wire import OfAnotherPolicy, Wire, present, wire_of
 from discreet.pictures import require_matplotlib
 from discreet.service.earned import PICTURE, as_entries, write_picture
 from discreet.service.files import write_whole
@@ -51,22 +52,23 @@ CHECKPOINT = timedelta(seconds=10)
 
 def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
     """Feed the log from where the state left off; write decisions.jsonl and report.json."""
-    name, wire = _configured(config)
+    name, wire, person = _configured(config)
     if wire.settings.report:
         require_matplotlib()  # before anything is spent on the curve
     log = read_log(data)
-    columns = wire.columns(log.columns)
+    whose = [] if person is None else present(log.columns, [person])
+    columns = wire.columns([column for column in log.columns if column != person])
     out.mkdir(parents=True, exist_ok=True)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
     if isinstance(learner, SetMaximizer):  # whose items may have changed since the settings were written
         wire = wire.with_labels(learner.labels.tolist())
     try:
         # From here on the state is locked: nobody else writes to this folder.
-        _keep_columns(out / "columns.json", columns)
+        _keep_columns(out / "columns.json", columns + whose)
         with Decisions(out / "decisions.jsonl") as decisions:
             others = wire.of_another_policy(log, columns)
             if others is None:
-                _feed(learner, wire, log, columns, decisions, console)
+                _feed(learner, wire, log, columns, person, decisions, console)
             else:
                 _warm(learner, wire, others, columns, decisions)
         learner.save(out / "state")
@@ -98,8 +100,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     return report
 
 
-def _configured(config: Path) -> tuple[str, Wire]:
-    """The learner's name, and its wire with the settings."""
+def _configured(config: Path) -> tuple[str, Wire, str | None]:
+    """The learner's name, its wire with the settings, and the column that says whose a row is."""
     try:
         plain = tomllib.loads(config.read_text(encoding="utf-8"))
     except OSError as error:
@@ -107,15 +109,24 @@ def _configured(config: Path) -> tuple[str, Wire]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         cause = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ConfigError(f"{config} is not TOML: {cause}") from None
-    name = plain.pop("learner", "SetMaximizer")
+    name, person = plain.pop("learner", "SetMaximizer"), plain.pop("person", None)
     try:
-        return name, wire_of(name).from_plain(plain)
+        wire = wire_of(name).from_plain(plain)
+        if not (person is None or isinstance(person, str)) or (wire.settings.keyed and person is None):
+            raise ConfigError(f"person must be the column that says whose a row is, got {person!r}")
+        return name, wire, person
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
 
 
 def _feed(
-    learner: Learner, wire: Wire, log: LogTable, columns: list[str], decisions: "Decisions", console: Console
+    learner: Learner,
+    wire: Wire,
+    log: LogTable,
+    columns: list[str],
+    person: str | None,
+    decisions: "Decisions",
+    console: Console,
 ) -> None:
     """Rows into the learner, block after block, from where it left off; every release is noted."""
 
@@ -137,7 +148,8 @@ def _feed(
             count = min(learner.rounds_until_release, CHUNK, total - first)
             rows = log[first : first + count]
             contexts = wire.contexts(rows, columns)
-            tickets = learner.open_many(count if contexts is None else contexts)
+            whose = None if person is None else rows.values(person)
+            tickets = learner.open_many(count if contexts is None else contexts, persons=whose)
             learner.close_many(tickets, wire.feedback(rows, columns, tickets))
             first += count
             if learner.turn():

@@ -8,12 +8,13 @@
 A value is decoded by the annotation of the field it is for, so this module imports nothing of what it
 describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. Where a kind needs no
 settings its name alone will do (`function = "ClickModel"`). A wrong type is a `ConfigError` that names the
-field.
+field. A field that came later (`metadata={"later": True}`) is told only where it is not its default: what was
+described before keeps its hash.
 """
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
 from math import inf
@@ -164,7 +165,7 @@ def _shown(value: Any) -> str:
 def as_plain(value: Any) -> Any:
     """Numbers, strings, lists and dictionaries; a described value has its `kind` in it."""
     if is_dataclass(value) and not isinstance(value, type):
-        plain = {field.name: as_plain(getattr(value, field.name)) for field in fields(value) if field.init}
+        plain = {field.name: as_plain(getattr(value, field.name)) for field in _told(value) if field.init}
         given = {name: entry for name, entry in plain.items() if entry is not None}
         return {"kind": type(value).__name__} | given
     if isinstance(value, list | tuple):
@@ -172,6 +173,15 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, float) and value == inf:
         return "inf"
     return None if callable(value) else value
+
+
+def _told(value: Any) -> list[Field[Any]]:
+    """The fields of a dataclass, but for those that came later and are left at their default."""
+    return [
+        field
+        for field in fields(value)
+        if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
+    ]
 
 
 def to_toml(plain: dict[str, Any], table: str = "") -> str:
@@ -208,7 +218,7 @@ def _feed(digest: Any, value: Any) -> None:
         digest.update(np.ascontiguousarray(value).tobytes())
     elif is_dataclass(value) and not isinstance(value, type):
         digest.update(f"{type(value).__name__}(".encode())
-        for field in fields(value):
+        for field in _told(value):
             digest.update(f"{field.name}=".encode())
             _feed(digest, getattr(value, field.name))
         digest.update(b")")

@@ -170,6 +170,12 @@ class Engine:
             count += gathered.additions
         return count
 
+    def rehearse(self, batch: Batch) -> None:
+        """Refuse feedback as `gather` would, and add nothing."""
+        public = self._now.turn.public
+        nobody = {name: gathering.empty() for name, gathering in self.problem.gatherings(public).items()}
+        self.problem.gather(public, nobody, batch)
+
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
         if not self.is_drawn:
@@ -412,22 +418,31 @@ class Engine:
         return system_words() if seed is None else seeded_words(seed, index)
 
     def _coin_key(self, index: int) -> bytes:
+        return self._key("coins", index)
+
+    def people_key(self) -> bytes:
+        """A secret for the names of this block's people."""
+        return self._key("people", self.turn.index)
+
+    def _key(self, what: str, index: int) -> bytes:
         seed = self.problem.settings.seed
         if seed is None:
             return os.urandom(16)
-        return blake2b(f"discreet coins {seed} {index}".encode(), digest_size=16).digest()
+        return blake2b(f"discreet {what} {seed} {index}".encode(), digest_size=16).digest()
 
 
 def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
     """What everything that was published up to this turn of a problem promises."""
+    privacy = problem.settings.privacy
+    returning = "replace all that one person brings, in rounds that stay theirs"
     return Guarantee(
-        problem.settings.privacy,
+        privacy,
         spent=turn.ledger.spent,
         total=problem.plan.total,
         releases=turn.index,
         planned=problem.plan.releases,
         notion=problem.notion,
-        neighbours=problem.neighbours_after(turn.public),
+        neighbours=returning if privacy.keyed else problem.neighbours_after(turn.public),
         assumes=problem.assumes,
         simulated=problem.settings.seed is not None,
         proof=problem.proof,

@@ -80,10 +80,19 @@ def paid_by_everyone(charge: Charge) -> Spending:
     return Spending(charge)
 
 
-def paid_by_cohorts(privacy: Privacy, charges: list[Charge]) -> Spending:
-    """What is spent if each of these charges is paid by other people."""
+def paid_by_cohorts(privacy: Privacy, charges: list[Charge], *, blocks: int = 0) -> Spending:
+    """What is spent if each of these charges is paid by other people.
+
+    `blocks` says how many releases there are, if each reads one block of rounds of its own: then rounds that
+    name their person cost less (`Privacy.times`).
+    """
     amounts = {
         measure: max((charge.amount for charge in charges if charge.measure == measure), default=0.0)
         for measure in ("pure", "zcdp")
     }
-    return Spending(pure(0.0) if privacy.pure else zcdp(0.0), pure=amounts["pure"], zcdp=amounts["zcdp"])
+    return Spending(
+        pure(0.0) if privacy.pure else zcdp(0.0),
+        pure=amounts["pure"],
+        zcdp=amounts["zcdp"],
+        blocks=blocks if privacy.keyed else 0,
+    )

@@ -10,7 +10,7 @@ from typing import Any
 from discreet.budget.ledger import Ledger
 from discreet.turn.plan import State
 
-__all__ = ["OpenSpan", "RoundsState", "Turn"]
+__all__ = ["OpenSpan", "PeopleState", "RoundsState", "Turn"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,20 @@ class RoundsState:
     clock: int = 0
     open: tuple[OpenSpan, ...] = ()
     tally: State = field(default_factory=dict)
+    people: "PeopleState | None" = field(default=None, repr=False)
+    """Who has opened rounds in this block, if rounds named their person."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleState:
+    """Digests of the people who have opened rounds in this block, and their rounds that do not count."""
+
+    key: bytes = field(repr=False)
+    """Of the digests: 16 bytes, secret, drawn for this block alone."""
+    digests: Any = field(repr=False)
+    """One row of 16 bytes a person."""
+    silent: Any = field(repr=False)
+    """Rounds whose feedback adds nothing: a person's second ones, and those of nobody knows whom."""
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,22 @@
 """Rounds: the clock, tickets, and who waits for feedback. It knows no mechanisms.
 
 The clock ticks when a decision is asked for, never when feedback comes. A round's block is over when the
-clock has passed its end and the next question is asked; whoever has not answered by then adds nothing.
+clock has passed its end and the next question is asked; whoever has not answered by then adds nothing. If
+rounds name their person, of each person's rounds in a block only the first one that they open counts.
 Memory: an open round keeps what came with its question; open rounds that came with nothing are a span.
 
-Guarantee   docs/guarantees/turn.md
+Guarantee   docs/guarantees/turn.md, docs/guarantees/returning.md
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Integers, Mask
 from discreet.errors import DiscreetError, HorizonReached, StateError
 from discreet.turn.engine import Engine
+from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
 from discreet.turn.record import OpenSpan, RoundsState
@@ -36,6 +38,7 @@ class Rounds:
         self._singles: dict[int, Asked] = {}
         self._spans: list[OpenSpan] = list(state.open)
         self._tally: State = dict(state.tally)
+        self._people = None if state.people is None else People.restored(state.people)
 
     # --- what may be read ---------------------------------------------------------------------------------
 
@@ -81,7 +84,8 @@ class Rounds:
             OpenSpan(round, round + 1, asked.context, asked.available)
             for round, asked in self._singles.items()
         ]
-        return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally))
+        people = None if self._people is None else self._people.state()
+        return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally), people)
 
     # --- questions ----------------------------------------------------------------------------------------
 
@@ -92,11 +96,11 @@ class Rounds:
             self._engine.release(self.clock, self._tally)
         # The block is over: now, or before an interrupt that came right after a release.
         if self._index != self._engine.turn.index:
-            self._singles, self._spans, self._tally = {}, [], {}
+            self._singles, self._spans, self._tally, self._people = {}, [], {}, None
             self._index = self._engine.turn.index
         return due
 
-    def open(self, asked: Asked) -> Ticket:
+    def open(self, asked: Asked, person: Name = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
         self.release_if_due()
         engine, round = self._engine, self.clock
@@ -106,10 +110,12 @@ class Rounds:
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
             self._count_masks(rounds, asked)
+            if person is not None:
+                self._enter(round, (person,))
             self._singles[round] = asked
         return Ticket(turn.identity, turn.epoch, turn.index, round, decision)
 
-    def open_many(self, count: int, asked: Asked) -> Tickets:
+    def open_many(self, count: int, asked: Asked, persons: Sequence[Name] | None = None) -> Tickets:
         """Ask for so many rounds' decisions at once; all in one block."""
         self.release_if_due()
         self._refuse_crossing(count)
@@ -120,6 +126,8 @@ class Rounds:
         if not self.is_over and count:
             first, self.clock = self.clock, self.clock + count
             self._count_masks(rounds, asked)
+            if persons is not None:
+                self._enter(first, persons)
             self._spans.append(OpenSpan(first, first + count, asked.context, asked.available))
         return tickets
 
@@ -136,6 +144,19 @@ class Rounds:
             raise StateError(
                 f"{count} rounds, but {self.until_release} until the next release: cut them, or use replay"
             )
+
+    def known_as(self, person: Name) -> Name:
+        """What a person is known by in this block."""
+        return self._known().digest(person) if person else person
+
+    def _known(self) -> People:
+        if self._people is None:
+            self._people = People(self._engine.people_key())
+        return self._people
+
+    def _enter(self, first: int, persons: Sequence[Name]) -> Entered:
+        """Note whose rounds these are, before they can be closed."""
+        return self._known().enter(first, persons)
 
     def _count_masks(self, rounds: Integers, asked: Asked) -> None:
         """Count what masks change, when the question is asked: whether an answer comes plays no role."""
@@ -183,7 +204,7 @@ class Rounds:
         self._gather(tickets.rounds, rows, asked, lambda: self._reopen(before))
         return np.ones(count, dtype=np.bool_)
 
-    def observe_many(self, rows: Any) -> None:
+    def observe_many(self, rows: Any, persons: Sequence[Name] | None = None) -> None:
         """Open and close so many rounds at once."""
         count = len(rows)
         if count and self.is_over:
@@ -196,9 +217,10 @@ class Rounds:
         self._refuse_crossing(count)
         first, self.clock = self.clock, self.clock + count
         rounds, tally = np.arange(first, first + count), dict(self._tally)
+        entered = None if persons is None else self._enter(first, persons)
         asked = self._engine.problem.admitted(self._engine.public, NOTHING)
         self._count_masks(rounds, asked)
-        self._gather(rounds, rows, asked, lambda: self._set_back(first, tally))
+        self._gather(rounds, rows, asked, lambda: self._set_back(first, tally, entered))
 
     def _gather(
         self, rounds: Integers, feedback: Any, asked: Asked, undo: Callable[[], None], *, single: bool = False
@@ -209,10 +231,17 @@ class Rounds:
         Signals that were held while people's own code was read are let in when all is consistent.
         """
         engine, turn = self._engine, self._engine.turn
-        counted = engine.additions
+        counted, gather = engine.additions, engine.gather
+        if self._people is not None and single and not self._people.counts(int(rounds[0])):
+            gather = engine.rehearse
+        elif self._people is not None and not single:
+            counting = self._people.counting(rounds)
+            rounds, feedback, asked = rounds[counting], _chosen(feedback, counting), asked[counting]
+        if not len(rounds):
+            return
         with delivered_after:
             try:
-                engine.gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
+                gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
             except DiscreetError:
                 if engine.additions == counted:
                     undo()
@@ -221,7 +250,9 @@ class Rounds:
     def _reopen(self, before: tuple[dict[int, Asked], list[OpenSpan]]) -> None:
         self._singles, self._spans = before
 
-    def _set_back(self, clock: int, tally: State) -> None:
+    def _set_back(self, clock: int, tally: State, entered: Entered | None) -> None:
+        if entered is not None and self._people is not None:
+            self._people.leave(entered)
         self.clock, self._tally = clock, tally
 
     def _current(self, ticket: Ticket | Tickets) -> bool:
@@ -266,6 +297,13 @@ class Rounds:
 
 def _length(end: int | None, clock: int) -> int:
     return 2**62 if end is None else end - clock
+
+
+def _chosen(rows: Any, counting: Mask) -> Any:
+    """The rows of feedback that count."""
+    if isinstance(rows, list | tuple):
+        return [row for row, counts in zip(rows, counting, strict=True) if counts]
+    return rows[counting]
 
 
 def _without(span: OpenSpan, rounds: Integers) -> list[OpenSpan]:

@@ -1,7 +1,7 @@
 """A learner's settings: frozen, public, hashed, and the same in Python, TOML, JSON and a state file."""
 
 import tomllib
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -36,6 +36,7 @@ class Settings:
     contributions: int = 1
     horizon: int | None = None
     seed: int | None = None
+    keyed: bool = field(default=False, metadata={"later": True})
     report: float = 0.0
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class Settings:
     @cached_property
     def privacy(self) -> Privacy:
         """What is asked for."""
-        return Privacy(self.epsilon, self.delta, contributions=self.contributions)
+        return Privacy(self.epsilon, self.delta, contributions=self.contributions, keyed=self.keyed)
 
     @property
     def earns(self) -> bool:

@@ -3,8 +3,9 @@
     "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) ·
     header (JSON) · arrays · SHA-256 of all before (32)
 
-The file holds raw sums, noise buffers and, for learners that keep rows for one release, people's rows. It is
-NOT private: keep it where the data itself may be kept.
+The file holds raw sums, noise buffers, keyed digests of the people of the open block where rounds name their
+person, and, for learners that keep rows for one release, people's rows. It is NOT private: keep it where the
+data itself may be kept.
 """
 
 import json
@@ -21,7 +22,7 @@ import numpy as np
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
-from discreet.turn.record import OpenSpan, RoundsState, Turn
+from discreet.turn.record import OpenSpan, PeopleState, RoundsState, Turn
 
 __all__ = ["decode", "encode", "make_durable", "read", "write"]
 
@@ -54,6 +55,9 @@ def encode(turn: Turn) -> bytes:
     header |= {name: dictionary(header[name]) for name in _STATES}
     spans = [[span.first, span.last, plain(span.context), plain(span.available)] for span in turn.rounds.open]
     header["rounds"] = {"clock": turn.rounds.clock, "open": spans, "tally": dictionary(turn.rounds.tally)}
+    if (people := turn.rounds.people) is not None:
+        digests, silent = plain(people.digests), plain(people.silent)
+        header["rounds"]["people"] = {"key": people.key.hex(), "digests": digests, "silent": silent}
     header["ledger"] = turn.ledger.as_plain()
     header["coin_key"] = turn.coin_key.hex()
     text = json.dumps(header).encode()
@@ -95,9 +99,14 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
     rounds = header["rounds"]
     spans = tuple(OpenSpan(span[0], span[1], restored(span[2]), restored(span[3])) for span in rounds["open"])
     tally = {key: restored(value) for key, value in rounds["tally"].items()}
-    special["rounds"] = RoundsState(rounds["clock"], spans, tally)
+    people = None
+    if (plain := rounds.get("people")) is not None:
+        digests, silent = restored(plain["digests"]), restored(plain["silent"])
+        people = PeopleState(bytes.fromhex(plain["key"]), digests, silent)
+    special["rounds"] = RoundsState(rounds["clock"], spans, tally, people)
     settings = header["settings"]
-    privacy = Privacy(settings["epsilon"], settings["delta"], contributions=settings.get("contributions", 1))
+    contributions, keyed = settings.get("contributions", 1), settings.get("keyed", False)
+    privacy = Privacy(settings["epsilon"], settings["delta"], contributions=contributions, keyed=keyed)
     special["ledger"] = Ledger.from_plain(privacy, header["ledger"])
     special["coin_key"] = bytes.fromhex(header["coin_key"])
     turn = Turn(**(header | special))
@@ -112,6 +121,10 @@ def _check(turn: Turn) -> None:
     fits = all(isinstance(text, str) for text in texts) and isinstance(turn.failed, bool)
     fits &= all(type(count) is int and 0 <= count < 2**62 for count in counts)
     fits &= all(isinstance(span.first, int) and isinstance(span.last, int) for span in turn.rounds.open)
+    if (people := turn.rounds.people) is not None:
+        fits &= len(people.key) == 16
+        fits &= people.digests.dtype == np.uint8 and people.digests.shape[1:] == (16,)
+        fits &= people.silent.dtype == np.int64 and people.silent.ndim == 1
     if not fits or len(turn.coin_key) != 16:
         raise ValueError
 

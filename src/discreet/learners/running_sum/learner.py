@@ -11,6 +11,7 @@ from discreet.budget.privacy import Privacy
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
+from discreet.turn.people import name_of
 from discreet.turn.problem import NOTHING
 
 __all__ = ["RunningSum", "RunningSumSettings"]
@@ -100,10 +101,11 @@ class RunningSum(Learner):
         super().__init__(settings, journal, checkpoint)
 
     @guarded
-    def add(self, vector: Any) -> Floats:
+    def add(self, vector: Any, *, person: Any = None) -> Floats:
         """Add one person's vector and get the newest total: `open`, `close` and `turn` in one."""
+        name = name_of(person, keyed=self._keyed)
         row = one_row(vector, self.settings.dimension)[0]  # refused before the clock ticks
-        ticket = self._rounds.open(NOTHING)
+        ticket = self._rounds.open(NOTHING, name)
         self._closed(ticket, row)
         self._rounds.release_if_due()
         return self.total

@@ -64,9 +64,9 @@ class Prefixes(Problem):
         if number not in self._sums:
             settings = self.settings
             rows = Rows((settings.dimension,), settings.bound, settings.norm, settings.nonnegative)
-            stream = Stream(rows, self.length(number), settings.block)
-            # Without a horizon all segments pay in one measure, whatever their lengths.
             known = settings.horizon is not None
+            stream = Stream(rows, self.length(number), settings.block, goes_on=not known)
+            # Without a horizon all segments pay in one measure, whatever their lengths.
             self._sums[number] = calibrate(settings.privacy, stream, settings.method, fresh=known)
         return self._sums[number]
 
@@ -88,12 +88,13 @@ class Prefixes(Problem):
 
     @cached_property
     def plan(self) -> Plan:
-        first, privacy = self.sum_of(0), self.settings.privacy
+        first, settings, privacy = self.sum_of(0), self.settings, self.settings.privacy
         spent = first.spent(self.length(0))
-        if isinstance(self.schedule, Segments):
-            total = paid_by_cohorts(privacy, [spent if first.has_cohorts else privacy.budget])
-        elif first.has_cohorts:
-            total = paid_by_cohorts(privacy, [spent])
+        if first.has_cohorts:
+            blocks = MOST_ROUNDS if settings.horizon is None else self.length(0)
+            total = paid_by_cohorts(privacy, [spent], blocks=blocks)
+        elif isinstance(self.schedule, Segments):
+            total = paid_by_cohorts(privacy, [privacy.budget])
         else:
             total = Spending(spent)
         grid = first.gathering.grid

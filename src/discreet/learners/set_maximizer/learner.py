@@ -263,16 +263,18 @@ class SetMaximizer(Learner):
                 "warm_start is for feedback = 'clicks' or 'bandit' with expert = 'swap', "
                 f"got {self.settings.feedback!r} and {self.settings.expert!r}"
             )
+        if self.settings.keyed:
+            raise ConfigError("rows of a log do not name their person: make the learner without keyed")
         if self.clock:
             raise StateError("a warm start comes once, before the first visitor: go on with visitors")
         logged = Logged.checked(rows, propensity, least_propensity, len(self.living))
         self._engine.admit(logged.event, logged, self._rounds.state())
 
-    def replay(self, rows: Any) -> Any:
+    def replay(self, rows: Any, *, persons: Any = None) -> Any:
         """Feed a log of whole preferences and give each visitor's slate."""
         if self.settings.feedback != "full":
             raise StateError(
                 "replay needs feedback='full': rewards and clicks depend on what was shown; "
                 "use open_many and close_many"
             )
-        return super().replay(rows)
+        return super().replay(rows, persons=persons)

@@ -156,11 +156,11 @@ class SetMinimizer(Learner):
         point: Floats = self._engine.public["point"]
         return point.copy()
 
-    def replay(self, rows: Any) -> Any:
+    def replay(self, rows: Any, *, persons: Any = None) -> Any:
         """Feed a log of cost functions and give each visitor's set, one a row, filled up with −1."""
         if self.settings.feedback != "full":
             raise StateError(
                 "replay needs feedback='full': the cost depends on what was chosen; "
                 "use open_many and close_many"
             )
-        return super().replay(rows)
+        return super().replay(rows, persons=persons)

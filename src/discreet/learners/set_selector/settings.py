@@ -39,6 +39,8 @@ class SetSelectorSettings(Settings):
         super().__post_init__()
         if self.horizon is not None:
             raise ConfigError("a selector has no horizon: it chooses once")
+        if self.keyed:
+            raise ConfigError("a selector has no rounds that could name their person: leave out keyed")
         if self.people is not None:
             require.whole("people", self.people, 1, 2**26)
         if self.family is not None:

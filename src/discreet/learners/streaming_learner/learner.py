@@ -21,6 +21,7 @@ from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
+from discreet.turn.people import names_of
 
 __all__ = ["StreamingLearner"]
 
@@ -166,20 +167,22 @@ class StreamingLearner(Learner):
         return found.copy()
 
     @guarded
-    def observe_stream(self, features: Any, targets: Any, shares: Any = None) -> None:
+    def observe_stream(self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
         `shares` says how much each counts, from 0 to 1. A sample that is malformed, or whose share is no
-        number, counts as nothing. The result is in `coefficients`.
+        number, counts as nothing. `persons` as in `open_many`. The result is in
+        `coefficients`.
         """
         problem = self._engine.problem
         assert isinstance(problem, GradientMode)
         samples = problem.streamed(features, targets, shares)
+        names = names_of(persons, len(samples), keyed=self._keyed)
         self._refuse_beyond(len(samples))
         position = 0
         while position < len(samples):
             self._rounds.release_if_due()
             part = samples[position : position + self._rounds.until_release]
-            self._observe_many(part)
+            self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
         self._rounds.release_if_due()

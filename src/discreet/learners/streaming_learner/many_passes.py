@@ -27,6 +27,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
+from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.descent import CLIPS, LENGTHS, Descent, Passes
 from discreet.learners.streaming_learner.gradients import GradientMode
@@ -85,9 +86,14 @@ class ManyPasses(GradientMode):
         return self.settings.width + 3
 
     @cached_property
+    def budget(self) -> Charge:
+        """Of everyone's one block; if rounds name their person, one round of theirs is in it."""
+        return self.settings.privacy.apart(blocks=1)[-1]
+
+    @cached_property
     def noise(self) -> float:
         """1/√(2ρ): the noise of a sum that one person moves by 1."""
-        return 1 / sqrt(2 * self.settings.privacy.budget.amount)
+        return 1 / sqrt(2 * self.budget.amount)
 
     @cached_property
     def hidden(self) -> float:
@@ -103,7 +109,7 @@ class ManyPasses(GradientMode):
     @cached_property
     def passes(self) -> Passes:
         """The calibrated parts."""
-        budget = self.settings.privacy.budget
+        budget = self.budget
         histogram = Once.for_budget(budget * MEASURING, OneChoice((LENGTHS.bins,)))
         lengths = histogram if self.measured else None
         left = (1 - MEASURING * self.measured) * (1 - 1e-9)
@@ -128,11 +134,11 @@ class ManyPasses(GradientMode):
         return max(4, min(most, self.settings.rounds // 2))
 
     def _grams(self, count: int, share: float) -> tuple[Once, ...]:
-        budget = self.settings.privacy.budget * (share / count)
+        budget = self.budget * (share / count)
         return (Once.for_budget(budget, Gram.of(self.settings.width)),) * count
 
     def _steps(self, weights: Floats, share: float) -> tuple[Once, ...]:
-        budget, rows = self.settings.privacy.budget, Rows(self.settings.shape)
+        budget, rows = self.budget, Rows(self.settings.shape)
         shares = share * weights / weights.sum()
         return tuple(Once.for_budget(budget * float(part), rows) for part in shares)
 
@@ -142,7 +148,7 @@ class ManyPasses(GradientMode):
         step = Step(rounds, charge, cohort=0)
         return Plan(
             lambda index, public: None if index else step,
-            paid_by_cohorts(self.settings.privacy, [charge]),
+            paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
             horizon=rounds,
             releases=1,
             facts={

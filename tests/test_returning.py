@@ -1,0 +1,252 @@
+"""If these fail, somebody who comes back gives away more than was promised for all their rounds together."""
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import (
+    BudgetError,
+    ConfigError,
+    ContextualBandit,
+    Privacy,
+    RunningSum,
+    SetMaximizer,
+    StreamingLearner,
+    together,
+)
+from discreet.arrivals import SquaredLoss
+from discreet.budget.ledger import Ledger, Spending
+from discreet.budget.privacy import Times, pure, zcdp
+from discreet.checks import Case, audit_transcript, weakened
+from discreet.checks.transcript import measured_costs
+from discreet.domains import LpBall
+from discreet.lab.cases import keyed_cases
+from discreet.turn.people import Entered, People
+from discreet.turn.plan import paid_by_cohorts
+
+KEYED = Privacy(1.0, 1e-6, contributions=4, keyed=True)
+PLAIN = Privacy(1.0, 1e-6, contributions=4)
+CAUGHT = 1 + 1e-6
+
+
+# --- 1. the exact law, enumerated
+
+
+def gaussian(sigma: float, reach: int) -> np.ndarray:
+    """The discrete Gaussian's probabilities from −reach to reach; the tails are beyond a float."""
+    weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
+    return np.asarray(weights / weights.sum())
+
+
+def divergence(here: np.ndarray, there: np.ndarray, order: float) -> float:
+    return float(
+        np.logaddexp.reduce(order * np.log(here) + (1 - order) * np.log(there), axis=None) / (order - 1)
+    )
+
+
+def two_blocks(sigma: float, moved: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The joint law of two noisy numbers, and the same moved by so many integer steps."""
+    reach = 40
+    law = gaussian(sigma, reach)
+    both = np.outer(law, law)
+    return both, np.roll(np.roll(both, moved[0], axis=0), moved[1], axis=1)
+
+
+@pytest.mark.parametrize("order", [1.01, 1.5, 2, 4, 8])
+def test_one_round_in_each_of_two_fresh_blocks_costs_twice_one_round(order: float) -> None:
+    """The law itself: ρ′ = ½·(1/σ)² a block, and never more than two of them; group privacy says four."""
+    sigma = 3.0
+    here, there = two_blocks(sigma, (1, 1))
+    cost = divergence(here, there, order) / order
+    one = 1 / (2 * sigma**2)
+    assert cost <= 2 * one * (1 + 1e-9)
+    assert cost > 1.9 * one
+
+
+def test_two_rounds_in_one_block_or_in_one_running_sum_cost_more_than_twice_one() -> None:
+    """Why one round counts a block, and why running sums stay at the square: group privacy is nearly met."""
+    one_block = two_blocks(3.0, (2, 0))
+    assert divergence(*one_block, 2) / 2 > 3.9 / 18
+    factors = []
+    for releases in (16, 256):
+        c = np.cumprod([1.0, *((2 * k - 1) / (2 * k) for k in range(1, releases))])
+        column, next_one = c, np.concatenate([[0.0], c[:-1]])
+        factors.append(float(np.sum((column + next_one) ** 2) / np.sum(column**2)))
+    assert all(3.2 < factor < 4 for factor in factors)
+    assert factors[1] > 3.4
+
+
+def moved_cells(answers: tuple[bool, bool], *, first_answered: bool) -> np.ndarray:
+    """What a person adds who may answer 1 in round 0 (cell 0) and round 1 (cell 1) of one block."""
+    cells = np.zeros(2)
+    counts = [True, False]
+    if first_answered:
+        counts = [answers[0], answers[1] and not answers[0]]
+    for round in (0, 1):
+        cells[round] = answers[round] and counts[round]
+    return cells
+
+
+def test_counting_the_first_answered_round_would_move_two_public_cells() -> None:
+    """All pairs of what a person may do in two rounds of a block whose cells the schedule fixes."""
+    ways = list(product([False, True], repeat=2))
+    largest = {
+        rule: max(
+            float(np.abs(moved_cells(a, first_answered=rule) - moved_cells(b, first_answered=rule)).sum())
+            for a, b in product(ways, ways)
+        )
+        for rule in (False, True)
+    }
+    assert largest == {False: 1.0, True: 2.0}
+
+
+# --- 2. what is planned, charged and said
+
+
+def test_blocks_that_pay_apart_cost_so_many_times_and_everything_else_the_square() -> None:
+    assert PLAIN.times(blocks=50) == Times(4, 16)
+    assert KEYED.times(blocks=50) == KEYED.times(blocks=4) == Times(4, 4)
+    assert KEYED.times(blocks=3) == Times(3, 3)
+    assert KEYED.times(blocks=0) == Times(4, 16)
+    assert KEYED.budget == PLAIN.budget
+    assert KEYED.apart(blocks=50) == (pure(0.25), KEYED.whole / 4)
+    assert Spending(zcdp(0.001), zcdp=0.001, blocks=9).times(KEYED) == Times(4, 16)
+
+
+def test_the_discount_needs_less_noise_and_is_asked_for_by_fresh_blocks_only() -> None:
+    def made(privacy: Privacy, **more: Any) -> dict[str, Any]:
+        return RunningSum(20, 1000, privacy, bound=1.0, block=100, **more).facts
+
+    assert made(KEYED, method="fresh")["noise"] == pytest.approx(
+        made(PLAIN, method="fresh")["noise"] / 2, rel=0.01
+    )
+    assert made(KEYED, method="toeplitz")["noise"] == made(PLAIN, method="toeplitz")["noise"]
+    assert made(KEYED, method="fresh")["a_person_pays"] == 4
+    assert made(KEYED, method="toeplitz")["a_person_pays"] == 16
+    endless = RunningSum(
+        20, None, Privacy(1.0, 1e-6, contributions=300, keyed=True), bound=1.0, method="fresh"
+    )
+    assert endless.facts["a_person_pays"] == 300  # not the 256 releases of a segment
+    bandit = ContextualBandit(3, 2, 400, KEYED)
+    assert bandit.facts["a_person_pays"] == 16
+    assert "a_person_pays" not in made(PLAIN)
+
+
+def test_nobody_pays_more_often_than_there_are_blocks() -> None:
+    often = Privacy(1.0, 1e-6, contributions=1000, keyed=True)
+    shop = SetMaximizer(20, 3, 10_000, often, stream="iid")
+    assert shop.facts["a_person_pays"] == shop.facts["releases"] < 10
+    assert shop.guarantee.total.epsilon(often) <= 1.0
+    settings: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0, "method": "passes"}
+    alone, many = (
+        StreamingLearner(LpBall(5), SquaredLoss(), 3000, privacy, **settings)
+        for privacy in (Privacy(1.0, 1e-6), often)
+    )
+    assert alone.facts | {"a_person_pays": 1} == many.facts
+    assert "there are no more" in str(many.guarantee)
+    assert "the caller's word" in str(RunningSum(1, 100, KEYED, bound=1.0, method="fresh").guarantee)
+
+
+def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
+    price = KEYED.whole / 4
+    ledger = Ledger(KEYED)
+    for block in range(50):
+        ledger = ledger.charge(price, cohort=block)
+    assert ledger.spent == paid_by_cohorts(KEYED, [price], blocks=50)
+    assert ledger.spent.epsilon(KEYED) == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(BudgetError):  # a second release of the same people: a running sum
+        ledger.charge(zcdp(0.0), cohort=49)
+    with pytest.raises(BudgetError):
+        ledger.charge(zcdp(1e-9))
+    with pytest.raises(BudgetError):
+        Ledger.of(KEYED, paid_by_cohorts(KEYED, [price]))
+    with pytest.raises(BudgetError):
+        Ledger(PLAIN).charge(price, cohort=0)
+    with pytest.raises(ConfigError, match="one measure"):
+        ledger.charge(pure(0.01), cohort=50)
+    assert Ledger.from_plain(KEYED, ledger.as_plain()) == ledger
+    assert set(Ledger(KEYED).as_plain()) - set(Ledger(PLAIN).as_plain()) == {"apart"}
+
+
+def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for() -> None:
+    sums = RunningSum(3, 12, KEYED, bound=1.0, method="fresh", block=2, seed=1)
+    spent = []
+    for round in range(12):
+        sums.add([0.1, 0.2, 0.3], person="ann" if round % 2 else round)
+        spent.append(sums.guarantee.epsilon_spent)
+    assert all(one <= two for one, two in pairwise(spent))
+    assert spent[1] < spent[3] < spent[7] == spent[11] <= 1.0
+    assert sums.guarantee.rho == pytest.approx(4 * sums.guarantee.spent.zcdp)
+
+
+def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart() -> None:
+    accounting = pytest.importorskip("dp_accounting")
+    sums = [RunningSum(20, 1000, KEYED, bound=1.0, method="fresh", block=100, seed=seed) for seed in (1, 2)]
+    for each in sums:
+        each.replay(np.full((1000, 20), 0.1), persons=np.arange(1000) % 7)
+    given = sums[0].guarantee
+    accountant = accounting.rdp.RdpAccountant(orders=np.geomspace(1.01, 2000, 4000))
+    accountant.compose(given.event())
+    assert accountant.get_epsilon(1e-6) == pytest.approx(given.epsilon_spent, rel=1e-3)
+    assert given.epsilon_spent == pytest.approx(1.0, abs=1e-6)
+    both = together(*sums)
+    assert both.total.rho(both.privacy) == pytest.approx(2 * KEYED.whole.amount, rel=1e-6)
+    pure_ones = SetMaximizer(20, 3, 10_000, Privacy(1.0, contributions=50, keyed=True), stream="iid")
+    assert together(pure_ones, sums[0]).epsilon < 2.0
+
+
+# --- 3. audits, and copies that must be caught
+
+
+@pytest.mark.parametrize("case", keyed_cases(), ids=lambda case: case.name)
+def test_all_rounds_of_a_person_who_returns_cost_at_most_what_is_charged(case: Case) -> None:
+    audit_transcript(case, pairs=5, seed=len(case.name))
+
+
+def case_named(name: str) -> Case:
+    return next(case for case in keyed_cases() if case.name == name)
+
+
+@pytest.mark.parametrize("name", ["keyed, sum, fresh", "keyed, arms", "keyed, rewards"])
+def test_half_the_noise_of_keyed_learners_is_caught(name: str) -> None:
+    with weakened():
+        found = measured_costs(case_named(name), pairs=60, seed=3, enough=CAUGHT)
+    assert found.largest_cost_over_charge > CAUGHT
+
+
+def test_a_copy_that_counts_the_first_answered_round_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def noted(self: Any, first: int, names: Any) -> Entered:
+        self.whose = getattr(self, "whose", {}) | dict(enumerate(names, first))
+        return Entered([], [])
+
+    def is_first(self: Any, round: int) -> bool:
+        name = self.whose[round]
+        answered = name in self._seen or not name
+        self._seen.add(name)
+        return not answered
+
+    monkeypatch.setattr(People, "enter", noted)
+    monkeypatch.setattr(People, "counts", is_first)
+    monkeypatch.setattr(
+        People,
+        "counting",
+        lambda self, rounds: np.array([self.counts(r) for r in rounds.tolist()], dtype=bool),
+    )
+    monkeypatch.setattr(People, "state", lambda self: None)
+    found = measured_costs(case_named("keyed, rewards, exploration"), pairs=40, seed=0, enough=CAUGHT)
+    assert found.largest_cost_over_charge > CAUGHT
+
+
+def test_a_copy_in_which_every_round_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(People, "enter", lambda self, first, names: Entered([], []))
+    found = measured_costs(case_named("keyed, sum, fresh"), pairs=100, seed=1, enough=CAUGHT)
+    assert found.largest_cost_over_charge > CAUGHT
+
+
+def test_a_copy_that_gives_the_discount_to_a_running_sum_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rounds in blocks next to each other cost 3.5 times one, and it was calibrated for two."""
+    monkeypatch.setattr(Privacy, "times", lambda self, blocks: Times(self.contributions, self.contributions))
+    found = measured_costs(case_named("keyed, sum, toeplitz"), pairs=100, seed=1, enough=CAUGHT)
+    assert found.largest_cost_over_charge > CAUGHT
