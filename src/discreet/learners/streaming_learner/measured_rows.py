@@ -40,9 +40,10 @@ BOUNDS = Sizes(bins=20)
 CLIPS = Sizes(bins=40, ratio=sqrt(2))
 ROOM = 2.0
 """How much wider than measured the target's bound is: bins halve."""
-CLIP = 0.4
-"""The clip: of the length that nine in ten gradients keep. Noise grows with it, and residuals shrink."""
-UNMEASURED = 0.25
+CLIP = {"regression": 0.4, "classes": 1.0}
+"""The clip: of the length that nine in ten gradients keep at first. Residuals of regressions shrink, so a
+shorter one takes less noise; where classes are nearly separable, it would cut the hard ones."""
+UNMEASURED = 0.2
 """Without second moments: the share of its longest length squared that a row usually has."""
 
 
@@ -183,7 +184,7 @@ class MeasuredRows(NoisySum):
         return {"length": length, "target": target} | flat.state()
 
     def widest(self, public: State) -> float:
-        """The target's bound with room: to cut what was measured a little short costs more than noise does."""
+        """The target's bound with room: to cut a little of what was measured costs more than noise does."""
         return float(min(ROOM * public["target"], self.settings.target_bound))
 
     def _evened(self, public: State, once: Once, totals: Floats) -> State:
@@ -201,5 +202,5 @@ class MeasuredRows(NoisySum):
 
     def _clipped(self, counts: Floats) -> State:
         noise, people = self.clips.standard_deviation, self.preparation[-1]
-        clip = CLIP * CLIPS.quantile(counts, top=self._steepest, level=0.9, people=people, noise=noise)
-        return {"clip": clip}
+        clip = CLIPS.quantile(counts, top=self._steepest, level=0.9, people=people, noise=noise)
+        return {"clip": CLIP[self.settings.learns] * clip}
