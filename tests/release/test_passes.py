@@ -108,7 +108,7 @@ def test_visitors_whose_chances_are_no_chances_weigh_no_more_than_others() -> No
 def gradients(
     rows: Rows, features: Any, targets: Any, here: Any, before: Any, *, weight: float = 0.0, loss: Any = None,
     dual: float = 2.0, feature_bound: float = 1.0, target_bound: float = 2.0, constant: float = 0.0,
-    share: float = 1.0,
+    share: float = 1.0, worth: float = 1.0,
 ) -> np.ndarray:  # fmt: skip
     loss = LOSSES[0] if loss is None else loss
     found = rows.empty()
@@ -117,7 +117,7 @@ def gradients(
     rows.add_through(
         "add_gradients", found, len(features), features, targets, np.full(len(features), share), here, before,
         weight, loss.code, float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound,
-        target_bound, constant,
+        target_bound, constant, worth,
     )  # fmt: skip
     return found.values
 
@@ -246,99 +246,32 @@ def test_the_limit_leaves_room_for_rounding(norm: float) -> None:
     assert np.linalg.norm(np.full(9, longest + 0.5), norm) <= rows.levels
 
 
-def test_a_share_only_scales_what_is_then_clipped() -> None:
+def test_a_share_and_a_worth_only_scale_what_is_then_clipped() -> None:
     rows = Rows(2, levels=2**16)
     here = np.array([0.2, -0.1])
     whole = gradients(rows, [0.3, 0.1], 0.5, here, here)
     assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, share=0.5) - whole / 2).max() <= 1
-    for share in (nan, inf, -3.0, 0.0, 1e300):
+    assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, worth=2.0) - whole * 2).max() <= 2
+    for share, worth in product([nan, inf, -3.0, 0.0, 1e300], [1.0, 1e29]):
         with np.errstate(all="ignore"):
-            found = gradients(rows, [0.3, 0.1], 0.5, here, here, share=share)
+            found = gradients(rows, [0.3, 0.1], 0.5, here, here, share=share, worth=worth)
         assert length_of(found, 2) <= rows.levels
         assert found.any() == (share == 1e300)
-
-
-# --- gradients of evened rows
-
-
-def evened_gradients(
-    rows: Rows, features: Any, targets: Any, here: Any, directions: Any, factors: Any, rest: float, *,
-    loss: Any = None, dual: float = 2.0, constant: float = 0.0, share: float = 1.0, worth: float = 1.0,
-) -> np.ndarray:  # fmt: skip
-    loss = LOSSES[0] if loss is None else loss
-    found = rows.empty()
-    features = np.atleast_2d(np.asarray(features, dtype=np.float64))
-    targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
-    rows.add_through(
-        "add_evened_gradients", found, len(features), features, targets, np.full(len(features), share), here,
-        directions, np.asarray(factors, dtype=np.float64), rest, loss.code, float(loss.parameter),
-        0.0 if dual == inf else dual, 1.0, -2.0, 2.0, constant, worth,
-    )  # fmt: skip
-    return found.values
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, inf])
-@pytest.mark.parametrize(("constant", "spikes"), [(0.0, 0), (0.0, 2), (0.7, 1), (0.7, 4)])
-def test_gradients_of_evened_rows_are_those_of_numpy(
-    loss: Any, dual: float, constant: float, spikes: int
-) -> None:
-    generator = np.random.default_rng(6)
-    size = 3 + (constant > 0)
-    features = generator.normal(size=(6, 3)) * generator.choice([0.1, 1.0, 100.0], size=(6, 1))
-    features[4, 1] = nan
-    targets, here = generator.normal(size=6) * 3, generator.normal(size=size)
-    directions = np.linalg.qr(generator.normal(size=(size, size)))[0][: min(spikes, size)]
-    factors, rest = generator.uniform(0.1, 2.0, size=len(directions)), 1.7
-    mapped = rest * np.eye(size) + directions.T @ np.diag(factors - rest) @ directions
-    rows = Rows(size, length=0.5, levels=2**20)
-    expected = np.zeros(size)
-    for row, target in zip(features, targets, strict=True):
-        plain = plain_gradient(loss, row, target, here, here, 0.0, dual, constant)
-        gradient = mapped @ plain * 0.3 / rows.grid
-        expected += gradient * min(1.0, rows.limit / max(np.linalg.norm(gradient), 1e-300))
-    found = evened_gradients(
-        rows, features, targets, here, directions, factors, rest, loss=loss, dual=dual, constant=constant,
-        worth=0.3,
-    )  # fmt: skip
-    assert np.abs(found - expected).max() <= 6 * (0.5 + 1e-6 * 2**20)
-
-
-@pytest.mark.parametrize("norm", [1, 2, inf])
-@pytest.mark.parametrize(
-    ("factor", "rest", "worth"), [(1e-9, 1.0, 1.0), (1e9, 1e-9, 1e29), (1e-3, 1e12, 1e-8)]
-)
-def test_no_hostile_sample_that_is_evened_weighs_more_than_the_levels(
-    norm: float, factor: float, rest: float, worth: float
-) -> None:
-    """Also where a direction cancels nearly all of a row, and where directions are not quite orthonormal."""
-    rows, here = Rows(3, norm=norm, levels=2**12), np.array([3.0, -1.0, 1e3])
-    directions = np.array([[0.6, 0.8, 0.0], [0.8 + 1e-9, -0.6, 1e-9]])
-    samples = [*product([*HOSTILE, 1e-160, 0.3, -1.0], repeat=2), (0.6, 0.8), (0.8, -0.6), (6e5, 8e5)]
-    for loss, target, share in product(LOSSES[:2], [nan, -1e308, 0.7], [1.0, nan, 1e300, -1.0]):
-        for sample in samples:
-            with np.errstate(all="ignore"):
-                whole = evened_gradients(
-                    rows, sample, target, here, directions, [factor, factor], rest, loss=loss, constant=1.0,
-                    share=share, worth=worth,
-                )  # fmt: skip
-            assert length_of(whole, norm) <= rows.levels, (loss, sample, target)
-            if not (np.isfinite(sample).all() and np.isfinite(target) and share > 0):
-                assert not whole.any()
 
 
 # --- gradients of classes
 
 
 def class_gradients(
-    rows: Rows, features: Any, targets: Any, here: Any, *, dual: float = 2.0, constant: float = 0.0
-) -> np.ndarray:
+    rows: Rows, features: Any, targets: Any, here: Any, *, dual: float = 2.0, constant: float = 0.0,
+    worth: float = 1.0,
+) -> np.ndarray:  # fmt: skip
     found = rows.empty()
     features = np.atleast_2d(np.asarray(features, dtype=np.float64))
     targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
     rows.add_through(
         "add_class_gradients", found, len(features), features, targets, np.ones(len(features)), here,
-        0.0 if dual == inf else dual, 1.0, constant,
+        0.0 if dual == inf else dual, 1.0, constant, worth,
     )  # fmt: skip
     return found.values
 
@@ -364,12 +297,12 @@ def test_gradients_of_classes_are_those_of_numpy(norm: float, constant: float) -
 @pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, inf])
 def test_no_hostile_sample_of_a_class_weighs_more_than_the_levels(norm: float, dual: float) -> None:
     rows = Rows((3, 3), norm=norm, levels=2**12)
-    for scale in (3.0, 1e200, -1e3):
+    for scale, worth in ((3.0, 1.0), (1e200, 1e29), (-1e3, 1e-8)):
         here = np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 0.1], [-1.0, 0.0, 1.0]]) * scale
         for sample in product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2):
             for target in (0.0, 2.0, 1.5, 3.0, -1.0, nan, inf):
                 with np.errstate(all="ignore"):
-                    whole = class_gradients(rows, sample, target, here, dual=dual, constant=1.0)
+                    whole = class_gradients(rows, sample, target, here, dual=dual, constant=1.0, worth=worth)
                 assert length_of(whole, norm) <= rows.levels, (sample, target)
                 if target not in (0.0, 2.0) or not np.isfinite(sample).all():
                     assert not whole.any()

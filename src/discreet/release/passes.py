@@ -133,15 +133,15 @@ def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
 @compiled
 def add_gradients(
     features: Any, targets: Any, shares: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any,
-    dual: Any, feature_bound: Any, low: Any, high: Any, constant: Any,
+    dual: Any, feature_bound: Any, low: Any, high: Any, constant: Any, worth: Any,
     norm: Any, unit: Any, limit: Any, total: Any,
 ) -> None:  # fmt: skip
     """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
 
     A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
     high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
-    the slope at `here` and s′ at `before`, times the sample's share (0 to 1). A length of 1 is `unit` steps.
-    What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if
+    the slope at `here` and s′ at `before`, times `worth` and the sample's share (0 to 1). A length of 1 is
+    `unit` steps. What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if
     it is longer than `limit`, which leaves room for rounding each entry by at most ½
     (docs/guarantees/gathering.md, Lemma 5). Samples that are not finite, or whose lengths overflow, add
     nothing.
@@ -164,7 +164,7 @@ def add_gradients(
             more = constant * before[size] if constant != 0.0 else 0.0
             earlier = product(sample, before) * shrink + more
             factor += weight * (factor - slope(code, parameter, earlier, target))
-        factor *= unit * min(1.0, max(0.0, shares[row]))
+        factor *= unit * worth * min(1.0, max(0.0, shares[row]))
         scale, more = factor * shrink, factor * constant
         length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):
@@ -179,55 +179,9 @@ def add_gradients(
 
 
 @compiled
-def add_evened_gradients(
-    features: Any, targets: Any, shares: Any, here: Any, directions: Any, factors: Any, rest: Any, code: Any,
-    parameter: Any, dual: Any, feature_bound: Any, low: Any, high: Any, constant: Any, worth: Any,
-    norm: Any, unit: Any, limit: Any, total: Any,
-) -> None:  # fmt: skip
-    """The same for rows that are evened out first: the gradient is worth·s·z.
-
-    z is the scaled row, with the constant, in which each of the orthonormal `directions` is multiplied by its
-    factor and all else by `rest`. `here` belongs to rows as they come. What is measured is z as computed, so
-    rounding errors of the map need no room.
-    """
-    size, width = features.shape[1], total.size
-    evened = np.empty(width)
-    for row in range(features.shape[0]):
-        sample = features[row]
-        squares, margin = squares_and_product(sample, here)
-        length = length_of(sample, np.sqrt(squares), 1.0, 0.0, dual)
-        if not (np.isfinite(squares) and np.isfinite(length) and np.isfinite(targets[row])):
-            continue
-        if not np.isfinite(shares[row]):
-            continue
-        shrink = 1.0 if length <= feature_bound else feature_bound / length
-        margin *= shrink
-        for place in range(size):
-            evened[place] = sample[place] * (shrink * rest)
-        if constant != 0.0:
-            margin += constant * here[size]
-            evened[size] = constant * rest
-        for spike in range(directions.shape[0]):
-            # Orthonormal directions: what one of them takes out, no other sees.
-            along = product(directions[spike], evened) * (factors[spike] / rest - 1.0)
-            for place in range(width):
-                evened[place] += along * directions[spike, place]
-        target = min(high, max(low, targets[row]))
-        factor = slope(code, parameter, margin, target)
-        factor *= unit * worth * min(1.0, max(0.0, shares[row]))
-        length = length_of(evened, np.sqrt(product(evened, evened)), factor, 0.0, norm)
-        if not np.isfinite(length):
-            continue
-        if length > limit:
-            factor *= limit / length
-        for place in range(width):
-            total[place] += np.floor(factor * evened[place] + 0.5)
-
-
-@compiled
 def add_class_gradients(
     features: Any, targets: Any, shares: Any, here: Any, dual: Any, feature_bound: Any, constant: Any,
-    norm: Any, unit: Any, limit: Any, total: Any,
+    worth: Any, norm: Any, unit: Any, limit: Any, total: Any,
 ) -> None:  # fmt: skip
     """The same for classes: Σ (chances − e_class) ⊗ x, one row of coefficients a class.
 
@@ -263,7 +217,7 @@ def add_class_gradients(
             worst = max(worst, abs(chances[place]))
             sizes += abs(chances[place])
             spread += chances[place] * chances[place]
-        factor = unit * min(1.0, max(0.0, shares[row]))
+        factor = unit * worth * min(1.0, max(0.0, shares[row]))
         scale, more = factor * shrink, factor * constant if width > size else 0.0
         # The norm of a product of two vectors is the product of their norms, in all three.
         across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst

@@ -176,11 +176,11 @@ class GradientMode(Problem):
             sample = (piece.features, piece.targets, piece.shares)
             if isinstance(loss, SoftmaxLoss):
                 table = here.reshape(loss.classes, -1)
-                bounds = (self.dual, bound, constant)
+                bounds = (self.dual, bound, constant, 1.0)
                 rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
                 continue
             slope = (here, before, float(weight), loss.code, float(loss.parameter))
-            within = (self.dual, bound, -most, most, constant)
+            within = (self.dual, bound, -most, most, constant, 1.0)
             rows.add_through("add_gradients", total, len(piece), *sample, *slope, *within)
 
     def _called(

@@ -143,12 +143,14 @@ class MeasuredRows(NoisySum):
 
     def _steepness(self, public: State, samples: Samples) -> Floats:
         """How long gradients of evened rows are before anything is learned."""
-        evening = Evening.of_state(public)
-        factors = evening.values**-0.5
-        rows = self.evened(samples.features, evening.vectors, factors, float(evening.rest**-0.5))
+        rows = self.evened_rows(Evening.of_state(public), samples.features)
         most = self.widest(public)
         slopes = self.loss.slopes(np.zeros(len(rows)), np.clip(samples.targets, -most, most))
         return np.asarray(self._lengths(rows) * np.abs(slopes))
+
+    def evened_rows(self, evening: Evening, features: Floats) -> Floats:
+        """Rows within the declared bound, with the constant, as the map sees them."""
+        return self.evened(features, evening.vectors, evening.values**-0.5, float(evening.rest**-0.5))
 
     def _lengths(self, rows: Floats) -> Floats:
         from discreet.arrivals import measured

@@ -38,6 +38,8 @@ from discreet.turn.schedule import ListedBlocks
 
 __all__ = ["WhitenedLeader"]
 
+FAR = 1e100
+"""A bound that no evened row reaches."""
 CURVED = 0.3
 """Of the loss's curvature: clipped gradients grow less, and too large a guess stops learning."""
 STIFF = 0.5
@@ -155,16 +157,15 @@ class WhitenedLeader(MeasuredRows):
     # --- the leader ---------------------------------------------------------------------------------------
 
     def _add_evened(self, public: State, total: Gathered, samples: Samples) -> None:
-        settings, loss, most = self.settings, self.loss, self.widest(public)
+        loss, most = self.loss, self.widest(public)
         evening = Evening.of_state(public)
-        evened = (evening.vectors, evening.values**-0.5, float(evening.rest**-0.5))
-        slope = (loss.code, float(loss.parameter))
-        within = (self.dual, settings.feature_bound, -most, most, settings.constant, 1 / public["clip"])
+        here = evening.times(public["point"], 0.5)
+        slope = (here, here, 0.0, loss.code, float(loss.parameter))
+        # Evened rows are within the declared bound, Euclidean, and have their constant already.
+        within = (2.0, FAR, -most, most, 0.0, 1 / public["clip"])
         for piece in samples.dense(self.rows_at_once(self.size)):
-            sample = (piece.features, piece.targets, piece.shares, public["point"])
-            self.gradient_rows.add_through(
-                "add_evened_gradients", total, len(piece), *sample, *evened, *slope, *within
-            )
+            sample = (self.evened_rows(evening, piece.features), piece.targets, piece.shares)
+            self.gradient_rows.add_through("add_gradients", total, len(piece), *sample, *slope, *within)
 
     def _followed(self, public: State, kept: State, block: Block, door: Door) -> tuple[State, State]:
         clip, blocks = public["clip"], public["blocks"] + 1
