@@ -1,6 +1,6 @@
 """If these fail, samples that are measured first or held for many passes are given away, or in vain."""
 
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,30 @@ def test_people_who_come_several_times_pay_in_one_measure(horizon: int, method: 
 
 def test_bounds_are_read_off_counts_and_nothing_else() -> None:
     mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
-    counts = np.zeros((3, 20))
-    counts[0, 3], counts[1, 2], counts[2, 5] = 1000, 1000, 1000
-    found = mode._bounded(counts.reshape(-1))
-    assert found == {"bound": 0.125, "length": 0.25, "target": 2.0**-5}
-    assert mode._bounded(np.zeros(60)) == {"bound": 1.0, "length": 1.0, "target": 1.0}
+    counts = np.zeros((2, 20))
+    counts[0, 2], counts[1, 5] = 1000, 1000
+    found = mode.bounded(counts.reshape(-1))
+    assert (found["length"], found["target"], len(found["directions"])) == (0.25, 2.0**-5, 0)
+    nothing = mode.bounded(np.zeros(40))
+    assert (nothing["length"], nothing["target"]) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+@pytest.mark.parametrize("share", [0.0, nan, -1.0])
+def test_who_has_no_share_says_nothing_in_any_stage(stage: int, share: float) -> None:
+    mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
+    public = mode.start()[0] | {"stage": stage}
+    features, targets = np.full((4, 3), 0.3), np.array([0.1, 0.5, -0.2, nan])
+
+    def measured(shares: Any) -> Any:
+        block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+        samples = mode.streamed(features, targets, shares)
+        mode.gather(public, block, Batch(0, 0, np.arange(4), samples, NOTHING, Coins(bytes(16))))
+        return block["measured"].values
+
+    assert measured(None).any()
+    assert not measured([share] * 4).any()
+    assert np.array_equal(measured([1.0, share, share, 1.0]) + measured([0.0, 1.0, 1.0, 0.0]), measured(None))
 
 
 @pytest.mark.parametrize("sizes", [[0.0, 1.0], [np.nan, 0.3], [inf, 0.26], [5e-324, 1e300]])

@@ -140,42 +140,29 @@ class GradientMode(Problem):
         from discreet.arrivals import measured
 
         settings = self.settings
-        dual = 0.0 if np.isinf(settings.domain.dual) else float(settings.domain.dual)
         rows = np.empty((len(features), settings.width))
         measured.even_rows(
-            features, settings.constant, dual, settings.feature_bound, directions, factors, rest, rows
+            features, settings.constant, self.dual, settings.feature_bound, directions, factors, rest, rows
         )
         return rows
 
     # --- gradients ----------------------------------------------------------------------------------------
+
+    @property
+    def dual(self) -> float:
+        """In which norm features are bounded; 0 stands for l_∞."""
+        dual = self.settings.domain.dual
+        return 0.0 if np.isinf(dual) else float(dual)
 
     def rows_at_once(self, size: int) -> int:
         """How many samples of so many numbers are held as dense rows at once."""
         return max(1, min(MOST_ROWS, MOST_NUMBERS // size))
 
     def add_gradients(
-        self,
-        rows: Rows,
-        total: Gathered,
-        samples: Samples,
-        here: Floats,
-        before: Floats,
-        weight: float,
-        *,
-        bound: float | None = None,
-        target: float | None = None,
-        worth: float = 1.0,
-        evened: bool = False,
+        self, rows: Rows, total: Gathered, samples: Samples, here: Floats, before: Floats, weight: float
     ) -> None:
-        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`.
-
-        Bounds are those declared, or others that were released. Gradients are multiplied by `worth` before
-        they are clipped. Samples that were `evened` are Euclidean, and have their constant already.
-        """
+        """Add ∇f(here) + weight·(∇f(here) − ∇f(before)) of every sample, clipped and quantised by `rows`."""
         settings, loss = self.settings, self.settings.loss
-        order = 2.0 if evened else settings.domain.dual
-        dual = 0.0 if np.isinf(order) else float(order)
-        most = settings.target_bound if target is None else target
         pieces = samples.dense(self.rows_at_once(rows.size))
         if isinstance(loss, CallableLoss):
             with reading(), np.errstate(all="ignore"):
@@ -184,17 +171,16 @@ class GradientMode(Problem):
                     called = [self._called(here, before, weight, *sample) for sample in pairs]
                     rows.add(total, np.array(called))
             return
-        constant = 0.0 if evened else settings.constant
-        bound = settings.feature_bound if bound is None else bound
+        bound, most, constant = settings.feature_bound, settings.target_bound, settings.constant
         for piece in pieces:
             sample = (piece.features, piece.targets, piece.shares)
             if isinstance(loss, SoftmaxLoss):
                 table = here.reshape(loss.classes, -1)
-                bounds = (dual, bound, constant, worth)
+                bounds = (self.dual, bound, constant, 1.0)
                 rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
                 continue
             slope = (here, before, float(weight), loss.code, float(loss.parameter))
-            within = (dual, bound, -most, most, constant, worth)
+            within = (self.dual, bound, -most, most, constant, 1.0)
             rows.add_through("add_gradients", total, len(piece), *sample, *slope, *within)
 
     def _called(

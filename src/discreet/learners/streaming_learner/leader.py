@@ -34,7 +34,7 @@ from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block
 
-__all__ = ["GradientLeader", "curvature_of"]
+__all__ = ["GradientLeader"]
 
 
 class GradientLeader(NoisySum):
@@ -50,7 +50,7 @@ class GradientLeader(NoisySum):
 
     @cached_property
     def curvature(self) -> float:
-        return curvature_of(self.settings, self.settings.feature_bound)
+        return curvature_of(self.settings)
 
     @cached_property
     def plan(self) -> Plan:
@@ -88,7 +88,7 @@ class GradientLeader(NoisySum):
         return total.public | memory | found, total.kept
 
 
-def curvature_of(settings: StreamingLearnerSettings, feature_bound: float) -> float:
+def curvature_of(settings: StreamingLearnerSettings) -> float:
     """As given, or a sixteenth of what features of the largest length, spread evenly, would give.
 
     Too large a guess stops learning where features vary little; too small a one only leaves the work to the
@@ -99,5 +99,5 @@ def curvature_of(settings: StreamingLearnerSettings, feature_bound: float) -> fl
     if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
         return 0.0
     dimension = settings.domain.dimension
-    squared_length = feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
+    squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
     return float(settings.loss.curvature / 16 * squared_length / dimension)

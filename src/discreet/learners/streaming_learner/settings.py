@@ -159,7 +159,7 @@ class StreamingLearnerSettings(Settings):
     def preparation(self) -> tuple[int, ...]:
         """How many samples are measured: lengths, second moments if that pays, and lengths of gradients."""
         rounds = self.rounds
-        lengths = int(min(max(600, 0.03 * rounds), 6000))
+        lengths = int(min(max(400, 0.02 * rounds), 4000))
         clips = int(min(max(200, 0.01 * rounds), 2000))
         resolving = self.domain.dimension**1.5  # by so many samples the noise of eigenvalues goes down
         moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))

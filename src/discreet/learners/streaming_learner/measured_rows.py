@@ -1,0 +1,208 @@
+"""What samples of their own tell before a leader learns: bounds that fit, directions, and the clip.
+
+    lengths      of rows, and sizes of targets, as one histogram: bounds that fit
+    directions   second moments of rows: those that stand out, and a map that evens them out
+    clip         lengths of gradients of evened rows at the start, as a histogram
+
+Where there are too few samples for second moments, all directions count as alike, with the moments that the
+lengths suggest. What is read off a stage is a function of what the door gave for it.
+
+Guarantee   docs/guarantees/streaming.md, Theorem 3
+"""
+
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.arrivals.losses import (
+    CallableLoss,
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    Samples,
+    SoftmaxLoss,
+    SquaredLoss,
+)
+from discreet.decide.evening import Evening
+from discreet.learners.streaming_learner.gradients import NoisySum
+from discreet.learners.streaming_learner.histogram import Sizes
+from discreet.release.gathering import Gathered, Gram, OneChoice
+from discreet.release.noise import Once
+from discreet.turn.plan import State
+from discreet.turn.problem import Batch
+
+__all__ = ["MeasuredRows"]
+
+BOUNDS = Sizes(bins=20)
+"""Of the bins of lengths: a millionth of the declared bound."""
+CLIPS = Sizes(bins=40, ratio=sqrt(2))
+ROOM = 2.0
+"""How much wider than measured the target's bound is: bins halve."""
+CLIP = {"regression": 0.4, "classes": 1.0}
+"""The clip: of the length that nine in ten gradients keep at first. Residuals of regressions shrink, so a
+shorter one takes less noise; where classes are nearly separable, it would cut the hard ones."""
+UNMEASURED = 0.2
+"""Without second moments: the share of its longest length squared that a row usually has."""
+
+
+class MeasuredRows(NoisySum):
+    """A leader whose rows are measured first, by stages with samples of their own."""
+
+    @property
+    def loss(self) -> SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss:
+        """The loss of a margin."""
+        loss = self.settings.loss
+        assert not isinstance(loss, CallableLoss | SoftmaxLoss)
+        return loss
+
+    @property
+    def size(self) -> int:
+        """How many numbers a row has, the constant included."""
+        return self.settings.domain.dimension
+
+    @cached_property
+    def preparation(self) -> tuple[int, ...]:
+        """The samples of each stage."""
+        return self.settings.preparation
+
+    # --- what each stage releases -------------------------------------------------------------------------
+
+    def counted(self, cells: int) -> Once:
+        """Noise for a histogram of a stage."""
+        privacy = self.settings.privacy
+        if privacy.contributions > 1:  # all stages in one measure
+            return Once.for_budget(privacy.budget, OneChoice((cells,)))
+        return Once.calibrate(privacy, OneChoice((cells,)))
+
+    @cached_property
+    def bounds(self) -> Once:
+        """Half of the cells for lengths of rows, half for sizes of targets."""
+        return self.counted(2 * BOUNDS.bins)
+
+    @cached_property
+    def gram(self) -> Once | None:
+        """Second moments, if they pay."""
+        if len(self.preparation) < 3:
+            return None
+        return Once.for_budget(self.settings.privacy.budget, Gram.of(self.size))
+
+    @cached_property
+    def clips(self) -> Once:
+        """Lengths of gradients."""
+        return self.counted(CLIPS.bins)
+
+    @cached_property
+    def stages(self) -> list[Once]:
+        """All of them, in order."""
+        return [self.bounds, *([self.gram] if self.gram else []), self.clips]
+
+    def unmeasured(self) -> State:
+        """What is assumed before anything was measured."""
+        flat = Evening(np.empty((0, self.size)), np.empty(0), 1.0)
+        bounds = {"target": self.settings.target_bound, "length": self.longest}
+        return {"stage": 0, "clip": 1.0} | bounds | flat.state()
+
+    @property
+    def longest(self) -> float:
+        """The greatest Euclidean length of a row within its bound, with the constant."""
+        settings = self.settings
+        wider = settings.features ** max(0.0, 0.5 - 1 / settings.domain.dual)
+        return sqrt((settings.feature_bound * wider) ** 2 + settings.constant**2)
+
+    # --- measuring ----------------------------------------------------------------------------------------
+
+    def measure(self, public: State, measured: Gathered, batch: Batch, samples: Samples) -> None:
+        """Add samples to the stage that is on; whoever has no share or no finite numbers adds nothing."""
+        gathering, first = measured.gathering, 0
+        with np.errstate(all="ignore"):  # a warning would tell about a sample
+            for piece in samples.dense(self.rows_at_once(self.size)):
+                says = np.isfinite(piece.targets) & (piece.shares > 0)
+                rounds = batch.rounds[first : first + len(piece)]
+                first += len(piece)
+                if isinstance(gathering, Gram):
+                    rows = self.within(piece.features) / public["length"]
+                    gathering.add(measured, np.where(says[:, None], rows, np.nan))
+                    continue
+                assert isinstance(gathering, OneChoice)
+                if public["stage"] == 0:
+                    cells = self._lengths_and_targets(rounds, piece.features, piece.targets)
+                else:
+                    cells = CLIPS.cells(self._steepness(public, piece), self._steepest)
+                gathering.add(measured, np.where(says, cells, -1))
+
+    def _lengths_and_targets(self, rounds: Integers, features: Floats, targets: Floats) -> Integers:
+        """Cells of the first histogram: whose round is even counts by their row, others by their target."""
+        settings = self.settings
+        by_target = rounds % 2
+        lengths = np.hypot(self._lengths(features), settings.constant)
+        sizes = np.where(by_target, np.abs(targets) / settings.target_bound, lengths / self.longest)
+        cells = BOUNDS.cells(np.where(np.isfinite(lengths), sizes, np.nan), 1.0)
+        return np.asarray(np.where(cells < 0, -1, by_target * BOUNDS.bins + cells), dtype=np.int64)
+
+    def _steepness(self, public: State, samples: Samples) -> Floats:
+        """How long gradients of evened rows are before anything is learned."""
+        rows = self.evened_rows(Evening.of_state(public), samples.features)
+        most = self.widest(public)
+        slopes = self.loss.slopes(np.zeros(len(rows)), np.clip(samples.targets, -most, most))
+        return np.asarray(self._lengths(rows) * np.abs(slopes))
+
+    def evened_rows(self, evening: Evening, features: Floats) -> Floats:
+        """Rows within the declared bound, with the constant, as the map sees them."""
+        return self.evened(features, evening.vectors, evening.values**-0.5, float(evening.rest**-0.5))
+
+    def _lengths(self, rows: Floats) -> Floats:
+        from discreet.arrivals import measured
+
+        lengths = np.empty(len(rows))
+        measured.row_lengths(rows, 0.0, 2.0, lengths)
+        return lengths
+
+    # --- what is read off ---------------------------------------------------------------------------------
+
+    def read(self, public: State, found: Floats) -> State:
+        """What follows from the release of the stage that is on."""
+        stage = public["stage"]
+        if stage == 0:
+            after = self.bounded(found)
+        elif stage == 1 and self.gram is not None:
+            after = self._evened(public, self.gram, found)
+        else:
+            after = self._clipped(found)
+        return public | after | {"stage": stage + 1}
+
+    def bounded(self, counts: Floats) -> State:
+        """Bounds that fit, and without second moments what lengths suggest of them."""
+        settings = self.settings
+        of_rows, of_targets = counts.reshape(2, -1)
+        people, noise = self.preparation[0] / 2, self.bounds.standard_deviation
+        length = BOUNDS.quantile(of_rows, top=self.longest, level=0.95, people=people, noise=noise)
+        target = BOUNDS.quantile(
+            of_targets, top=settings.target_bound, level=0.98, people=people, noise=noise
+        )
+        flat = Evening(np.empty((0, self.size)), np.empty(0), UNMEASURED * length**2 / self.size)
+        target = settings.target_bound if settings.classifies else target
+        return {"length": length, "target": target} | flat.state()
+
+    def widest(self, public: State) -> float:
+        """The target's bound with room: to cut a little of what was measured costs more than noise does."""
+        return float(min(ROOM * public["target"], self.settings.target_bound))
+
+    def _evened(self, public: State, once: Once, totals: Floats) -> State:
+        assert isinstance(once.gathering, Gram)
+        matrix, people = once.gathering.parted(totals)
+        unit = public["length"] ** 2 / max(people, self.preparation[1] / 8)
+        return Evening.read(matrix * unit, noise=once.standard_deviation / sqrt(2) * unit).state()
+
+    @property
+    def _steepest(self) -> float:
+        """The longest gradient that has a bin of its own."""
+        settings = self.settings
+        slope = 1.0 if settings.classifies else settings.target_bound
+        return 32 * self.loss.curvature * slope * sqrt(self.size)
+
+    def _clipped(self, counts: Floats) -> State:
+        noise, people = self.clips.standard_deviation, self.preparation[-1]
+        clip = CLIPS.quantile(counts, top=self._steepest, level=0.9, people=people, noise=noise)
+        return {"clip": CLIP[self.settings.learns] * clip}
