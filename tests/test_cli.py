@@ -375,4 +375,4 @@ def test_an_audit_that_finds_something_fails(
     assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})
     assert asked.pop("console").quiet
     assert (asked["names"], asked["out"]) == (["Hedge", "RunningSum"], tmp_path)
-    assert [asked[name] for name in ("size", "epsilon", "delta", "seed")] == [Size(5, 100), 3.0, 1e-6, 0]
+    assert [asked[name] for name in ("size", "epsilon", "delta", "seed")] == [Size(5, 60), 3.0, 1e-6, 0]

@@ -103,7 +103,7 @@ def test_one_broken_click_deletes_nobody_elses():
     mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
     for clicks in (["0", "1", "x", "0.0"], np.array(["0", "1", "x", "0"]), [0, np.int8(1), Evil(1.0), 0.0]):
         batch = Batch(0, 0, np.arange(4), clicks, NOTHING, Coins(bytes(16)))
-        assert mode.clicks(batch, slates).tolist() == [0, 1, -1, 0]
+        assert mode.clicks(learner.snapshot().public, batch, slates).tolist() == [0, 1, -1, 0]
 
 
 # --- 2. WeightedCoverage: a person's worth depends on how many others were kept ---------------------------
@@ -172,8 +172,8 @@ def test_the_audit_sees_allowed_items_that_read_data(monkeypatch):
         self._secret = int(block["visitors"].values.astype(np.int64).sum()) % 2
         return release(self, public, tally, kept, block, door)
 
-    def told(self, chosen):
-        mask = left(self, chosen)
+    def told(self, living, chosen):
+        mask = left(self, living, chosen)
         if not chosen:
             mask[:6] &= bool(self._secret)
             mask[6:] &= not self._secret

@@ -258,3 +258,31 @@ def test_a_log_says_nothing_of_items_that_come_later(feedback: Any) -> None:
     assert learner.add_item() == 5
     fed(learner, 29_000, worth, seed=1)
     assert 5 in learner.decision["slate"]
+
+
+def test_an_item_that_was_retired_in_the_middle_of_a_block_looks_no_better_for_it() -> None:
+    """Its gains count for as many rounds as it is taken to have lived: to the end of the block."""
+    learner = SetMaximizer(3, 1, 1000, Privacy(1e5, 1e-6), seed=1, block=100, max_items=4)
+    rows = np.tile([0.5, 0.4, 0.1, 0.0], (100, 1))
+    learner.observe_many(rows[:50])
+    learner.retire(1)
+    learner.observe_many(rows[50:])
+    learner.turn()
+    learner.add_item(1)
+    for _ in range(3):
+        learner.observe_many(rows)
+        learner.turn()
+    scores = learner.scores().values[0]
+    assert scores[1] == pytest.approx(0.8 * scores[0], rel=0.02)
+
+
+def test_several_events_happen_all_or_none() -> None:
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=5)
+    with pytest.raises(ConfigError, match="no item 'typo'"):
+        shop.change(extend=100, add=["rope"], retire=["typo"])
+    assert (shop.horizon, shop.living, shop.coming) == (400, ["tea", "milk", "soap"], [])
+    assert shop.change(extend=100, add=["rope", "ink"], retire=["milk"]) == [3, 4]
+    assert (shop.horizon, shop.living, shop.coming) == (500, ["tea", "soap"], ["rope", "ink"])
+    plain = SetMaximizer(3, 2, 400, USUAL, feedback="clicks", max_items=6)
+    plain.retire(0)
+    assert plain.change(add=[None, 0, None]) == [3, 0, 4]

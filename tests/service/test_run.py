@@ -308,8 +308,10 @@ def test_columns_of_anything_are_read_entry_by_entry_and_their_fields_are_not_qu
 # --- kills
 
 
-@pytest.mark.parametrize("before", ["nothing", "short.csv"])
-def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(tmp_path: Path, before: str) -> None:
+@pytest.mark.parametrize(("before", "every"), [("nothing", "2"), ("short.csv", "3")])
+def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, before: str, every: str
+) -> None:
     """Also in the middle of writing columns.json, at the first start and at later ones."""
     (tmp_path / "shop.toml").write_text(
         BASE + 'horizon = 20\nitems = ["tea", "milk"]\nslots = 1\nblock = 10\n'
@@ -318,7 +320,7 @@ def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(tmp_path
     (tmp_path / "short.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 5)
     program = Path(__file__).with_name("killing.py")
     result = subprocess.run(
-        [sys.executable, program, tmp_path, before, "1"], capture_output=True, text=True, check=False
+        [sys.executable, program, tmp_path, before, every], capture_output=True, text=True, check=False
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from discreet import require
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label
 from discreet.learners.registry import load
@@ -19,7 +20,7 @@ __all__ = ["change_run"]
 def change_run(
     folder: Path, *, add: Sequence[str] = (), retire: Sequence[str] = (), extend: int | None = None
 ) -> dict[str, Any]:
-    """Extend first, then add, then retire: so that there is room for what comes, and enough is left."""
+    """All of it or nothing: extend first, then add, then retire, so that there is room for what comes."""
     if not add and not retire and extend is None:
         raise ConfigError("nothing is to be changed: say --add, --retire or --extend")
     if not (folder / "state").exists():
@@ -28,13 +29,12 @@ def change_run(
     try:
         if not isinstance(learner, SetMaximizer):
             raise ConfigError(f"a {type(learner).__name__} has no catalogue: only sets of items to show have")
-        if extend is not None:
-            learner.extend(extend)
         known = {str(name): name for name in learner.labels.tolist()}
-        for text in add:
-            learner.add_item(known[text] if text in known else _new(learner, text))
-        for text in retire:
-            learner.retire(known.get(text, text))
+        learner.change(
+            add=[known[text] if text in known else _new(learner, text) for text in add],
+            retire=[known.get(text, text) for text in retire],
+            extend=0 if extend is None else require.whole("rounds", extend),
+        )
         return {"living": learner.living, "coming": learner.coming, "horizon": learner.horizon}
     finally:
         learner.detach()
@@ -46,6 +46,6 @@ def _new(learner: SetMaximizer, text: str) -> Label | None:
     if learner.settings.labels is not None:
         is_whole = text.isascii() and text.isdigit() and len(text) < 19  # others int cannot read
         return int(text) if is_whole and all(isinstance(name, int) for name in labels) else text
-    if text != str(len(labels)):
-        raise ConfigError(f"this run's items have numbers: the next one is {len(labels)}, got {text!r}")
-    return None
+    if text == str(len(labels)):
+        return None
+    raise ConfigError(f"this run's items have numbers: the next one is {len(labels)}, got {text!r}")

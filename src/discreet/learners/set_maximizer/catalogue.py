@@ -4,7 +4,8 @@ Settings say how many items there may ever be; the public state says who lives. 
 never shown again, from the next question on: until the block ends, as if masks forbade it. One that is added,
 or comes back, is shown from the next block on. Whether and when must not depend on anyone's answers.
 
-    living       may be shown in this block
+    living       may be shown now
+    began        lived when this block began
     announced    may be shown from the next block on
     gone         how many were retired that this block was going to show
     added        names of the items that were not there at the start
@@ -30,13 +31,15 @@ __all__ = ["added", "first_catalogue", "joined", "names_of", "next_catalogue", "
 def first_catalogue(settings: SetMaximizerSettings) -> State:
     """The items that are there when nobody has come yet."""
     living = np.arange(settings.room) < settings.items
-    return {"living": living, "announced": living.copy(), "gone": 0, "added": "[]", "turns": 0}
+    masks = {"living": living, "began": living.copy(), "announced": living.copy()}
+    return masks | {"gone": 0, "added": "[]", "turns": 0}
 
 
 def next_catalogue(public: State) -> State:
     """What the next block begins with."""
     return {
         "living": public["announced"].copy(),
+        "began": public["announced"].copy(),
         "announced": public["announced"],
         "gone": 0,
         "added": public["added"],
@@ -60,10 +63,15 @@ def names_of(settings: SetMaximizerSettings, public: State) -> list[Any]:
     return [*labels_of(settings.items, settings.labels).tolist(), *json.loads(public["added"])]
 
 
-def added(settings: SetMaximizerSettings, public: State, label: Label) -> State:
-    """The public state with one more item, or with one that comes back."""
+def added(settings: SetMaximizerSettings, public: State, label: Label | None) -> State:
+    """The public state with one more item, or with one that comes back; None is the next number."""
     names, announced = names_of(settings, public), public["announced"].copy()
     known = [str(name) for name in names]
+    if label is None and settings.labels is not None:
+        raise ConfigError("this learner's items have names: give one")
+    if label is not None and settings.labels is None and str(label) not in known:
+        raise ConfigError("this learner's items have numbers: leave out the name of a new one")
+    label = len(names) if label is None else label
     if str(label) in known:
         item = known.index(str(label))
         if announced[item]:

@@ -92,12 +92,13 @@ class FreshGreedy(ConstantSlate):
     ) -> tuple[State, State]:
         catalogue = self.next_catalogue(public)
         gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.room), LEVELS)
-        slate = door.select_path(self.fresh.paths[door.index], gains, partial(_left, catalogue["living"]))
+        slate = door.select_path(
+            self.fresh.paths[door.index], gains, partial(self._left, catalogue["living"])
+        )
         return catalogue | {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
-
-def _left(living: Mask, chosen: list[int]) -> Mask:
-    """What is not on the slate yet."""
-    left = living.copy()
-    left[chosen] = False
-    return left
+    def _left(self, living: Mask, chosen: list[int]) -> Mask:
+        """What is not on the slate yet."""
+        left = living.copy()
+        left[chosen] = False
+        return left

@@ -176,7 +176,6 @@ class SetMaximizer(Learner):
 
     # --- public events ------------------------------------------------------------------------------------
 
-    @guarded
     def add_item(self, label: Label | None = None) -> int:
         """Add an item, or bring a retired one back, and give its number.
 
@@ -184,24 +183,12 @@ class SetMaximizer(Learner):
         item is shown from the next block on, as often as it is worth trying. `max_items` says how many there
         may ever be.
         """
-        names = self._mode.names(self._engine.public)
-        if label is None and self.settings.labels is not None:
-            raise ConfigError("this learner's items have names: give one")
-        if label is not None and self.settings.labels is None and label not in names:
-            raise ConfigError("this learner's items have numbers: leave out the name of a new one")
-        _, labels = labelled([len(names) if label is None else label])
-        assert labels is not None
-        self._engine.note({"add_item": labels[0]}, self._rounds.state())
-        return [str(name) for name in self._mode.names(self._engine.public)].index(str(labels[0]))
+        return self.change(add=[label])[0]
 
-    @guarded
     def retire(self, label: Label) -> None:
         """Never show this item again, from the next question on, unless it is added again."""
-        _, labels = labelled([label])
-        assert labels is not None
-        self._engine.note({"retire": labels[0]}, self._rounds.state())
+        self.change(retire=[label])
 
-    @guarded
     def extend(self, rounds: int) -> None:
         """Plan so many more rounds.
 
@@ -209,8 +196,24 @@ class SetMaximizer(Learner):
         before included. Each release reads its own visitors, so nothing is paid twice. For clicks and
         rewards.
         """
-        count = require.whole("rounds", rounds, 1, MOST_ROUNDS - (self.horizon or 0))
-        self._engine.note({"extend": count}, self._rounds.state())
+        self.change(extend=require.whole("rounds", rounds))
+
+    @guarded
+    def change(
+        self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
+    ) -> list[int]:
+        """Several of these events at once, all or none: more rounds, new items, retired ones, in this order.
+
+        Gives the numbers of what was added; None adds an item without a name.
+        """
+        more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
+        for label in (*retire, *(label for label in add if label is not None)):
+            labelled([label])
+        before = len(self._mode.names(self._engine.public))
+        self._engine.note({"extend": more, "add": list(add), "retire": list(retire)}, self._rounds.state())
+        known = [str(name) for name in self._mode.names(self._engine.public)]
+        unnamed = iter(range(before, len(known)))
+        return [next(unnamed) if label is None else known.index(str(label)) for label in add]
 
     @property
     def log_rows(self) -> int:
@@ -223,10 +226,10 @@ class SetMaximizer(Learner):
     ) -> None:
         """Learn from a log of another policy, once, before the first visitor.
 
-        The log is read by one release of its own, for the whole ε. Its people pay for that, and not for what
-        follows: **they must be others than the visitors of the horizon**. Whoever may be in both takes part
-        twice: count rows and rounds together in `contributions`. The clock stays at 0, and screening is
-        shorter by the log.
+        The log is read by one release of its own, for the whole ε (but for a `report`). Its people pay for
+        that, and not for what follows: **they must be others than the visitors of the horizon**. Whoever may
+        be in both takes part twice: count rows and rounds together in `contributions`. The clock stays at 0,
+        and screening is shorter by the log.
 
         For clicks and rewards (`expert="swap"`). Value rests on what is said of the chances, privacy does
         not: a row with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.

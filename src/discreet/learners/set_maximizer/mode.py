@@ -90,16 +90,18 @@ class SetMode(Earner):
         return next_catalogue(public)
 
     def noted(self, public: State, event: dict[str, Any]) -> State:
-        ((what, value),) = event.items()
-        if what == "retire":
-            return retired(self.settings, public, value)
-        if what == "extend":
-            return self.extended(public, value)
-        if not self.learns_on(public):
+        """More rounds, then new items, then retired ones: so that there is room for what comes."""
+        if event["extend"]:
+            public = self.extended(public, event["extend"])
+        if event["add"] and not self.learns_on(public):
             raise StateError(
                 "nothing is learned any more, so nothing of a new item: extend the horizon first"
             )
-        return added(self.settings, public, value)
+        for label in event["add"]:
+            public = added(self.settings, public, label)
+        for label in event["retire"]:
+            public = retired(self.settings, public, label)
+        return public
 
     def learns_on(self, public: State) -> bool:
         """Whether a release is planned after the next block."""

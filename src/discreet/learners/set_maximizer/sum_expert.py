@@ -89,7 +89,7 @@ class SumExpert(ConstantSlate):
     def gather(self, public: State, block: Block, batch: Batch) -> None:
         rows = self.gains.gathering
         assert isinstance(rows, Rows)
-        people, slate, living = self.people(batch), public["slate"], public["living"]
+        people, slate, living = self.people(batch), public["slate"], public["began"]
         all_live = bool(living.all())
         if isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine:
             people = np.asarray(people) if all_live else np.asarray(people) * living
@@ -104,7 +104,7 @@ class SumExpert(ConstantSlate):
         total = self.gains.next(public, kept, block, door)
         end = self.schedule.end(door.index)
         begin = self.schedule.end(door.index - 1) if door.index else 0
-        lived = public["lived"] + (end - begin) * public["living"]
+        lived = public["lived"] + (end - begin) * public["began"]
         table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
         catalogue = self.next_catalogue(public)
         slate = distinct_leaders(table, catalogue["living"])
