@@ -176,7 +176,7 @@ def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -
     assert all(len(set(slate)) == 3 for slate in table.tolist())
     belief = Belief.before(10, slots=3, interest=0.1)
     belief = belief.with_cells([], np.linspace(0, 0.5, 10), np.full(10, 1e-8))
-    table = thompson_table(belief, np.array([2]), 3, np.ones(10, dtype=bool), generator)
+    table = thompson_table(belief, np.array([2]), 3, np.ones(10, dtype=bool), generator, bold=0.7)
     assert (table[:, 0] == 2).all()
     assert set(table[:, 1:].reshape(-1).tolist()) == {8, 9}
 

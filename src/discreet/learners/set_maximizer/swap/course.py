@@ -14,6 +14,7 @@ from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.blocks import ScreeningBlock
 from discreet.learners.set_maximizer.swap.exchanges import Found, after_exchanges
 from discreet.learners.set_maximizer.swap.screening import (
+    BOLD,
     Screening,
     after_clicks,
     after_rewards,
@@ -196,7 +197,8 @@ class Course(SetMode):
             slate = climbed(belief, slate, public["living"], steps=10, caution=0.0).slate
             return self._exchanging(public | {"slate": slate.copy(), "table": public["table"][:1]}, belief)
         prefix = slate[: stages[following].fixed].copy()
-        table = thompson_table(belief, prefix, slots, public["living"], generator)
+        bold = BOLD[self.settings.feedback]
+        table = thompson_table(belief, prefix, slots, public["living"], generator, bold=bold)
         length = stages[following].length
         public |= {"prefix": prefix, "stage": stage, "next": following, "length": length, "table": table}
         public |= {"screened": public["screened"] + length}

@@ -109,7 +109,9 @@ def _with_differences(
     means, spreads = np.zeros(belief.items), np.ones(belief.items)
     seen = np.zeros(belief.items, dtype=np.bool_)
     means[tried], spreads[tried], seen[tried] = level + differences, noise + 0.5 / total, True
-    means[own], spreads[own], seen[own] = estimate, 1 / precision, True
+    # What was never shown, because masks forbade it, tells nothing, though it stands in the anchor.
+    is_known = bool((belief.precisions[:, own] > 0).any())
+    means[own], spreads[own], seen[own] = estimate, 1 / precision, is_known
     return belief.with_cells(np.delete(anchor.slate, slot), means, spreads, seen)
 
 

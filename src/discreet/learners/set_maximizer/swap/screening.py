@@ -15,19 +15,19 @@ import numpy as np
 from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.swap.belief import Belief
 
-__all__ = ["Screening", "Stage", "random_table", "thompson_table"]
+__all__ = ["BOLD", "Screening", "Stage", "random_table", "thompson_table"]
 
 ROWS = 512
 """Of a table of slates."""
 MOST_DRAWN = 2**22
 """Numbers of Thompson's draws that are held at once."""
-BOLD = 0.7
+BOLD = {"clicks": 0.7, "bandit": 1.0}
 """By how much of its standard deviation a belief is moved in Thompson's draws."""
 MOST_SCREENED = 0.35
 """The largest part of the horizon that screening takes, once."""
-RANDOM, MOST_RANDOM = 3.0, 16.0
+RANDOM, MOST_RANDOM = {"clicks": 3.0, "bandit": 2.0}, 16.0
 """Per cent of the rounds for random slates, at a pace of 1; and at most."""
-THOMPSON = 1.0
+THOMPSON = {"clicks": 1.0, "bandit": 0.85}
 """For each of Thompson's choices."""
 PREFIX = 0.7
 """For each leader that is fixed (clicks)."""
@@ -67,8 +67,8 @@ class Screening:
     def stages(self, rate: float) -> list[Stage]:
         """All blocks, if this is the rate of clicks: random ones first."""
         pace = self.pace(rate)
-        parts = [(True, 0, min(RANDOM * pace, MOST_RANDOM))]
-        parts += [(False, 0, THOMPSON * pace)] * 2
+        parts = [(True, 0, min(RANDOM[self.feedback] * pace, MOST_RANDOM))]
+        parts += [(False, 0, THOMPSON[self.feedback] * pace)] * 2
         if self.feedback == "clicks":
             parts += [(False, 1 + number, PREFIX * pace) for number in range(min(3, self.slots - 1))]
         whole = sum(part for _, _, part in parts)
@@ -94,12 +94,18 @@ def random_table(living: Mask, slots: int, generator: np.random.Generator) -> In
 
 
 def thompson_table(
-    belief: Belief, prefix: Integers, slots: int, living: Mask, generator: np.random.Generator
+    belief: Belief,
+    prefix: Integers,
+    slots: int,
+    living: Mask,
+    generator: np.random.Generator,
+    *,
+    bold: float,
 ) -> Integers:
     """The prefix, then the leaders of draws from the belief about gains behind it, in shuffled order."""
     gains, free = belief.gains([prefix]), slots - len(prefix)
     draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
-    doubt = BOLD * np.sqrt(gains.variances[0])
+    doubt = bold * np.sqrt(gains.variances[0])
     drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
     drawn[:, prefix] = -np.inf
     drawn[:, ~living] = -np.inf
