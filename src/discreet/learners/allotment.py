@@ -114,6 +114,11 @@ class Allotment:
     def _listed_ends(self) -> list[int]:
         return list(self._ends.tolist())
 
+    @cached_property
+    def _newest(self) -> dict[int, int]:
+        """What the newest single round tries."""
+        return {}
+
     @property
     def rest(self) -> int:
         """How many rounds try nothing."""
@@ -124,5 +129,10 @@ class Allotment:
         return np.searchsorted(self._ends, self.shuffle.of(positions), side="right")
 
     def of_one(self, position: int) -> int:
-        """The same for one round."""
-        return bisect_right(self._listed_ends, self.shuffle.of_one(position))
+        """The same for one round, which is asked for again when its answer comes."""
+        found = self._newest.get(position)
+        if found is None:
+            found = bisect_right(self._listed_ends, self.shuffle.of_one(position))
+            self._newest.clear()
+            self._newest[position] = found
+        return found

@@ -139,8 +139,11 @@ class SetMode(Earner):
 
     def rewards(self, batch: Batch) -> Floats:
         """One reward a person, in units of the bound."""
+        numbers = as_numbers(batch)
+        if self.settings.bound == 1:
+            return numbers
         with np.errstate(all="ignore"):
-            return np.asarray(as_numbers(batch) / self.settings.bound, dtype=np.float64)
+            return np.asarray(numbers / self.settings.bound, dtype=np.float64)
 
     def clicks(self, public: State, batch: Batch, slates: Integers) -> Integers:
         """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
