@@ -95,6 +95,44 @@ def test_one_person_under_two_spellings_is_one_person() -> None:
     assert len(set(names_of(["a", "A", "ä", "\ud800"], 4, keyed=True) or [])) == 4
 
 
+def test_a_whole_number_is_one_person_however_a_column_writes_it() -> None:
+    """A log that grows by one row without a person turns a column of whole numbers into floats, or "7.0"."""
+    same = ["7.0", "007", "+7", "7.", "7e+00", np.float32(7), np.array("7.0")[()]]
+    assert names_of(same, 7, keyed=True) == [b"7"] * 7
+    assert names_of(["-7", "-07.0", "-0", "0.0", "00", "-0.0"], 6, keyed=True) == [b"-7"] * 2 + [b"0"] * 4
+    assert names_of(np.array([7.0, "ann"]), 2, keyed=True) == [b"7", b"ann"]
+    for long, floats in ((2**53 + 1, float), (2**24 + 1, np.float32), (2**11 + 1, np.float16)):
+        name = name_of(long, keyed=True)
+        assert name == str(long).encode() == name_of(str(long), keyed=True)
+        rounded = np.array([long, np.nan, 3], dtype=floats)  # of another whole number as well
+        for column in (rounded, list(rounded)):
+            assert names_of(column, 3, keyed=True) == [NOBODY, NOBODY, b"3"]
+    written = [str(float(2**53 + 1)), str(float(10**18 + 1))]
+    assert names_of(written, 2, keyed=True) == [NOBODY] * 2
+    texts = ["7.5", "1e20", "0x7", "7-8", "9" * 5000, "0" * 5000 + "x", "7e+999", "٧"]
+    assert names_of(texts, len(texts), keyed=True) == [text.encode() for text in texts]
+    assert len(set(names_of(["\u00e9", "e\u0301"], 2, keyed=True) or [])) == 1  # the same text to Unicode
+
+
+def test_names_that_run_code_of_their_own_are_nobodys() -> None:
+    """What such code raises, or says the second time, must reach nobody."""
+
+    class Raising:
+        @property
+        def __class__(self) -> Any:
+            raise ValueError(SECRET)
+
+    class Changing(np.str_):
+        def item(self, *args: Any) -> Any:
+            raise ValueError(SECRET)
+
+    assert names_of([Raising(), Changing("x"), "bob"], 3, keyed=True) == [NOBODY, NOBODY, b"bob"]
+    for attempt in (lambda: name_of(Raising(), keyed=True), lambda: names_of([Raising()], 1, keyed=True)):
+        with pytest.raises(ConfigError, match="whole number") as error:
+            attempt()
+        assert SECRET not in str(error.value)
+
+
 def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
     rng = np.random.default_rng(0)
     rows, whose = rng.uniform(0, 1, (40, 3)), rng.integers(6, size=40)
