@@ -152,7 +152,8 @@ def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
     unnamed.replay(rows)
     states = [encode(each.snapshot()) for each in (one_by_one, replayed, at_once)]
     assert len(set(states)) == 1
-    assert not np.array_equal(unnamed.snapshot().block["gains"], replayed.snapshot().block["gains"])
+    released = [each.snapshot().public["gains.prefix"] for each in (unnamed, replayed)]
+    assert not np.array_equal(*released)
 
 
 def test_samples_of_a_stream_take_names() -> None:
@@ -271,6 +272,42 @@ def test_after_a_reload_a_person_of_the_open_block_does_not_count_again(tmp_path
     loaded.add([1.0], person=SECRET)
     assert counted(loaded) == 1
     loaded.detach()
+
+
+def test_nobody_is_remembered_after_the_last_release() -> None:
+    """Nobody is read there: a file would hold who came, for good, to no end."""
+    often = Privacy(1.0, 1e-6, contributions=50, keyed=True)
+    shop = SetMaximizer(3, 2, 40, often, block=15, seed=1)
+    tickets = []
+    for first in (0, 15, 30):
+        count = min(15, 40 - first)
+        tickets = [shop.open_many(count, persons=[SECRET] * count)]
+        assert (shop.snapshot().rounds.people is None) == (first == 30)
+    assert shop.close_many(tickets[-1], np.ones((10, 3))).all()
+    assert shop.snapshot().rounds.people is None
+    again = SetMaximizer(3, 2, 40, often, block=15, seed=1)
+    again.replay(np.ones((40, 3)), persons=["ann"] * 40)
+    again.act(person="bob")
+    assert again.snapshot().rounds.people is None
+
+
+def test_more_rounds_let_nobody_count_twice_in_the_block_that_they_come_in() -> None:
+    """A last block reads nobody, also once more rounds follow it; from the next one on names count again."""
+    shop = SetMaximizer(4, 2, 400, KEYED, feedback="bandit", stream="iid", seed=1)
+    while shop._engine.step is not None:
+        shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
+        shop.turn()
+    before = shop.open(person=SECRET)
+    shop.extend(400)
+    after = shop.open(person=SECRET)
+    assert shop.close(before, 1.0) is shop.close(after, 1.0) is True
+    assert shop.snapshot().block == {}
+    shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
+    shop.turn()
+    tickets = shop.open_many(2, persons=[SECRET] * 2)
+    people = shop.snapshot().rounds.people
+    assert people is not None
+    assert people.silent.tolist() == [tickets.rounds[1]]
 
 
 def test_digests_of_two_blocks_and_two_learners_cannot_be_matched() -> None:
