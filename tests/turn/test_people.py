@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
 import discreet
@@ -22,6 +23,7 @@ from discreet import (
 )
 from discreet.arrivals import ClickModel, SquaredLoss
 from discreet.domains import LpBall, UniformMatroid
+from discreet.learners.table import LogTable
 from discreet.turn.people import NOBODY, People, name_of, names_of
 from discreet.turn.statefile import decode, encode
 
@@ -107,6 +109,8 @@ def test_a_whole_number_is_one_person_however_a_column_writes_it() -> None:
         rounded = np.array([long, np.nan, 3], dtype=floats)  # of another whole number as well
         for column in (rounded, list(rounded)):
             assert names_of(column, 3, keyed=True) == [NOBODY, NOBODY, b"3"]
+    short = LogTable(polars.DataFrame({"who": [2**24 + 1, None, 3]}, schema={"who": polars.Float32}))
+    assert names_of(short.people("who"), 3, keyed=True) == [NOBODY, NOBODY, b"3"]
     written = [str(float(2**53 + 1)), str(float(10**18 + 1))]
     assert names_of(written, 2, keyed=True) == [NOBODY] * 2
     texts = ["7.5", "1e20", "0x7", "7-8", "9" * 5000, "0" * 5000 + "x", "7e+999", "٧"]
