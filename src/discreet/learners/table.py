@@ -54,7 +54,7 @@ class LogTable:
         return self._frame[name].to_list()
 
     def people(self, name: str) -> list[Any]:
-        """A column that says whose each row is; short floats stay short, as they stand for several numbers."""
+        """A column that says whose each row is; short floats stay short, standing for several numbers."""
         column = self._frame[name]
         return list(column.to_numpy()) if column.dtype == polars.Float32 else column.to_list()
 
