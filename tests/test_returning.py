@@ -193,6 +193,8 @@ def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart(
     assert given.epsilon_spent == pytest.approx(1.0, abs=1e-6)
     both = together(*sums)
     assert both.total.rho(both.privacy) == pytest.approx(2 * KEYED.whole.amount, rel=1e-6)
+    assert "names are the caller's word" in " ".join(str(both).split())
+    assert "names are" not in str(together(*[RunningSum(1, 9, PLAIN, bound=1.0) for _ in range(2)]))
     pure_ones = SetMaximizer(20, 3, 10_000, Privacy(1.0, contributions=50, keyed=True), stream="iid")
     assert together(pure_ones, sums[0]).epsilon < 2.0
 

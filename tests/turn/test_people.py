@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
 import discreet
@@ -22,6 +23,7 @@ from discreet import (
 )
 from discreet.arrivals import ClickModel, SquaredLoss
 from discreet.domains import LpBall, UniformMatroid
+from discreet.learners.table import LogTable
 from discreet.turn.people import NOBODY, People, name_of, names_of
 from discreet.turn.statefile import decode, encode
 
@@ -95,6 +97,46 @@ def test_one_person_under_two_spellings_is_one_person() -> None:
     assert len(set(names_of(["a", "A", "ä", "\ud800"], 4, keyed=True) or [])) == 4
 
 
+def test_a_whole_number_is_one_person_however_a_column_writes_it() -> None:
+    """A log that grows by one row without a person turns a column of whole numbers into floats, or "7.0"."""
+    same = ["7.0", "007", "+7", "7.", "7e+00", np.float32(7), np.array("7.0")[()]]
+    assert names_of(same, 7, keyed=True) == [b"7"] * 7
+    assert names_of(["-7", "-07.0", "-0", "0.0", "00", "-0.0"], 6, keyed=True) == [b"-7"] * 2 + [b"0"] * 4
+    assert names_of(np.array([7.0, "ann"]), 2, keyed=True) == [b"7", b"ann"]
+    for long, floats in ((2**53 + 1, float), (2**24 + 1, np.float32), (2**11 + 1, np.float16)):
+        name = name_of(long, keyed=True)
+        assert name == str(long).encode() == name_of(str(long), keyed=True)
+        rounded = np.array([long, np.nan, 3], dtype=floats)  # of another whole number as well
+        for column in (rounded, list(rounded)):
+            assert names_of(column, 3, keyed=True) == [NOBODY, NOBODY, b"3"]
+    short = LogTable(polars.DataFrame({"who": [2**24 + 1, None, 3]}, schema={"who": polars.Float32}))
+    assert names_of(short.people("who"), 3, keyed=True) == [NOBODY, NOBODY, b"3"]
+    written = [str(float(2**53 + 1)), str(float(10**18 + 1))]
+    assert names_of(written, 2, keyed=True) == [NOBODY] * 2
+    texts = ["7.5", "1e20", "0x7", "7-8", "9" * 5000, "0" * 5000 + "x", "7e+999", "٧"]
+    assert names_of(texts, len(texts), keyed=True) == [text.encode() for text in texts]
+    assert len(set(names_of(["\u00e9", "e\u0301"], 2, keyed=True) or [])) == 1  # the same text to Unicode
+
+
+def test_names_that_run_code_of_their_own_are_nobodys() -> None:
+    """What such code raises, or says the second time, must reach nobody."""
+
+    class Raising:
+        @property
+        def __class__(self) -> Any:
+            raise ValueError(SECRET)
+
+    class Changing(np.str_):
+        def item(self, *args: Any) -> Any:
+            raise ValueError(SECRET)
+
+    assert names_of([Raising(), Changing("x"), "bob"], 3, keyed=True) == [NOBODY, NOBODY, b"bob"]
+    for attempt in (lambda: name_of(Raising(), keyed=True), lambda: names_of([Raising()], 1, keyed=True)):
+        with pytest.raises(ConfigError, match="whole number") as error:
+            attempt()
+        assert SECRET not in str(error.value)
+
+
 def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
     rng = np.random.default_rng(0)
     rows, whose = rng.uniform(0, 1, (40, 3)), rng.integers(6, size=40)
@@ -114,7 +156,8 @@ def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
     unnamed.replay(rows)
     states = [encode(each.snapshot()) for each in (one_by_one, replayed, at_once)]
     assert len(set(states)) == 1
-    assert not np.array_equal(unnamed.snapshot().block["gains"], replayed.snapshot().block["gains"])
+    released = [each.snapshot().public["gains.prefix"] for each in (unnamed, replayed)]
+    assert not np.array_equal(*released)
 
 
 def test_samples_of_a_stream_take_names() -> None:
@@ -233,6 +276,42 @@ def test_after_a_reload_a_person_of_the_open_block_does_not_count_again(tmp_path
     loaded.add([1.0], person=SECRET)
     assert counted(loaded) == 1
     loaded.detach()
+
+
+def test_nobody_is_remembered_after_the_last_release() -> None:
+    """Nobody is read there: a file would hold who came, for good, to no end."""
+    often = Privacy(1.0, 1e-6, contributions=50, keyed=True)
+    shop = SetMaximizer(3, 2, 40, often, block=15, seed=1)
+    tickets = []
+    for first in (0, 15, 30):
+        count = min(15, 40 - first)
+        tickets = [shop.open_many(count, persons=[SECRET] * count)]
+        assert (shop.snapshot().rounds.people is None) == (first == 30)
+    assert shop.close_many(tickets[-1], np.ones((10, 3))).all()
+    assert shop.snapshot().rounds.people is None
+    again = SetMaximizer(3, 2, 40, often, block=15, seed=1)
+    again.replay(np.ones((40, 3)), persons=["ann"] * 40)
+    again.act(person="bob")
+    assert again.snapshot().rounds.people is None
+
+
+def test_more_rounds_let_nobody_count_twice_in_the_block_that_they_come_in() -> None:
+    """A last block reads nobody, also once more rounds follow it; from the next one on names count again."""
+    shop = SetMaximizer(4, 2, 400, KEYED, feedback="bandit", stream="iid", seed=1)
+    while shop._engine.step is not None:
+        shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
+        shop.turn()
+    before = shop.open(person=SECRET)
+    shop.extend(400)
+    after = shop.open(person=SECRET)
+    assert shop.close(before, 1.0) is shop.close(after, 1.0) is True
+    assert shop.snapshot().block == {}
+    shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
+    shop.turn()
+    tickets = shop.open_many(2, persons=[SECRET] * 2)
+    people = shop.snapshot().rounds.people
+    assert people is not None
+    assert people.silent.tolist() == [tickets.rounds[1]]
 
 
 def test_digests_of_two_blocks_and_two_learners_cannot_be_matched() -> None:

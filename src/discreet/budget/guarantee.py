@@ -175,6 +175,11 @@ class Guarantee:
         sentences = [f"Neighbours: {self.neighbours}."]
         if self.privacy.keyed:
             sentences.append(self._whose())
+        if any(part.privacy.keyed for part in self.parts):
+            sentences.append(
+                "In learners whose rounds name their person, blocks are counted, between two releases each, "
+                "and the first round that they open in a block counts; names are the caller's word."
+            )
         if self.assumes:
             sentences.append(f"The value of the decisions assumes {self.assumes}; privacy does not.")
         source = "from a seed" if self.simulated else "keyed by the operating system"

@@ -53,6 +53,11 @@ class LogTable:
         """A column as it is; None for what is missing."""
         return self._frame[name].to_list()
 
+    def people(self, name: str) -> list[Any]:
+        """A column that says whose each row is; short floats stay short, standing for several numbers."""
+        column = self._frame[name]
+        return list(column.to_numpy()) if column.dtype == polars.Float32 else column.to_list()
+
     def _column_of_numbers(self, name: str) -> Floats:
         column = self._frame[name]
         kind = column.dtype

@@ -148,7 +148,7 @@ def _feed(
             count = min(learner.rounds_until_release, CHUNK, total - first)
             rows = log[first : first + count]
             contexts = wire.contexts(rows, columns)
-            whose = None if person is None else rows.values(person)
+            whose = None if person is None else rows.people(person)
             tickets = learner.open_many(count if contexts is None else contexts, persons=whose)
             learner.close_many(tickets, wire.feedback(rows, columns, tickets))
             first += count

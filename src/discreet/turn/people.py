@@ -9,15 +9,16 @@ the block is open: about 120 bytes a person, and as much for a round that does n
 Guarantee   docs/guarantees/returning.md, Theorem 1
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from types import NoneType
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
-from discreet import require
 from discreet.arrays import Integers, Mask
 from discreet.errors import ConfigError
 from discreet.turn.record import PeopleState
@@ -30,8 +31,15 @@ NOBODY = b""
 """Of a round whose person should have been named, and was not."""
 KINDS = (str, int, float, np.generic, NoneType)
 """What a name, or what stands in its place, may be."""
-MOST_BITS = 4096
+SCALARS = frozenset(np.sctypeDict.values()) - {np.object_}
+"""NumPy's own; kinds that somebody made from them may run their code."""
+MOST_BITS = 2048
 """Of a whole number that names somebody; a longer one is no name."""
+EXACT: dict[type, int] = {np.float16: 2**11, np.float32: 2**24, float: 2**53}
+"""Floats from here on stand for several whole numbers each, so they are no names."""
+WHOLE = re.compile(r"[+-]?[0-9]+")
+FLOAT = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE]\+[0-9]+)?")
+"""How whole numbers are written as texts, by themselves and in a column that has missing values."""
 
 
 @dataclass(frozen=True)
@@ -133,26 +141,35 @@ def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
         raise ConfigError("every round must name its person (keyed): hand in persons=, one a round")
     if hasattr(persons, "to_numpy"):
         persons = persons.to_numpy()
-    if isinstance(persons, np.ndarray):
-        persons = persons.tolist()
+    if isinstance(persons, np.ndarray):  # of short floats, each stays what it is: see `EXACT`
+        persons = list(persons) if persons.ndim and persons.dtype.type in EXACT else persons.tolist()
     if not isinstance(persons, list | tuple) or len(persons) != count:
         raise ConfigError(f"persons must be a list of {count} texts or whole numbers, one a round")
     unknown = NOBODY if keyed else None
     names = [unknown if person is None else _written(person) for person in persons]
-    if not any(names) and not all(isinstance(person, KINDS) for person in persons):
+    if not any(names) and not all(issubclass(type(person), KINDS) for person in persons):
         raise ConfigError("persons must be texts or whole numbers, and none of these is")
     return names
 
 
 def _written(person: Any) -> bytes:
-    """A text or a whole number as bytes, `NOBODY` for anything else.
+    """A text or a whole number as bytes, `NOBODY` for anything else; nobody's own code is run.
 
-    7, 7.0 (as a column with missing values holds it), "7" and " 7" are the same person: to take two people
-    for one is safe, to take one for two is not.
+    7, 7.0 (as a column with missing values holds it), "7", " 7", "7.0" and "007" are the same person: to take
+    two people for one is safe, to take one for two is not.
     """
-    person = require.plain(person)
-    if type(person) is float and person.is_integer():
-        person = int(person)
-    if type(person) is int and person.bit_length() < MOST_BITS:
-        return b"%d" % person
-    return person.strip().encode("utf-8", "surrogatepass") if type(person) is str else NOBODY
+    kind = type(person)
+    if kind in SCALARS:
+        person = person.item()
+    if type(person) is str:
+        text = normalize("NFC", person.strip())
+        if WHOLE.fullmatch(text):
+            digits = text.lstrip("+-").lstrip("0") or "0"
+            return (digits if text[0] != "-" or digits == "0" else f"-{digits}").encode()
+        if not FLOAT.fullmatch(text) or not float(text).is_integer():
+            return text.encode("utf-8", "surrogatepass")
+        person = float(text)
+    if type(person) is float:
+        most = EXACT.get(kind, EXACT[float])
+        person = int(person) if person.is_integer() and abs(person) < most else None
+    return b"%d" % person if type(person) is int and person.bit_length() < MOST_BITS else NOBODY
