@@ -59,4 +59,4 @@ class ContinuousCase(Case):
 
     @property
     def seconds_a_person(self) -> float:
-        return 3e-6 + 9e-8 * self.items
+        return 6e-6 + 1.8e-7 * self.items
