@@ -141,6 +141,9 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pyt
         (lambda shop: shop.extend(0), "rounds must be"),
         (lambda shop: shop.extend("soon"), "rounds must be"),
         (lambda shop: shop.retire(3.5), "labels must be"),
+        (lambda shop: shop.retire(None), "no item None"),
+        (lambda shop: shop.change(add="rope"), "add must be a list of items, got 'rope'"),
+        (lambda shop: shop.change(retire=5), "retire must be a list of items, got 5"),
     ],
 )
 def test_impossible_events_are_refused_and_change_nothing(event: Any, message: str) -> None:
@@ -286,3 +289,11 @@ def test_several_events_happen_all_or_none() -> None:
     plain = SetMaximizer(3, 2, 400, USUAL, feedback="clicks", max_items=6)
     plain.retire(0)
     assert plain.change(add=[None, 0, None]) == [3, 0, 4]
+
+
+def test_whole_numbers_of_any_kind_name_items() -> None:
+    shop = SetMaximizer([101, 205, 307], 2, 400, USUAL, feedback="clicks", max_items=6)
+    assert shop.add_item(np.int64(400)) == 3
+    shop.retire(np.int64(205))
+    assert (shop.living, shop.coming) == ([101, 307], [400])
+    assert shop.add_item("205") == 1  # by its text, as a command line has it

@@ -8,7 +8,7 @@ import numpy as np
 from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["Label", "labelled", "labels_of"]
+__all__ = ["Label", "label_of", "labelled", "labels_of"]
 
 Label = str | int
 
@@ -30,6 +30,17 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
     if len({str(label) for label in labels}) != len(labels):
         raise ConfigError("labels must be different from each other")
     return len(labels), labels
+
+
+def label_of(item: Any, what: str = "items") -> Label:
+    """One label as it is kept.
+
+    >>> label_of("tea"), label_of(np.int64(101))
+    ('tea', 101)
+    """
+    _, labels = labelled([item], what)
+    assert labels is not None
+    return labels[0]
 
 
 def labels_of(items: int, labels: tuple[Label, ...] | None) -> Any:

@@ -13,7 +13,7 @@ from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.labels import Label, labelled
+from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 
 __all__ = ["ContextualBandit"]
@@ -155,7 +155,6 @@ class ContextualBandit(Learner):
             remedy = "have names: give one" if named else "have numbers: leave out the name"
             raise ConfigError(f"this learner's arms {remedy}")
         arm = int(self._engine.public["announced"])
-        _, labels = labelled([arm if label is None else label], "arms")
-        assert labels is not None
-        self._engine.note({"add_arm": labels[0]}, self._rounds.state())
+        name = label_of(arm if label is None else label, "arms")
+        self._engine.note({"add_arm": name}, self._rounds.state())
         return arm

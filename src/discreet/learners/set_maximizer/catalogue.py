@@ -87,7 +87,7 @@ def added(settings: SetMaximizerSettings, public: State, label: Label | None) ->
     return public | {"announced": announced, "added": json.dumps([*json.loads(public["added"]), label])}
 
 
-def retired(settings: SetMaximizerSettings, public: State, label: Label) -> State:
+def retired(settings: SetMaximizerSettings, public: State, label: Label | None) -> State:
     """The public state without an item."""
     known = [str(name) for name in names_of(settings, public)]
     item = known.index(str(label)) if str(label) in known else -1

@@ -5,7 +5,7 @@ This file says what the learner is; how it learns is in the files beside it, one
 Guarantee   docs/guarantees/sets.md
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from discreet import require
 from discreet.arrivals.set_functions import AnyFunction, ClickModel, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
-from discreet.learners.labels import Label, labelled, labels_of
+from discreet.learners.labels import Label, label_of, labelled, labels_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
 from discreet.learners.set_maximizer.exploration import Exploration
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
@@ -207,13 +207,12 @@ class SetMaximizer(Learner):
         Gives the numbers of what was added; None adds an item without a name.
         """
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
-        for label in (*retire, *(label for label in add if label is not None)):
-            labelled([label])
-        before = len(self._mode.names(self._engine.public))
-        self._engine.note({"extend": more, "add": list(add), "retire": list(retire)}, self._rounds.state())
+        names, added = self._mode.names(self._engine.public), _listed("add", add)
+        event = {"extend": more, "add": added, "retire": _listed("retire", retire)}
+        self._engine.note(event, self._rounds.state())
         known = [str(name) for name in self._mode.names(self._engine.public)]
-        unnamed = iter(range(before, len(known)))
-        return [next(unnamed) if label is None else known.index(str(label)) for label in add]
+        unnamed = iter(range(len(names), len(known)))
+        return [next(unnamed) if label is None else known.index(str(label)) for label in added]
 
     @property
     def log_rows(self) -> int:
@@ -281,3 +280,10 @@ class SetMaximizer(Learner):
                 "use open_many and close_many"
             )
         return super().replay(rows, persons=persons)
+
+
+def _listed(what: str, labels: Any) -> list[Label | None]:
+    """Labels as they are kept; None for an item without a name."""
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise ConfigError(f"{what} must be a list of items, got {labels!r}")
+    return [None if label is None else label_of(label) for label in labels]
