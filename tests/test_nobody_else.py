@@ -6,23 +6,33 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from discreet import ContextualBandit, Privacy, RunningSum, SetMaximizer, SetSelector, StateError
+from discreet import (
+    ContextualBandit,
+    Privacy,
+    RunningSum,
+    SetMaximizer,
+    SetSelector,
+    StateError,
+    StreamingLearner,
+)
 from discreet.arrivals import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
     Nearby,
+    SquaredLoss,
     Types,
     WeightedCoverage,
 )
 from discreet.arrivals.chains import FamilyChain
 from discreet.arrivals.contexts import as_contexts
 from discreet.arrivals.feedback import as_rows
-from discreet.checks.transcript import audit_transcript
-from discreet.domains import UniformMatroid
-from discreet.errors import DiscreetError
+from discreet.checks.transcript import audit_transcript, measured_costs
+from discreet.domains import LpBall, UniformMatroid
+from discreet.errors import DiscreetError, OutOfBounds
 from discreet.lab.cases import cases
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
+from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.release.gathering import Gram, HeldRows
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins
@@ -273,3 +283,56 @@ def test_an_arm_added_while_a_release_waits_is_not_lost():
         return  # refusing is as good
     learner.turn()
     assert arm in learner.labels
+
+
+# --- a tuple of two people is two people, whatever the second one brings ------------------------------------
+
+
+def _regression(**settings):
+    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    return StreamingLearner(LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **bounds, seed=1, **settings)
+
+
+@pytest.mark.parametrize("second", [([0.2], 0.1), [[0.2], 0.1], None, "n/a", (0.2, 0.1), ([[0.2]], [0.1])])
+def test_a_second_person_does_not_decide_how_the_first_is_read(second):
+    """With two tickets, a tuple of two people was read as (features, targets) if the second was no tuple."""
+    first = ([0.5], 0.7)
+    totals = []
+    for people in ([first], (first, second)):
+        learner = _regression(block=12)
+        learner.close_many(learner.open_many(len(people)), people)
+        if len(people) == 2:  # take away what the second says alone
+            alone = _regression(block=12)
+            alone.close_many(alone.open_many(1), [second])
+            totals.append(learner.snapshot().block["gradient"] - alone.snapshot().block["gradient"])
+        else:
+            totals.append(learner.snapshot().block["gradient"])
+    assert np.array_equal(*totals)
+
+
+def test_arrays_are_features_and_targets_as_before():
+    rows, targets = np.array([[0.5], [0.2]]), np.array([0.7, 0.1])
+    together, apart = _regression(block=12), _regression(block=12)
+    together.observe_many((rows, targets))
+    apart.observe_many([(rows[0], targets[0]), (rows[1], targets[1])])
+    assert np.array_equal(together.snapshot().block["gradient"], apart.snapshot().block["gradient"])
+
+
+def test_the_audit_hands_in_tuples_and_sees_who_decides_for_others(monkeypatch):
+    honest = GradientMode.rows
+
+    def by_the_second(mode, feedback):
+        """As it was: two people are (features, targets) unless both are tuples."""
+        if not isinstance(feedback, tuple) or len(feedback) != 2:
+            return honest(mode, feedback)
+        if all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback):
+            return honest(mode, feedback)
+        try:
+            return mode.streamed(*feedback)
+        except OutOfBounds:
+            return honest(mode, [None, None])
+
+    monkeypatch.setattr(GradientMode, "rows", by_the_second)
+    (case,) = [case for case in cases() if case.name == "streaming, one feature"]
+    found = measured_costs(case, pairs=200, seed=2, enough=1 + 1e-6)
+    assert found.largest_cost_over_charge > 1 + 1e-6

@@ -182,9 +182,9 @@ def test_somebody_who_cannot_be_looked_at_takes_nobody_along() -> None:
 
 def test_one_sample_that_is_no_sample_refuses_nobody_else() -> None:
     fine, odd, ragged = regression(), regression(), regression()
-    fine.observe_many(([[0.1, 0.2], [0.3, 0.1]], [1.0, float("nan")]))
-    odd.observe_many(([[0.1, 0.2], [0.1, "n/a"]], [1.0, 1.0]))
-    ragged.observe_many(([[0.1, 0.2], [0.1]], [1.0, 1.0]))
+    fine.observe_stream([[0.1, 0.2], [0.3, 0.1]], [1.0, float("nan")])
+    odd.observe_stream([[0.1, 0.2], [0.1, "n/a"]], [1.0, 1.0])
+    ragged.observe_stream([[0.1, 0.2], [0.1]], [1.0, 1.0])
     for learner in (odd, ragged):
         assert np.array_equal(learner.snapshot().block["gradient"], fine.snapshot().block["gradient"])
 

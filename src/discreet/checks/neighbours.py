@@ -151,6 +151,8 @@ class Neighbours:
         sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, case.at_once + 1, size=case.horizon)
         if self.at_once is not None:
             sizes[:] = self.at_once
+        # Tuples too: what one person brings must not decide what the container means.
+        container = tuple if self.seeds[2] % 2 else list
         steps: Steps = []
         waiting, first, events = [], 0, list(case.events)
         if case.log is not None:
@@ -182,7 +184,7 @@ class Neighbours:
                     waiting.append((first + count - 1 + wait, tickets[np.array(places)], people))
             first += count
             for entry in [entry for entry in waiting if entry[0] < first]:
-                learner.close_many(entry[1], entry[2])
+                learner.close_many(entry[1], container(entry[2]))
                 waiting.remove(entry)
         if learner.turn():
             self._note_state(learner, steps, note)
@@ -211,7 +213,9 @@ class Neighbours:
             return self.strange
         turn = {"opposite": opposite, "complement": complement}.get(self.instead)
         turned = None if turn is None else turn(self._someone(round, decision))
-        return self._someone(round, decision, self.seeds[1]) if turned is None else turned
+        found = self._someone(round, decision, self.seeds[1]) if turned is None else turned
+        # A list in place of a tuple: the kind of a person's own container must not matter to others.
+        return list(found) if isinstance(found, tuple) and self.seeds[1] % 2 else found
 
 
 def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[Any], list[Any]], bool]:

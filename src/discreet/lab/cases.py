@@ -121,6 +121,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _points("points, copies", usual, block=3, play="point", function=ConcaveOfLinear("cap"), copies=3),
         _amounts("points, quadratic", twice, block=3, play="point"),
         _streaming("streaming", usual, block=4),
+        _streaming("streaming, one feature", usual, features=1, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
         _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
         _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
@@ -370,23 +371,23 @@ def _amounts(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     return Case(name, _made(ContinuousMaximizer, fixed), person, refused, [NAN] * 5)
 
 
-def _streaming(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    usual = {"domain": LpBall(3), "loss": SquaredLoss(), "feature_bound": 1.0, "target_bound": 1.0}
+def _streaming(name: str, privacy: dict[str, Any], *, features: int = 3, **settings: Any) -> Case:
+    usual = {"domain": LpBall(features), "loss": SquaredLoss(), "feature_bound": 1.0, "target_bound": 1.0}
     fixed = usual | {"horizon": HORIZON} | privacy | settings
     refused = (
         [0.777],
-        ([0.777] * 2, 0.1),
-        ([0.777] * 3, NAN),
-        ([0.777, INFINITE, 0.0], 0.1),
+        ([0.777] * (features + 1), 0.1),
+        ([0.777] * features, NAN),
+        ([INFINITE] * features, 0.1),
         "abc",
         None,
-        ([0.777] * 3, "y"),
+        ([0.777] * features, "y"),
     )
 
     def person(generator: np.random.Generator) -> Any:
         target = generator.uniform(-1, 1)
         if isinstance(fixed["loss"], SoftmaxLoss):
             target = target > 0  # a class
-        return generator.uniform(-1, 1, size=3), float(target)
+        return generator.uniform(-1, 1, size=features), float(target)
 
-    return Case(name, _made(StreamingLearner, fixed), person, refused, ([NAN] * 3, 0.3))
+    return Case(name, _made(StreamingLearner, fixed), person, refused, ([NAN] * features, 0.3))

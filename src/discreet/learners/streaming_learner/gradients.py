@@ -70,16 +70,20 @@ class GradientMode(Problem):
     # --- samples ------------------------------------------------------------------------------------------
 
     def rows(self, feedback: Any) -> Samples:
-        """A pair (X, y), or a list with one pair a round, of which some may be anything."""
+        """The samples of a pair (X, y), or of a sequence with one pair per round.
+
+        A tuple is (X, y) only if X is an array, a frame or a sparse matrix, which the caller made. Any other
+        tuple holds one person per entry, like a list: what a person brings never decides how others are read.
+        """
         if isinstance(feedback, Samples):
             return feedback
-        if isinstance(feedback, tuple) and len(feedback) == 2 and not _is_pair_of_pairs(feedback):
+        if isinstance(feedback, tuple) and len(feedback) == 2 and _is_table(feedback[0]):
             return self.streamed(*feedback)
         try:
             pairs = list(feedback)
         except Exception:
             raise OutOfBounds(
-                "feedback must be a pair (features, targets), or a list of pairs (features, target)"
+                "feedback must be a pair (array of features, targets), or a list of pairs (features, target)"
             ) from None
         return self._each(pairs)
 
@@ -251,9 +255,9 @@ def _one_a_round(part: Any) -> list[Any]:
     return list(part)
 
 
-def _is_pair_of_pairs(feedback: tuple[Any, Any]) -> bool:
-    """Whether a pair is two samples rather than features and targets."""
-    return all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback)
+def _is_table(part: Any) -> bool:
+    """Whether this is a matrix of many people's features: an array, a frame or a sparse matrix."""
+    return hasattr(part, "tocsr") or hasattr(part, "to_numpy") or isinstance(part, np.ndarray)
 
 
 def _dense(row: Any) -> Any:
