@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
 from discreet.arrivals import FacilityLocation, GraphCut, MinusModular, SetFunction, WeightedCoverage
 from discreet.arrivals.chains import FamilyChain
+from discreet.lab.display import World, run_display
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
 from discreet.learners.set_maximizer.sum_expert import stacked
 from discreet.release.gathering.gain_path import GainPath
@@ -171,6 +172,17 @@ def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: 
     for gains in mode.gains_along(people, public["slate"]):
         gathering.add(plain, stacked(gains))
     assert np.abs(fused - plain.values).max() <= 1 + gathering.levels * 1e-5
+
+
+# --- defaults are worth taking
+
+
+def test_a_pure_guarantee_takes_the_sum_and_keeps_most_of_the_value() -> None:
+    """Hedge in blocks was taken here and kept .07."""
+    world = World.drawn(10_000, seed=3)
+    learner = SetMaximizer(100, 5, 10_000, PURE, seed=1)
+    assert learner.facts["expert"] == "sum"
+    assert world.share(run_display(learner, world, seed=3).value, 5) > 0.5
 
 
 # --- the shop learns

@@ -78,7 +78,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _sets("sets", usual, block=4),
         _sets("sets, hedge", usual, block=4, expert="hedge"),
         _sets("sets, pure", pure, block=5),
-        _sets("sets, pure, sum", pure, block=5, expert="sum"),
+        _sets("sets, hedge, pure", pure, block=5, expert="hedge"),
         _sets("sets, facility location, two contributions", twice, block=3, function=FacilityLocation),
         _sets("sets, iid", usual, **several),
         _sets("sets, iid, concave, pure", pure, function=ConcaveOverModular(), **several),

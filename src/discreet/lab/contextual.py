@@ -380,7 +380,8 @@ def play(
         raise ConfigError(f"horizon must be at least 1, got {horizon!r}")
     people, luck = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
     largest = chunk if chunk is not None else max(1, NUMBERS // world.features)
-    marks = np.unique(np.linspace(0, horizon, MARKS + 1).astype(np.int64)[1:])
+    marks = np.unique(np.linspace(0, horizon, MARKS + 1).astype(np.int64))
+    marks = marks[marks > 0]
     losses = np.empty(len(marks))
     stakes = np.empty(len(marks))
     loss = stake = 0.0

@@ -33,12 +33,11 @@ LEVELS = 2**20
 
 
 class HedgeExpert(ConstantSlate):
-    """Slates drawn by ordered experts; the default for whole preferences and δ = 0."""
+    """Slates drawn by ordered experts."""
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        wanted = settings.expert == "hedge" or (settings.expert == "auto" and settings.delta == 0)
-        return bool(settings.feedback == "full" and settings.stream == "any" and wanted)
+        return bool(settings.feedback == "full" and settings.stream == "any" and settings.expert == "hedge")
 
     def check(self) -> None:
         if self.settings.max_items is not None:

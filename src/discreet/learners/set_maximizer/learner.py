@@ -63,7 +63,7 @@ class SetMaximizer(Learner):
     bound
         The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
     expert
-        Whole preferences, "any" stream: "sum" (default for delta > 0) or "hedge" (default for delta = 0).
+        Whole preferences, "any" stream: "sum" (default) or "hedge".
         Clicks and rewards: "swap" (default: screens all items, then exchanges single slots), or for "any"
         streams "exploration" (tries every item in every slot: slower, with a proven bound on regret).
     explore

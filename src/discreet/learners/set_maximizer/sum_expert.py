@@ -41,11 +41,11 @@ FIRST_BLOCK, GROWTH, LONGEST = 100, 1.1, 0.03
 
 
 class SumExpert(ConstantSlate):
-    """Slates from a running total of everyone's gains; the default for whole preferences and δ > 0."""
+    """Slates from a running total of everyone's gains; the default for whole preferences."""
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        wanted = settings.expert == "sum" or (settings.expert == "auto" and settings.delta > 0)
+        wanted = settings.expert in ("auto", "sum")
         return bool(settings.feedback == "full" and settings.stream == "any" and wanted)
 
     @cached_property

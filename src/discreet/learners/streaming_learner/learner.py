@@ -64,8 +64,8 @@ class StreamingLearner(Learner):
         directions and the clip were measured on samples of their own), "passes" (samples are held, two bytes
         a number, for one release at the end, with many passes over them), "frank-wolfe" (corners of the
         domain; for l₁ balls and simplices drawn by the exponential mechanism), or "auto", by public numbers:
-        whitened from 4,000 samples on, else leader; for pure guarantees over l₁ balls and simplices
-        frank-wolfe. `facts` says what was chosen.
+        whitened from 4,000 samples on, else leader; frank-wolfe for pure guarantees over l₁ balls and
+        simplices with 3·10⁴ ≤ ε · horizon ≤ 1.2 · d². `facts` says what was chosen.
     curvature
         Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
         sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,

@@ -28,6 +28,9 @@ MOST_RELEASES = 200
 """If nobody says how many."""
 MEASURED, WHITENED = 4000, 10_000
 """From so many samples on it pays to measure lengths, and to even out directions."""
+CORNERS_LEAST, CORNERS_MOST = 3e4, 1.2
+"""Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the first number
+and the second times d² (benchmarks/ways.py)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +140,15 @@ class StreamingLearnerSettings(Settings):
     def chosen_method(self) -> str:
         """The method: as given, or by public numbers.
 
-        Draws of corners pay only for a pure guarantee over many coefficients of an l₁ ball or a simplex;
-        measuring rows first, where there are enough samples for it.
+        Draws of corners pay only for a pure guarantee, and between two bounds: enough samples to draw good
+        corners, and too few for the noise of d coordinates. Measuring rows first pays where there are enough
+        samples for it.
         """
         if self.method != "auto":
             return self.method
-        draws_pay = self.domain.corners and self.privacy.pure and self.domain.dimension > 20
-        draws_pay = draws_pay and self.classes == 1
-        if draws_pay:
+        pure_corners = self.domain.corners and self.privacy.pure and self.classes == 1
+        signal = self.epsilon / self.contributions * self.rounds
+        if pure_corners and CORNERS_LEAST <= signal <= CORNERS_MOST * self.domain.dimension**2:
             return "frank-wolfe"
         return "whitened" if self.measures and self.rounds >= MEASURED else "leader"
 
