@@ -31,20 +31,20 @@ MORE_SEEDS = {"clicks_low_rate_1e5": 48, "clicks_low_rate_1e6": 48}
 """Where worlds differ much."""
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "published_full_1e5": (10**5, {"published": True}),
-    "any_full_1e4": (10**4, {}),
-    "any_full_1e5": (10**5, {}),
+    "drifting_full_1e4": (10**4, {}),
+    "drifting_full_1e5": (10**5, {}),
     "hedge_full_1e5": (10**5, {"expert": "hedge"}),
     "iid_full_1e4": (10**4, {"stream": "iid"}),
     "iid_full_1e5": (10**5, {"stream": "iid"}),
-    "any_bandit_1e6": (10**6, {"feedback": "bandit"}),
-    "any_bandit_1e6_noise_off": (10**6, {"feedback": "bandit", "noise_off": True}),
+    "drifting_bandit_1e6": (10**6, {"feedback": "bandit"}),
+    "drifting_bandit_1e6_noise_off": (10**6, {"feedback": "bandit", "noise_off": True}),
     "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
-    "any_bandit_exchanged_1e6": (10**6, {"feedback": "bandit", "world": "exchanged"}),
+    "drifting_bandit_exchanged_1e6": (10**6, {"feedback": "bandit", "world": "exchanged"}),
     "exploration_bandit_1e6": (10**6, {"feedback": "bandit", "expert": "exploration"}),
     "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
     "clicks_iid_1e6": (10**6, {"feedback": "clicks", "stream": "iid"}),
-    "clicks_any_1e6": (10**6, {"feedback": "clicks"}),
-    "clicks_any_exchanged_1e6": (10**6, {"feedback": "clicks", "world": "exchanged"}),
+    "clicks_drifting_1e6": (10**6, {"feedback": "clicks"}),
+    "clicks_drifting_exchanged_1e6": (10**6, {"feedback": "clicks", "world": "exchanged"}),
     "exploration_clicks_1e6": (10**6, {"feedback": "clicks", "expert": "exploration"}),
     "clicks_low_rate_1e5": (10**5, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
     "clicks_low_rate_1e6": (10**6, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
@@ -52,7 +52,7 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "published_bandit_1e4": (10**4, {"published": True, "feedback": "bandit"}),
     "one_shot_full_1e5": (10**5, {"stream": "iid", "one_shot": True}),
     "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
-    "any_full_1e5_noise_off": (10**5, {"noise_off": True}),
+    "drifting_full_1e5_noise_off": (10**5, {"noise_off": True}),
 }
 SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
 
@@ -153,7 +153,7 @@ def seconds_of(learner: SetMaximizer) -> float:
 def seconds_of_rounds() -> dict[str, float]:
     """A round of each way to learn from clicks and rewards: while screening, and while exchanging."""
     found = {}
-    for feedback, stream in product(("clicks", "bandit"), ("any", "iid")):
+    for feedback, stream in product(("clicks", "bandit"), ("drifting", "iid")):
         settings: dict[str, Any] = {"feedback": feedback, "stream": stream}
         learner = SetMaximizer(ITEMS, SLOTS, 10**6, PRIVACY, **settings)
         found[f"{feedback}_{stream}_screening"] = seconds_of(learner)
@@ -189,9 +189,9 @@ def main() -> None:
     report = {
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
-        "regret_slope_any_full": growth(SLOPE_HORIZONS, regrets),
-        "any_bandit_over_noise_off": share["any_bandit_1e6"]["mean"]
-        / share["any_bandit_1e6_noise_off"]["mean"],
+        "regret_slope_drifting_full": growth(SLOPE_HORIZONS, regrets),
+        "drifting_bandit_over_noise_off": share["drifting_bandit_1e6"]["mean"]
+        / share["drifting_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
         "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6}
         | {name: seconds * 1e6 for name, seconds in seconds_of_rounds().items()},

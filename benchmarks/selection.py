@@ -124,7 +124,7 @@ def online_share(people: int, stream: str, epsilon: float, method: str, seed: in
     """What was played is worth so much, over non-private meta-Frank–Wolfe's points."""
     rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
     if method in ("boosted", "fresh"):
-        assumed: Literal["any", "iid"] = "iid" if method == "fresh" else "any"
+        assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
         learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
         earned = played_value(learner, rows)
     else:

@@ -53,7 +53,7 @@ def test_the_bundle_story_prints_a_table_and_writes_a_picture(tmp_path: Path) ->
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
     report = json.loads((tmp_path / "demo.json").read_text())
     assert report["hindsight"] <= report["cost"]["no privacy, whole costs"] * 1.02
-    assert report["share"]["discreet, whole costs, any stream"] > 0.5
+    assert report["share"]["discreet, whole costs, drifting"] > 0.5
 
 
 def test_demo_speaks_json(tmp_path: Path) -> None:

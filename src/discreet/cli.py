@@ -165,7 +165,7 @@ def plan(
         typer.Option(help="Display, costs: what the site gets to see; full by default."),
     ] = None,
     stream: Annotated[
-        Literal["any", "iid"] | None,
+        Literal["drifting", "iid"] | None,
         typer.Option(help="Display, continuous: iid if visitors are alike over time."),
     ] = None,
     click_rate: Annotated[

@@ -11,7 +11,7 @@ NO_NOISE = Privacy(1e4, 1e-6)
 
 
 @pytest.mark.parametrize("feedback", ["full", "bandit", "clicks"])
-@pytest.mark.parametrize("stream", ["any", "iid"])
+@pytest.mark.parametrize("stream", ["drifting", "iid"])
 def test_all_visitors_are_met_once_and_all_value_is_counted(feedback: str, stream: str) -> None:
     world = World.drawn(2_000, items=10, seed=2)
     learner = SetMaximizer(10, 3, 2_000, NO_NOISE, feedback=feedback, stream=stream)  # type: ignore[arg-type]

@@ -77,11 +77,11 @@ def test_the_bundle_story_follows_a_bundle_as_it_forms(tmp_path: Path) -> None:
     bar = Watched()
     result = compute_bundle(3000, USUAL, seed=1, bar=bar)
     assert bar.passed == bar.totals == {"visitors": 4 * 3000}
-    followed = result.runs["discreet, whole costs, any stream"]
+    followed = result.runs["discreet, whole costs, drifting"]
     assert len(result.points) == len(followed.visitors) - 1
     assert (result.points[0] == 0.5).all()  # before anything was released
     assert result.hindsight <= min(result.costs.values())
-    assert result.shares["discreet, whole costs, any stream"] > 0.3
+    assert result.shares["discreet, whole costs, drifting"] > 0.3
     assert next(iter(result.report()["cost"])) == "published, whole costs (not private)"
     told = tell_bundle(500, USUAL, tmp_path, seed=1, console=Console(quiet=True))
     assert json.loads((tmp_path / "demo.json").read_text())["cost"] == told["cost"]

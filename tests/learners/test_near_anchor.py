@@ -38,7 +38,7 @@ def added(mode: Any, public: Any, cost: Any, round: int, asked: Asked = NOTHING)
     return np.asarray(block["costs"].values.astype(float))
 
 
-@pytest.mark.parametrize("stream", ["any", "iid"])
+@pytest.mark.parametrize("stream", ["drifting", "iid"])
 @pytest.mark.parametrize("contributions", [1, 3])
 def test_one_visitor_moves_one_sum_by_no_more_than_is_paid_for(stream: Any, contributions: int) -> None:
     """Some rounds of every block, every pair of costs; and the worst is as bad as it is paid for."""
@@ -146,5 +146,6 @@ def test_costs_that_are_not_quadratic_and_tastes_that_alternate_are_learned() ->
     learner = SetMinimizer(8, 40_000, USUAL, feedback="bandit", seed=1)
     assert concave.naive - run_bundle(learner, concave).cost > 0.7 * concave.gain
     alternating = AlternatingWorld.drawn(50_000, items=6, seed=0)
-    learner = SetMinimizer(6, 50_000, USUAL, feedback="bandit", seed=1)
-    assert alternating.naive - run_bundle(learner, alternating).cost > 0.9 * alternating.gain
+    for seed in (1, 2):
+        learner = SetMinimizer(6, 50_000, USUAL, feedback="bandit", seed=seed)
+        assert alternating.naive - run_bundle(learner, alternating).cost > 0.6 * alternating.gain

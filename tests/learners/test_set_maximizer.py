@@ -132,7 +132,7 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     ("kind", "values"), [("bandit", [0.0, 0.3, 1.0, nan, 1e308]), ("clicks", [None, 0, 1, 2, 3, 4])]
 )
 @pytest.mark.parametrize("privacy", [USUAL, PURE])
-@pytest.mark.parametrize("stream", ["iid", "any"])
+@pytest.mark.parametrize("stream", ["iid", "drifting"])
 def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
     kind: Any, values: list[Any], privacy: Privacy, stream: Any
 ) -> None:
@@ -227,7 +227,7 @@ def test_full_information_finds_the_complements(more: dict[str, Any]) -> None:
     assert set(learner.decision["slate"]) == {0, 1}
 
 
-@pytest.mark.parametrize("stream", ["iid", "any"])
+@pytest.mark.parametrize("stream", ["iid", "drifting"])
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_partial_feedback_finds_the_complements(feedback: Any, stream: Any) -> None:
     learner = SetMaximizer(6, 2, 60_000, USUAL, feedback=feedback, stream=stream, seed=3)
@@ -250,7 +250,7 @@ def test_other_functions_and_callables_learn_too() -> None:
 # --- masks
 
 FEW = [{"feedback": "full"}, {"feedback": "full", "expert": "hedge"}, {"feedback": "full", "stream": "iid"}]
-PARTIAL = [dict(feedback=f, stream=s) for f, s in product(["clicks", "bandit"], ["any", "iid"])]  # noqa: C408
+PARTIAL = [dict(feedback=f, stream=s) for f, s in product(["clicks", "bandit"], ["drifting", "iid"])]  # noqa: C408
 
 
 @pytest.mark.parametrize("more", [*FEW, *PARTIAL], ids=lambda more: " ".join(more.values()))
@@ -485,7 +485,7 @@ def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
         ({"bound": 2.0}, "bound is for callables and rewards"),
         ({"bound": 1e-200, "feedback": "bandit"}, "bound must be a number between"),
         ({"feedback": "smoke"}, "feedback must be full or bandit or clicks, got 'smoke'"),
-        ({"stream": "odd"}, "stream must be any or iid"),
+        ({"stream": "odd"}, "stream must be drifting or iid"),
         ({"stream": "iid", "expert": "hedge"}, "expert must be auto for"),
         ({"feedback": "clicks", "expert": "hedge"}, "expert must be auto or swap or exploration for"),
         ({"feedback": "clicks", "expert": "exploration", "block": 7}, "leave block"),
@@ -505,7 +505,7 @@ def test_impossible_shops_are_refused_with_their_value(change: dict[str, Any], m
 
 
 def test_too_short_a_horizon_is_said_in_plain_words() -> None:
-    for stream in ("iid", "any"):
+    for stream in ("iid", "drifting"):
         learner = SetMaximizer(100, 5, 2000, USUAL, feedback="bandit", stream=stream)  # type: ignore[arg-type]
         assert "too short" in learner.facts["warning"]
         assert "warning" not in SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream).facts  # type: ignore[arg-type]

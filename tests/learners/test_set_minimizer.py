@@ -57,7 +57,7 @@ def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(
 
 
 @pytest.mark.parametrize("privacy", [USUAL, PURE])
-@pytest.mark.parametrize("stream", ["any", "iid"])
+@pytest.mark.parametrize("stream", ["drifting", "iid"])
 @pytest.mark.parametrize("items", [1, 2, 4])
 def test_one_visitor_moves_the_trials_by_no_more_than_calibrated(
     privacy: Privacy, stream: Any, items: int
@@ -218,7 +218,7 @@ def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None
 
 @pytest.mark.parametrize(
     ("stream", "expert", "rounds"),
-    [("any", "chains", 300_000), ("any", "pairs", 50_000), ("iid", "auto", 50_000)],
+    [("drifting", "chains", 300_000), ("drifting", "pairs", 50_000), ("iid", "auto", 50_000)],
 )
 def test_the_cost_of_what_was_played_is_enough(stream: Any, expert: Any, rounds: int) -> None:
     world = BundleWorld.drawn(rounds, items=4, seed=2)

@@ -17,7 +17,7 @@ from discreet.turn.coins import Coins
 from discreet.turn.problem import NOTHING, Asked, Batch
 
 USUAL = Privacy(1.0, 1e-6)
-KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("any", "iid")]
+KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("drifting", "iid")]
 
 
 def lived(feedback: Any, stream: Any, **more: Any) -> tuple[Any, list[Any]]:

@@ -359,7 +359,7 @@ def test_what_is_refused_is_refused_from_public_facts_and_changes_nothing(
 
 def test_only_those_have_it_who_can_use_it() -> None:
     assert not any(hasattr(kind, "warm_start") for kind in (SetMinimizer, ContextualBandit, Learner))
-    for more in ({"feedback": "full"}, {"stream": "any", "expert": "exploration"}):
+    for more in ({"feedback": "full"}, {"stream": "drifting", "expert": "exploration"}):
         with pytest.raises(ConfigError, match="warm_start is for feedback"):
             shop(**more).warm_start(ROWS)
 

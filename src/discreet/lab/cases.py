@@ -59,10 +59,10 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     """All of them, at this guarantee; those that are pure at (ε, 0)."""
     usual = {"privacy": Privacy(epsilon, delta)}
     pure = {"privacy": Privacy(epsilon)}
-    with_intercept = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
+    with_intercept: dict[str, Any] = {"loss": LogisticLoss(), "intercept": True, "domain": LpBall(4)}
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
     loose = {"privacy": Privacy(1000 * epsilon, delta)}  # for which a dozen samples are many
-    classes = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
+    classes: dict[str, Any] = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
     return [
         _sum("sum", usual),

@@ -217,7 +217,8 @@ class Fliphat(InBlocks):
         values = point * people / self._step
         for contexts, arms, centred in self._episode:
             rows = contexts[arms == arm]
-            residuals = centred[arms == arm] - rows @ point.astype(np.float32)
+            with np.errstate(invalid="ignore"):  # BLAS raises the flag now and then on finite float32
+                residuals = centred[arms == arm] - rows @ point.astype(np.float32)
             values += np.clip(residuals, -0.5, 0.5).astype(np.float32) @ rows
         noisy = self.rate * np.abs(values) + self.generator.gumbel(size=len(values))
         chosen = np.argsort(-noisy)[: self._relevant]

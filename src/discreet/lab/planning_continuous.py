@@ -27,7 +27,7 @@ class ContinuousCase(Case):
     slots: int
     rounds: int
     privacy: Privacy
-    stream: Literal["any", "iid"] = "any"
+    stream: Literal["drifting", "iid"] = "drifting"
 
     world = "visitors of twenty types, each with favourite items"
 

@@ -30,7 +30,7 @@ class DisplayCase(Case):
     rounds: int
     privacy: Privacy
     feedback: Literal["full", "bandit", "clicks"] = "full"
-    stream: Literal["any", "iid"] = "any"
+    stream: Literal["drifting", "iid"] = "drifting"
     click_rate: float | None = None
     """The mean chance that a visitor clicks an item; None as in the demo, about 6 % of 100 items."""
 

@@ -10,7 +10,7 @@ Guarantee   docs/guarantees/turn.md
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
 from math import inf
@@ -34,10 +34,12 @@ from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Ticket, Tickets
 
-__all__ = ["Checkpoint", "JournalLike", "Learner", "guarded", "privacy_settings"]
+__all__ = ["Checkpoint", "JournalLike", "Learner", "Modes", "guarded", "privacy_settings"]
 
 JournalLike = Journal | str | os.PathLike[str] | None
 Checkpoint = int | timedelta | None
+Modes = Mapping[str, type[Problem]]
+"""Ways of learning by name; the first that serves the settings is taken."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -77,7 +79,7 @@ class Learner:
     """
 
     settings_type: ClassVar[type[Settings]]
-    modes: ClassVar[tuple[type[Problem], ...]]
+    modes: ClassVar[Modes]
 
     def __init__(
         self,
@@ -119,7 +121,10 @@ class Learner:
             raise ConfigError(
                 f"{cls.__name__} takes {cls.settings_type.__name__}, got {type(settings).__name__}"
             )
-        return next(mode for mode in cls.modes if mode.serves(settings))(settings)
+        if settings.mode != "auto":
+            require.one_of("mode", settings.mode, tuple(cls.modes))
+            return cls.modes[settings.mode](settings)
+        return next(mode for mode in cls.modes.values() if mode.serves(settings))(settings)
 
     # --- one round at a time ------------------------------------------------------------------------------
 

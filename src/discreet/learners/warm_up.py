@@ -77,6 +77,6 @@ def _one_of_each() -> list[Learner]:
         SetMaximizer(2, 1, 1000, Privacy(1.0)),
     ]
     for feedback in ("full", "bandit", "clicks"):
-        for stream in ("any", "iid"):
+        for stream in ("drifting", "iid"):
             learners.append(SetMaximizer(2, 1, 1000, both, feedback=feedback, stream=stream))
     return learners

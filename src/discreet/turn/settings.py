@@ -37,6 +37,8 @@ class Settings:
     horizon: int | None = None
     seed: int | None = None
     keyed: bool = field(default=False, metadata={"later": True})
+    mode: str = field(default="auto", metadata={"later": True})
+    """The name of a mode that was forced (discreet/learners/forced.py); "auto" by any constructor."""
     report: float = 0.0
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError, StateError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import labels_of
+from discreet.learners.streams import ALIKE
 from discreet.turn.coins import Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem, Scores
@@ -53,7 +54,7 @@ class ArmsMode(Problem):
 
     @property
     def assumes(self) -> str:
-        return "people that are alike over time (i.i.d.) and rewards about linear in the context"
+        return f"{ALIKE} and rewards about linear in the context"
 
     @property
     def candidates(self) -> int:

@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/contextual.md
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
@@ -14,7 +14,7 @@ from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import Label, label_of, labelled
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 
 __all__ = ["ContextualBandit"]
 
@@ -91,7 +91,7 @@ class ContextualBandit(Learner):
     """
 
     settings_type = ContextualBanditSettings
-    modes = (Ridge, Screen)
+    modes: ClassVar[Modes] = {"ridge": Ridge, "screen": Screen}
 
     def __init__(
         self,

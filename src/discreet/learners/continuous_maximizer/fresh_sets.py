@@ -25,6 +25,7 @@ from discreet.decide.constraints import Priced, indicator
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import PointMode
 from discreet.learners.fresh_paths import LEVELS, FreshPaths
+from discreet.learners.streams import assumed_by
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, HeldRows
 from discreet.release.gathering.gain_path import GainPath
@@ -49,16 +50,16 @@ class FreshSets(PointMode):
         if not isinstance(function, Multilinear) or isinstance(function.family, SampledSets):
             raise ConfigError(
                 "stream='iid' chooses sets by what they are worth: use Multilinear of a built-in family, "
-                "or stream='any'"
+                "or stream='drifting'"
             )
         if settings.play != "set" or settings.bound != "auto" or settings.copies != 1:
             raise ConfigError("stream='iid' chooses sets and has no bound: leave play, bound and copies")
         if settings.oracle == "euclidean":
-            raise ConfigError("stream='iid' chooses sets: leave oracle, or use stream='any' for points")
+            raise ConfigError("stream='iid' chooses sets: leave oracle, or use stream='drifting' for points")
 
     @property
     def assumes(self) -> str:
-        return "people who are alike over time"
+        return assumed_by(self.settings.stream)
 
     @property
     def _family(self) -> SetFunctions:

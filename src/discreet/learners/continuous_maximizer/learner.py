@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/continuous.md
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from discreet.arrivals.continuous import Multilinear
 from discreet.budget.privacy import Privacy
@@ -15,7 +15,8 @@ from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.continuous_maximizer.telescoped import Telescoped
 from discreet.learners.labels import Label, labels_of
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
+from discreet.learners.streams import Stream
 
 __all__ = ["ContinuousMaximizer"]
 
@@ -24,7 +25,7 @@ class ContinuousMaximizer(Learner):
     """Choose sets under quotas or a budget, or points between them, without giving anyone away.
 
     Everybody's function is monotone with diminishing returns; the learner keeps close to the best fixed point
-    for all of them, up to 1 − 1/e, on any stream.
+    for all of them, up to 1 − 1/e.
 
     Guarantee: docs/guarantees/continuous.md. Privacy assumes nothing.
 
@@ -48,7 +49,9 @@ class ContinuousMaximizer(Learner):
         "set": a feasible set each round. "point": how much of each item.
     stream
         "iid" chooses sets from fresh data, in doubling blocks: worth more if people are alike over time, and
-        pure; for `Multilinear` of a built-in family. "any" assumes nothing.
+        pure; for `Multilinear` of a built-in family. "drifting": tastes may drift, change a few times or
+        alternate. Neither holds against a stream that reacts to decisions or is timed to the blocks:
+        docs/streams.md has what is kept. Privacy assumes nothing.
     oracle
         Where the total leads: "vertex", or "euclidean" (a point between vertices; quotas and one budget).
         "auto": Euclidean for points of functions of amounts, otherwise a vertex.
@@ -84,7 +87,7 @@ class ContinuousMaximizer(Learner):
     """
 
     settings_type = ContinuousMaximizerSettings
-    modes = (FreshSets, Telescoped, Boosted)
+    modes: ClassVar[Modes] = {"fresh": FreshSets, "telescoped": Telescoped, "boosted": Boosted}
 
     def __init__(
         self,
@@ -95,7 +98,7 @@ class ContinuousMaximizer(Learner):
         function: Any = Multilinear,
         labels: Sequence[Label] | None = None,
         play: Literal["set", "point"] = "set",
-        stream: Literal["any", "iid"] = "any",
+        stream: Stream = "drifting",
         oracle: Literal["auto", "vertex", "euclidean"] = "auto",
         copies: int = 1,
         bound: float | Literal["auto"] = "auto",

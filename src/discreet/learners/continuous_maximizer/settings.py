@@ -10,6 +10,7 @@ from discreet.decide.euclidean import is_projected_onto
 from discreet.domains import SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
+from discreet.learners.streams import Stream, check_stream
 from discreet.turn.settings import Settings
 
 __all__ = ["ContinuousMaximizerSettings"]
@@ -32,13 +33,14 @@ class ContinuousMaximizerSettings(Settings):
     function: Multilinear | BudgetAllocation | ConcaveOfLinear | Quadratic | Gradient = Multilinear()
     labels: tuple[Label, ...] | None = None
     play: Literal["set", "point"] = "set"
-    stream: Literal["any", "iid"] = "any"
+    stream: Stream = "drifting"
     oracle: Literal["auto", "vertex", "euclidean"] = "auto"
     copies: int = 1
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
+        check_stream(self.stream)
         super().__post_init__()
         require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain

@@ -69,6 +69,10 @@ class Draws(Problem):
     proof = "hedge.md"
     settings: HedgeSettings
 
+    @property
+    def assumes(self) -> str:
+        return "gains that were fixed before the first round"
+
     @cached_property
     def gains(self) -> Rows:
         return Rows((self.settings.actions,), self.settings.bound, inf, nonnegative=True, levels=LEVELS)
@@ -148,7 +152,7 @@ class Draws(Problem):
 
 
 def regret_bound(actions: int, horizon: int, block: int, budget: Charge) -> float:
-    """The bound on the expected regret for any stream, with the rate that the budget allows at this block."""
+    """Bound on the expected regret for gains fixed in advance, at the rate that the budget allows."""
     draws = ceil(horizon / block) - 1
     if draws == 0:
         return inf  # only random play: the bound says nothing

@@ -5,11 +5,11 @@ This file says what the learner is; how it draws actions is in draws.py beside i
 Guarantee   docs/guarantees/hedge.md
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.learners.hedge.draws import Draws, HedgeSettings
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 
 __all__ = ["Hedge"]
 
@@ -17,7 +17,8 @@ __all__ = ["Hedge"]
 class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
-    Guarantee: docs/guarantees/hedge.md. Any stream: nothing is assumed, not even for the value.
+    Guarantee: docs/guarantees/hedge.md. Privacy assumes nothing; the bound on the regret assumes gains that
+    were fixed before the first round. A stream that reacts to the actions costs most of the value.
 
     Runtime: O(actions) a round and a release.
 
@@ -49,7 +50,7 @@ class Hedge(Learner):
     """
 
     settings_type = HedgeSettings
-    modes = (Draws,)
+    modes: ClassVar[Modes] = {"draws": Draws}
 
     def __init__(
         self,

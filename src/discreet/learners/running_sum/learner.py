@@ -3,12 +3,12 @@
 Guarantee   docs/guarantees/sums.md
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from discreet.arrays import Floats
 from discreet.arrivals.feedback import one_row
 from discreet.budget.privacy import Privacy
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.turn.people import name_of
@@ -68,7 +68,7 @@ class RunningSum(Learner):
     """
 
     settings_type = RunningSumSettings
-    modes = (Prefixes,)
+    modes: ClassVar[Modes] = {"prefixes": Prefixes}
 
     def __init__(
         self,

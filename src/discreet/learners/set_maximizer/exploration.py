@@ -1,4 +1,4 @@
-"""Bandit and clicks, any stream: explore in shuffled cycles, and one running total of what was found.
+"""Bandit and clicks, drifting streams: explore in shuffled cycles, and one running total of what was found.
 
 Some rounds, evenly spread and fixed in advance, explore: the first slots of the current slate, then an item
 to be tried (bandit), or as many items as there are free slots (clicks). What comes back (the reward; the
@@ -57,7 +57,7 @@ NOBODY = Explored(_NONE, _NONE, np.zeros((0, 1), dtype=np.int64))
 
 
 class Exploration(SetMode):
-    """Slates from a running total of scheduled tries; for rewards and clicks on any stream."""
+    """Slates from a running total of scheduled tries; for rewards and clicks on drifting streams."""
 
     _newest: tuple[int, TrialSchedule, Integers] | None = None
 

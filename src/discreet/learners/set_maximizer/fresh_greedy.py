@@ -40,7 +40,7 @@ class FreshGreedy(ConstantSlate):
         if self.settings.functions is None:
             raise ConfigError(
                 "stream='iid' holds visitors as rows: choose a built-in function, "
-                "or stream='any' for callables"
+                "or stream='drifting' for callables"
             )
         if self.settings.expert != "auto" or self.settings.explore != "auto":
             raise ConfigError(

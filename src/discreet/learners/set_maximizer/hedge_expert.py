@@ -1,4 +1,4 @@
-"""Full information, any stream: k ordered copies of private experts.
+"""Full information, drifting streams: k ordered copies of private experts.
 
 Copy i learns the gains on top of the items that copies 1 … i−1 chose. After each block all copies are redrawn
 by exponential mechanisms with weights e^(η·cumulative gain). A visitor moves each copy's scores by changes in
@@ -37,7 +37,7 @@ class HedgeExpert(ConstantSlate):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "any" and settings.expert == "hedge")
+        return bool(settings.feedback == "full" and settings.expert == "hedge")
 
     def check(self) -> None:
         if self.settings.max_items is not None:

@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/sets.md
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from discreet.arrivals.set_functions import AnyFunction, ClickModel, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
 from discreet.learners.labels import Label, label_of, labelled, labels_of
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 from discreet.learners.set_maximizer.exploration import Exploration
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.hedge_expert import HedgeExpert
@@ -24,6 +24,7 @@ from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.learners.set_maximizer.swap import Swap
 from discreet.learners.set_maximizer.swap.warm import Logged
+from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
 
 __all__ = ["SetMaximizer"]
@@ -56,20 +57,23 @@ class SetMaximizer(Learner):
         reward between 0 and `bound`. "clicks": the first shown item that was clicked (by its label if items
         have labels), or None.
     stream
-        "any": nothing is assumed. "iid": visitors are alike over time; learns faster, from each visitor once.
+        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
+        alternate. "iid": visitors are alike over time; learns faster. Neither holds against a stream that
+        reacts to slates or is timed to the blocks: docs/streams.md has what is kept.
     function
         What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular,
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
     bound
         The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
     expert
-        Whole preferences, "any" stream: "sum" (default) or "hedge".
-        Clicks and rewards: "swap" (default: screens all items, then exchanges single slots), or for "any"
-        streams "exploration" (tries every item in every slot: slower, with a proven bound on regret).
+        Whole preferences, "drifting" stream: "sum" (default) or "hedge". Clicks and rewards: "swap" (default:
+        screens all items, then exchanges single slots), or for "drifting" streams "exploration" (tries every
+        item in every slot: slower).
     explore
         Bandit and clicks: the share of rounds spent on trying items (swap: on screening); "auto" balances it.
     block
-        How many visitors see the same slate at first; blocks grow ("any" and whole preferences: all blocks).
+        How many visitors see the same slate at first; blocks grow (whole preferences of "drifting" streams:
+        all blocks).
     max_items
         How many items there may ever be, with those that `add_item` adds; by default `items`. Masks and rows
         have one entry for each of them.
@@ -107,7 +111,13 @@ class SetMaximizer(Learner):
     """
 
     settings_type = SetMaximizerSettings
-    modes = (SumExpert, HedgeExpert, FreshGreedy, Swap, Exploration)
+    modes: ClassVar[Modes] = {
+        "sum": SumExpert,
+        "hedge": HedgeExpert,
+        "fresh": FreshGreedy,
+        "swap": Swap,
+        "exploration": Exploration,
+    }
 
     def __init__(
         self,
@@ -117,7 +127,7 @@ class SetMaximizer(Learner):
         privacy: Privacy,
         *,
         feedback: Literal["full", "bandit", "clicks"] = "full",
-        stream: Literal["any", "iid"] = "any",
+        stream: Stream = "drifting",
         function: Any = ClickModel,
         bound: float = 1.0,
         expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto",

@@ -22,6 +22,7 @@ from discreet.learners.set_maximizer.catalogue import (
 )
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
+from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
@@ -43,7 +44,7 @@ class SetMode(Earner):
 
     @property
     def assumes(self) -> str:
-        return "visitors that are alike over time (i.i.d.)" if self.settings.stream == "iid" else ""
+        return assumed_by(self.settings.stream)
 
     @property
     def candidates(self) -> int:

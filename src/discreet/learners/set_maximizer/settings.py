@@ -14,14 +14,15 @@ from discreet.arrivals.set_functions import (
 )
 from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
+from discreet.learners.streams import Stream, check_stream
 from discreet.limits import MOST_CANDIDATES
 
 __all__ = ["SetMaximizerSettings"]
 
 WAYS = {
-    (False, "any"): ("sum", "hedge"),
+    (False, "drifting"): ("sum", "hedge"),
     (False, "iid"): (),
-    (True, "any"): ("swap", "exploration"),
+    (True, "drifting"): ("swap", "exploration"),
     (True, "iid"): ("swap",),
 }
 """How each kind of feedback (whole preferences or not) and stream can be learned, by name."""
@@ -34,7 +35,7 @@ class SetMaximizerSettings(ItemSettings):
 
     slots: int
     feedback: Literal["full", "bandit", "clicks"] = "full"
-    stream: Literal["any", "iid"] = "any"
+    stream: Stream = "drifting"
     function: Family = ClickModel()
     bound: float = 1.0
     expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto"
@@ -43,6 +44,7 @@ class SetMaximizerSettings(ItemSettings):
     max_items: int | None = None
 
     def __post_init__(self) -> None:
+        check_stream(self.stream)
         super().__post_init__()
         require.whole("slots", self.slots)
         if self.slots > self.items:

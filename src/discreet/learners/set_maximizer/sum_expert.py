@@ -1,4 +1,4 @@
-"""Full information, any stream: one running total of all gains, and the leaders of the noisy table.
+"""Full information, drifting streams: one running total of all gains, and the leaders of the noisy table.
 
 A visitor's gains of item a on top of each prefix of the slate, g_1 ≥ … ≥ g_k (enforced), enter as what they
 have in common and how they drop, all non-negative:
@@ -46,7 +46,7 @@ class SumExpert(ConstantSlate):
     @classmethod
     def serves(cls, settings: Any) -> bool:
         wanted = settings.expert in ("auto", "sum")
-        return bool(settings.feedback == "full" and settings.stream == "any" and wanted)
+        return bool(settings.feedback == "full" and settings.stream == "drifting" and wanted)
 
     @cached_property
     def gains(self) -> RunningTotal:

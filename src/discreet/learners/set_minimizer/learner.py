@@ -6,18 +6,19 @@ Guarantee   docs/guarantees/costs.md
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from discreet.arrays import Floats
 from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
 from discreet.learners.labels import Label, labelled, labels_of
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.learners.set_minimizer.gradients import Gradients
 from discreet.learners.set_minimizer.near_anchor import NearAnchor
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.set_minimizer.trials import Trials
+from discreet.learners.streams import Stream
 
 __all__ = ["SetMinimizer"]
 
@@ -53,8 +54,10 @@ class SetMinimizer(Learner):
         Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence
         is limited accordingly.
     stream
-        "any": nothing is assumed. "iid", for bandit feedback: visitors are alike over time; most trials come
-        early.
+        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
+        alternate. "iid", for bandit feedback: visitors are alike over time; most trials come early. Neither
+        holds against a stream that reacts to sets or is timed to the blocks: docs/streams.md has what is
+        kept.
     clip
         Full information: the longest that one visitor's subgradient may be, in units of the bound; longer
         ones are shortened. "auto" is 1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
@@ -102,7 +105,7 @@ class SetMinimizer(Learner):
     """
 
     settings_type = SetMinimizerSettings
-    modes = (Gradients, NearAnchor, Trials)
+    modes: ClassVar[Modes] = {"gradients": Gradients, "pairs": NearAnchor, "chains": Trials}
 
     def __init__(
         self,
@@ -113,7 +116,7 @@ class SetMinimizer(Learner):
         feedback: Literal["full", "bandit"] = "full",
         function: Any = None,
         bound: float = 1.0,
-        stream: Literal["any", "iid"] = "any",
+        stream: Stream = "drifting",
         clip: float | Literal["auto"] = "auto",
         regulariser: Literal["adaptive", "bound"] = "adaptive",
         expert: Literal["auto", "pairs", "chains"] = "auto",

@@ -10,6 +10,7 @@ from discreet.decide.extensions import chain, padded_sets, threshold_sizes
 from discreet.learners.earnings import Earner, Units
 from discreet.learners.labels import labels_of
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Scores
@@ -25,8 +26,7 @@ class CubeMode(Earner):
 
     @property
     def assumes(self) -> str:
-        alike = ", of visitors that are alike over time (i.i.d.)" if self.settings.stream == "iid" else ""
-        return "submodular costs" + alike
+        return f"submodular costs, and {assumed_by(self.settings.stream)}"
 
     @property
     def candidates(self) -> int:

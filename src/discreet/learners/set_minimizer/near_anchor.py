@@ -6,8 +6,8 @@ the chance of finding a cheaper one is worth. After each block every set's sum o
 anchor's too, and the belief is brought up to date.
 
 Each visitor is in one block and one public cell of it, and moves its sum by at most 2M: pure noise for the
-whole ε. `stream="any"`: old trials fade, blocks stay short, and where the anchor costs something else than
-was believed, they fade at once.
+whole ε. `stream="drifting"`: old trials fade, blocks stay short, and where the anchor costs something else
+than was believed, they fade at once.
 
 With a `report`, a share of ε pays for what each block's visitors cost, those with masks included. In the last
 block nothing is tried and nobody is read; only a report reads it too, for its share of ε.
@@ -33,6 +33,7 @@ from discreet.learners.earnings import Earnings
 from discreet.learners.set_minimizer.belief import PairBelief, least_sets
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.standard_gain import standard_gain
+from discreet.learners.streams import assumed_by
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
@@ -48,7 +49,7 @@ FEWEST_SETS = 36
 GROWTH = 1.25
 FIRST_BLOCK = 0.6
 """Of the screening."""
-LONGEST = {"iid": 0.05, "any": 0.01}
+LONGEST = {"iid": 0.05, "drifting": 0.01}
 """Blocks, in parts of the horizon."""
 DRAWS, MOST_FORCED, BEST_KEPT = 12, 40, 20
 FIRST_TRIAL, DOUBLINGS = 20, 20
@@ -86,7 +87,7 @@ class NearAnchor(CubeMode):
 
     @property
     def assumes(self) -> str:
-        return "visitors that are alike over time (i.i.d.)" if self.settings.stream == "iid" else ""
+        return assumed_by(self.settings.stream)
 
     def check(self) -> None:
         settings = self.settings
@@ -108,7 +109,7 @@ class NearAnchor(CubeMode):
         if settings.stream == "iid":
             return Lengths(sets, each, LONGEST["iid"] * rounds, float(rounds), float(rounds))
         screening = sets * each
-        longest = max(LONGEST["any"] * rounds, 1.25 * screening)
+        longest = max(LONGEST["drifting"] * rounds, 1.25 * screening)
         return Lengths(
             sets, each, longest, max(rounds / 6, 12 * screening), max(0.2 * rounds, 12 * screening)
         )
@@ -209,7 +210,7 @@ class NearAnchor(CubeMode):
         noise = once.standard_deviation**2
         counts = (public["counts"] - tally.get("unread", 0)).astype(np.float64)
         belief = PairBelief.of_state(public)
-        if settings.stream == "any" and public["blocks"]:
+        if settings.stream == "drifting" and public["blocks"]:
             belief = self._alarmed(belief, public, counts[0], sums[0], noise)
         belief = belief.faded(exp(-public["length"] / self.lengths.memory))
         belief = belief.with_trials(public["sets"], counts, sums, noise)

@@ -14,6 +14,7 @@ from discreet.arrivals.set_functions import (
 )
 from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
+from discreet.learners.streams import Stream, check_stream
 
 __all__ = ["SetMinimizerSettings"]
 
@@ -33,7 +34,7 @@ class SetMinimizerSettings(ItemSettings):
     """What `SetMinimizer` is made with: its parameters, as public data."""
 
     feedback: Literal["full", "bandit"] = "full"
-    stream: Literal["any", "iid"] = "any"
+    stream: Stream = "drifting"
     function: Family = AnyFunction()
     bound: float = 1.0
     clip: float | Literal["auto"] = "auto"
@@ -43,6 +44,7 @@ class SetMinimizerSettings(ItemSettings):
     block: int | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
+        check_stream(self.stream)
         super().__post_init__()
         require.number("bound", self.bound, 1e-70, 1e70)  # fourth powers must stay inside floats
         if self.functions is not None:

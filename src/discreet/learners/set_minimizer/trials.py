@@ -11,7 +11,7 @@ and the share of trials. (The one-point estimate of the paper weighs costs by 2/
 for one of the two items: 4M(n+1)/γ for estimates that are (n+1)/γ times as large, a factor √2 more, and it
 varies more.) A trial that a mask changes is not read.
 
-`stream="any"`: blocks of equal length, one trial somewhere in each of equal stretches. `stream="iid"`:
+`stream="drifting"`: blocks of equal length, one trial somewhere in each of equal stretches. `stream="iid"`:
 growing blocks with the same number of trials, so that most of them come early.
 
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 5

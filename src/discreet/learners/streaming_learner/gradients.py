@@ -12,6 +12,7 @@ from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.streams import ALIKE
 from discreet.learners.totals import RunningTotal
 from discreet.release.gathering import Gathered, Rows
 from discreet.turn.coins import Coins
@@ -34,7 +35,7 @@ class GradientMode(Problem):
 
     @property
     def assumes(self) -> str:
-        return "samples that are alike over time (i.i.d.) and a convex loss"
+        return f"{ALIKE} and a convex loss"
 
     def check_grid(self, rows: Rows) -> None:
         """Refuse grids that are too coarse for so many coefficients."""

@@ -5,7 +5,7 @@ This file says what the learner is; how it learns is in the files beside it, one
 Guarantee   docs/guarantees/streaming.md
 """
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import Box, LpBall, Simplex
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, guarded, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.gradients import GradientMode
@@ -105,7 +105,13 @@ class StreamingLearner(Learner):
     """
 
     settings_type = StreamingLearnerSettings
-    modes = (GradientLeader, WhitenedLeader, ManyPasses, FrankWolfe, FrankWolfeCorners)
+    modes: ClassVar[Modes] = {
+        "leader": GradientLeader,
+        "whitened": WhitenedLeader,
+        "passes": ManyPasses,
+        "frank-wolfe": FrankWolfe,
+        "corners": FrankWolfeCorners,
+    }
 
     def __init__(
         self,

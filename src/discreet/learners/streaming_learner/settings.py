@@ -144,6 +144,8 @@ class StreamingLearnerSettings(Settings):
         corners, and too few for the noise of d coordinates. Measuring rows first pays where there are enough
         samples for it.
         """
+        if self.mode != "auto":
+            return {"corners": "frank-wolfe"}.get(self.mode, self.mode)
         if self.method != "auto":
             return self.method
         pure_corners = self.domain.corners and self.privacy.pure and self.classes == 1
@@ -167,7 +169,7 @@ class StreamingLearnerSettings(Settings):
         clips = int(min(max(200, 0.01 * rounds), 2000))
         resolving = self.domain.dimension**1.5  # by so many samples the noise of eigenvalues goes down
         moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
-        pays = self.method == "whitened" or (rounds >= WHITENED and moments <= 0.15 * rounds)
+        pays = "whitened" in (self.method, self.mode) or (rounds >= WHITENED and moments <= 0.15 * rounds)
         whole = (lengths, *((moments,) if pays else ()), clips)
         return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
 

@@ -21,13 +21,13 @@ ITEMS = 20
 PUBLISHED = "published, whole costs (not private)"
 PLAIN = "no privacy, whole costs"
 CONTENDERS: dict[str, dict[str, Any]] = {
-    "discreet, cost of the bundle, any stream": {"feedback": "bandit"},
+    "discreet, cost of the bundle, drifting": {"feedback": "bandit"},
     "discreet, cost of the bundle, i.i.d.": {"feedback": "bandit", "stream": "iid"},
-    "discreet, whole costs, any stream": {},
+    "discreet, whole costs, drifting": {},
     PLAIN: {},
 }
 """Ways of bundling, and the settings of their learners."""
-FOLLOWED = "discreet, whole costs, any stream"
+FOLLOWED = "discreet, whole costs, drifting"
 """The one whose point is followed and whose guarantee is printed."""
 NO_PRIVACY = 1e4
 """An epsilon at which noise plays no role."""

@@ -15,7 +15,7 @@ from discreet.lab.stories.page import Page, a_person, asked, percent, table_of
 __all__ = ["draw_bundle", "tell_bundle"]
 
 COLOURS = {
-    "discreet, cost of the bundle, any stream": pictures.SAND,
+    "discreet, cost of the bundle, drifting": pictures.SAND,
     "discreet, cost of the bundle, i.i.d.": pictures.RED,
     FOLLOWED: pictures.BLUE,
     PLAIN: pictures.BLACK,

@@ -21,10 +21,10 @@ __all__ = ["CURVES", "EPSILONS", "ITEMS", "PLAIN", "SLOTS", "WORLDS", "DisplayRe
 ITEMS, SLOTS = 100, 5
 PUBLISHED = "published constants"
 PRIVATE: dict[str, dict[str, Any]] = {
-    "discreet, rewards only, any stream": {"feedback": "bandit"},
+    "discreet, rewards only, drifting": {"feedback": "bandit"},
     "discreet, rewards only, i.i.d.": {"feedback": "bandit", "stream": "iid"},
     "discreet, clicks, i.i.d.": {"feedback": "clicks", "stream": "iid"},
-    "discreet, whole preferences, any stream": {},
+    "discreet, whole preferences, drifting": {},
     "discreet, whole preferences, i.i.d.": {"stream": "iid"},
 }
 """Ways of choosing, and the settings of their learners."""
@@ -40,7 +40,7 @@ WORLDS = (1, 2, 3)
 MOST_VISITORS = 100_000
 """Of each of these worlds."""
 CURVES: dict[str, dict[str, Any]] = {
-    "whole preferences, any stream": {},
+    "whole preferences, drifting": {},
     "whole preferences, i.i.d.": {"stream": "iid"},
     "clicks, i.i.d.": {"feedback": "clicks", "stream": "iid"},
 }

@@ -24,10 +24,10 @@ __all__ = ["draw_display", "tell_display"]
 
 COLOURS = {
     "published constants": pictures.GREY,
-    "discreet, rewards only, any stream": pictures.SAND,
+    "discreet, rewards only, drifting": pictures.SAND,
     "discreet, rewards only, i.i.d.": pictures.RED,
     "discreet, clicks, i.i.d.": pictures.PURPLE,
-    "discreet, whole preferences, any stream": pictures.GREEN,
+    "discreet, whole preferences, drifting": pictures.GREEN,
     "discreet, whole preferences, i.i.d.": pictures.BLUE,
     PLAIN: pictures.BLACK,
 }

@@ -32,9 +32,9 @@ from discreet.turn.plan import State
 __all__ = ["EXCHANGING", "SCREENING", "SETTLED", "WARMING", "Course"]
 
 MEMORY = 0.3
-"""Of the horizon: how long a cell of an "any" stream is believed."""
+"""Of the horizon: how long a cell of an "drifting" stream is believed."""
 LONGEST = 0.05
-"""Of the horizon: the longest block of an "any" stream."""
+"""Of the horizon: the longest block of an "drifting" stream."""
 LIGHTEST = 1e-100
 """Rows of weights are never taken to be lighter."""
 MOST_SCREENED_AGAIN = 0.1
@@ -51,7 +51,7 @@ class Course(SetMode):
 
     @property
     def forgets(self) -> bool:
-        return self.settings.stream == "any"
+        return self.settings.stream == "drifting"
 
     def screening(self, public: State) -> Screening:
         """Which blocks find the leaders, among the items that live now."""

@@ -11,8 +11,8 @@ earned, moves one public cell (l₁ 1).
 With a `report`, a share of ε pays for what each block's visitors earned. Once nothing is tried any more,
 nobody is read; only a report reads the visitors who are left too, in one release at the end, for its share.
 
-`stream="any"`: old cells fade, blocks stay short, and where the anchor earns something else than it used to,
-everything is screened again.
+`stream="drifting"`: old cells fade, blocks stay short, and where the anchor earns something else than it used
+to, everything is screened again.
 
 Guarantee   docs/guarantees/sets.md, Theorem 6, Lemma 8
 Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots · items), whatever the horizon
