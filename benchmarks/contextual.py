@@ -7,7 +7,6 @@ the least median of several groups, on one thread.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from discreet.lab.contextual import DenseWorld, LearnerPolicy, SparseWorld, Worl
 from discreet.lab.contextual_rivals import RIVALS, tuned
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import repeat
+from report import write
 
 PRIVACY = Privacy(1.0, 1e-6)
 FIRST_SEED = 500
@@ -276,7 +276,10 @@ def main() -> None:
     microseconds = speeds()
     decide, update = microseconds["decide"], microseconds["update"]
     found = regrets(Console(stderr=True), quick)
-    report: dict[str, Any] = {"regret": found}
+    report: dict[str, Any] = {
+        "settings": {"first_seed": FIRST_SEED, "quick": quick},
+        "regret": found,
+    }
     for reward in () if quick else ("gaussian", "bernoulli"):
         case = found[f"sparse_d1000_{reward}"]
         report[f"over_fliphat_d1000_{reward}"] = case["mean"] / case["rivals"]["fliphat"]["mean"]
@@ -287,7 +290,7 @@ def main() -> None:
         "microseconds": microseconds,
         "memory": memory(),
     }
-    print(json.dumps(report))
+    write(report, "contextual-quick" if quick else "contextual")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ Prints one JSON line. Each share is a mean over seeds (a world each) with its st
 discreet/lab/display.py for what it means. `noise off` is the same learner with the same schedule at ε = 10⁴.
 """
 
-import json
 import sys
 from itertools import islice, product
 from statistics import mean, median, pstdev
@@ -20,6 +19,7 @@ from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published import bandit_dp, fi_dp
 from discreet.lab.repeat import repeat
+from report import write
 
 ITEMS, SLOTS = 100, 5
 PRIVACY = Privacy(1.0, 1e-6)
@@ -187,6 +187,7 @@ def main() -> None:
     loop = plain_loop_seconds(world, 10**4)
     ours = replay_seconds(world)
     report = {
+        "settings": {"first_seed": FIRST_SEED},
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
         "regret_slope_drifting_full": growth(SLOPE_HORIZONS, regrets),
@@ -196,7 +197,7 @@ def main() -> None:
         "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6}
         | {name: seconds * 1e6 for name, seconds in seconds_of_rounds().items()},
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

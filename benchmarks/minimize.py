@@ -5,7 +5,6 @@ nothing, everything and random sets, and the plain leader is non-private FTRL wi
 best of five regularisers in hindsight.
 """
 
-import json
 import sys
 from statistics import mean, pstdev
 from time import perf_counter
@@ -22,6 +21,7 @@ from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published.costs import cost_as_published, cost_without_privacy
 from discreet.lab.repeat import repeat
+from report import write
 
 FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 800
 SEEDS = range(FIRST_SEED, FIRST_SEED + 12)
@@ -160,6 +160,7 @@ def main() -> None:
     ]
     regrets = repeat(regret, full + bandit, label="regret", bar=bars_on(console))
     report = {
+        "settings": {"first_seed": FIRST_SEED},
         "share_full": shares["full"]["mean"],
         "share_bandit": shares["bandit"]["mean"],
         "share_bandit_n10": of_hindsight["bandit"]["mean"],
@@ -177,7 +178,7 @@ def main() -> None:
         "share": shares,
         "share_of_hindsight": of_hindsight,
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

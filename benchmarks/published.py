@@ -4,7 +4,6 @@ Prints one JSON line. `table3_ratio` is our run in the authors' setting, with th
 is printed for p = 1.5; `quick_seconds` is the time of `discreet reproduce all --quick` from an empty folder.
 """
 
-import json
 import tempfile
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.reproduce import EXPERIMENTS, reproduce
+from report import write
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
         "table3_ratio": found["sco-tables"]["authors_slip_over_printed"],
         "quick_seconds": found["seconds"],
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from discreet.arrays import Floats, Integers
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import repeat
+from report import write
 
 EPSILONS = (1.0, 3.0)
 DELTA = 1e-5
@@ -218,7 +219,7 @@ def main() -> None:
             without = mean(non_private_score(name, seed) for seed in SPLITS)
             for entry in methods.values():
                 entry["non_private"] = without
-    print(json.dumps(report))
+    write({"settings": {"diffprivlib": len(sys.argv) > 1}} | report)
 
 
 def _keys(methods: tuple[str, ...]) -> list[tuple[str, float]]:

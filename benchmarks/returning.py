@@ -7,7 +7,6 @@ squared errors of the coefficients; ± are standard errors over seeds. Noise is 
 last of R totals of 20 numbers.
 """
 
-import json
 from math import sqrt
 from typing import Any
 
@@ -17,6 +16,7 @@ from discreet import Privacy, RunningSum, SetMaximizer, StreamingLearner
 from discreet.arrays import Floats, Integers
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from report import write
 
 SEEDS = 12
 ITEMS, SLOTS, FEATURES = 20, 3, 5
@@ -94,7 +94,7 @@ def main() -> None:
         for most in (5, 20):
             both = [over_seeds(excess, 20_000, most, even, keyed) for keyed in (False, True)]
             found[f"excess, {kind}, T=20000, c={most}"] = both
-    print(json.dumps(found))
+    write(found)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ are ratios of times for the same task; `gaussian_cost_over_numpy` is our time pe
 float normal of NumPy.
 """
 
-import json
 from collections.abc import Callable
 from statistics import median
 from time import perf_counter
@@ -17,6 +16,7 @@ from discreet import warm_up
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.release.randomness import system_words
 from discreet.release.selection import Selection
+from report import write
 
 DIMENSION = 100_000
 CANDIDATES = 100_000
@@ -85,7 +85,7 @@ def main() -> None:
         "nanoseconds": {name: value * 1e9 for name, value in each.items()},
         "selection_milliseconds": {name: value * 1e3 for name, value in selection.items()},
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

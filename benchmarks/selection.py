@@ -30,6 +30,7 @@ from discreet.lab.published import dpcg
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
 from discreet.turn.coins import scattered
+from report import write
 
 SEEDS = range(700, 712)
 KINDS = ("uniform", "partition", "knapsack")
@@ -231,7 +232,7 @@ def main() -> None:
     parser.add_argument("--cluster", action="store_true", help="only the choice on a cluster")
     arguments = parser.parse_args()
     if arguments.cluster:
-        print(json.dumps(cluster()))
+        write({"settings": {"cluster": True}} | cluster(), "selection-cluster")
         return
     missing = [name for name in ("apricot", "submodlib") if find_spec(name) is None]
     if missing:
@@ -252,10 +253,15 @@ def main() -> None:
     for name, settings in PRINTED.items():
         printed = [(settings, None, 10**4, seed) for seed in SEEDS]
         shares[name] = summary(repeat(published_share, printed, label="published", bar=bars_on(console)))
-    report: dict[str, Any] = {"share": shares, "online": online_report(console), **cluster()}
+    report: dict[str, Any] = {
+        "settings": {"points": Path(arguments.points).name if arguments.points else None},
+        "share": shares,
+        "online": online_report(console),
+        **cluster(),
+    }
     if arguments.points:
         report["real_points"] = real_points(arguments.points, bars_on(console))
-    print(json.dumps(report | greedy_speeds()))
+    write(report | greedy_speeds())
 
 
 if __name__ == "__main__":

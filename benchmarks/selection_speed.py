@@ -9,13 +9,14 @@ Each is given its tables in the precision that it is faster with (apricot: 64 bi
 once on little data before. If one of them did not choose greedily, nothing is printed.
 """
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
+
+from report import write
 
 ITEMS = 10_000
 PICKS = 50
@@ -153,7 +154,7 @@ def main() -> None:
         "facility": {name: taken for name, (taken, _) in facilities.items()},
         "coverage": {name: taken for name, (taken, _) in coverage.items()},
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

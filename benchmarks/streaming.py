@@ -4,7 +4,6 @@ Prints one JSON line. SubOpt is the best of a grid in hindsight for every method
 "default" is without any tuning. Speeds are medians of five, with BLAS on one thread.
 """
 
-import json
 from math import inf
 from statistics import mean, median, pstdev
 from time import perf_counter
@@ -22,6 +21,7 @@ from discreet.lab.progress import bars_on
 from discreet.lab.regression import Regression
 from discreet.lab.repeat import repeat
 from discreet.lab.sco_tables import CASES, PACES, best_of_grids, case_name, suboptimality
+from report import write
 
 SEEDS = 10
 COLUMNS = ("leader", "frank_wolfe", "rival", "published", "leader_default", "frank_wolfe_default")
@@ -275,7 +275,7 @@ def main() -> None:
         ),
         "microseconds_a_sample": microseconds,
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Prints one JSON line. Errors are the largest variance of a prefix, in units of t
 vector) is counted. Memory is that of the whole state as it is kept: all arrays, and a header.
 """
 
-import json
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -18,6 +17,7 @@ from discreet.release.gathering import Rows
 from discreet.release.noise import DiscreteGaussian
 from discreet.release.randomness import system_words
 from discreet.release.sums import METHODS, Stream, calibrate
+from report import write
 
 PRIVACY = Privacy(1.0, 1e-6)
 DIMENSION = 1000
@@ -78,7 +78,7 @@ def main() -> None:
         "largest_error": errors,
         "times": times,
     }
-    print(json.dumps(report))
+    write(report)
 
 
 if __name__ == "__main__":

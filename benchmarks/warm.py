@@ -9,7 +9,6 @@ end, and in all, each a mean over seeds (a world each) with its standard deviati
     rewards, …           the same, with the reward of the whole slate in place of the click
 """
 
-import json
 import sys
 from itertools import islice
 from statistics import mean, pstdev
@@ -23,6 +22,7 @@ from discreet.arrays import Integers
 from discreet.lab.display import Log, World, run_display
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import repeat
+from report import write
 
 ITEMS, SLOTS, VISITORS, FIRST = 100, 5, 10**5, 20_000
 PRIVACY = Privacy(1.0, 1e-6)
@@ -77,12 +77,12 @@ def main() -> None:
     names = [name for name in CASES if len(sys.argv) < 2 or name in sys.argv[1:]]
     tasks = [(CASES[name], seed) for name in names for seed in SEEDS]
     found = iter(repeat(kept, tasks, label="logs", bar=bars_on(Console(stderr=True))))
-    report = {}
+    report: dict[str, Any] = {"settings": {"cases": names, "first_seed": SEEDS.start}}
     for name in names:
         shares = list(zip(*islice(found, len(SEEDS)), strict=True))
         parts = zip(("first", "later", "all"), shares, strict=True)
         report[name] = {part: {"mean": mean(s), "standard_deviation": pstdev(s)} for part, s in parts}
-    print(json.dumps(report))
+    write(report, "warm" if len(names) == len(CASES) else "warm-part")
 
 
 if __name__ == "__main__":
