@@ -2,7 +2,8 @@
 
 Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too,
 alternating in processes of their own with one thread each; `old_over_new` is that version's time a round over
-this one's (above 1: this one is faster), null without it.
+this one's (above 1: this one is faster) for the modes that both have, null without it. `frame_versions.py`
+says how each version makes its modes.
 
     python benchmarks/frame.py --against ../before
 """
@@ -12,47 +13,25 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from frame_versions import preamble_of, version_of
+from report import write
 
 REPEATS = 5
 HORIZONS = (10**4, 10**6, 10**9)
 HERE = Path(__file__).resolve().parent.parent
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 """What tells libraries how many threads to use."""
-
-MODES = {
-    "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
-    "Hedge": "Hedge(10, 10**6, P, block=1000)",
-    "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P)",
-    "SetMaximizer full drifting hedge": "SetMaximizer(100, 5, 10**6, P, expert='hedge')",
-    "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
-    "SetMaximizer bandit drifting": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
-    "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
-    "SetMaximizer clicks drifting": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
-    "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
-    "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
-    "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit')",
-    "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-    "StreamingLearner leader": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='leader')",
-    "StreamingLearner frank-wolfe": (
-        "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
-    ),
-    "StreamingLearner corners": (
-        "StreamingLearner(LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
-    ),
-}
-"""How each way of learning is made, in the words of PREAMBLE."""
 GROWING = ("SetMaximizer", "SetMinimizer", "StreamingLearner leader", "RunningSum", "Hedge")
 """Whose releases are timed at long horizons."""
 
-PREAMBLE = """
+PEOPLE = """
 import json, sys, time
 import numpy as np
 from statistics import median
-from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
-from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
-from discreet.domains import LpBall
 P = Privacy(1.0, 1e-6)
 CUT = MinusModular(GraphCut(tuple((i, i + 1) for i in range(19))))
 SQUARED = SquaredLoss()
@@ -128,19 +107,32 @@ print(json.dumps({name: release(name, code) for name, code in json.loads(sys.arg
 """
 
 
-def worker(code: str, modes: dict[str, str], source: Path) -> Any:
-    """Run a piece of code in a process of its own, on one thread, with the package of this checkout."""
+def worker(code: str, names: Iterable[str], source: Path) -> Any:
+    """Run code on the named modes in a process of its own, on one thread, with the package of a checkout."""
+    preamble = preamble_of(version_of(source))
+    modes = {name: preamble.modes[name] for name in names}
     environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source / "src")}
-    command = [sys.executable, "-c", PREAMBLE + code, json.dumps(modes)]
+    command = [sys.executable, "-c", preamble.imports + PEOPLE + code, json.dumps(modes)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"a worker failed in {source}:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def long_releases(modes: dict[str, str], horizon: int) -> dict[str, tuple[float, int]]:
+def round_microseconds(checkouts: list[tuple[Path, list[str]]]) -> list[dict[str, float]]:
+    """Microseconds per round of the named modes in each checkout: the least of runs that alternate."""
+    for source, names in checkouts:
+        worker(ROUNDS, names, source)  # compile
+    runs = [[worker(ROUNDS, names, source) for source, names in checkouts] for _ in range(REPEATS)]
+    return [
+        {name: min(run[place][name] for run in runs) for name in names}
+        for place, (_, names) in enumerate(checkouts)
+    ]
+
+
+def long_releases(names: Iterable[str], horizon: int) -> dict[str, tuple[float, int]]:
     """Seconds of the first release and bytes of the state, at this horizon."""
-    found = worker(RELEASE.replace("HORIZON", str(horizon)), modes, HERE)
+    found = worker(RELEASE.replace("HORIZON", str(horizon)), names, HERE)
     return {name: (seconds, size) for name, (seconds, size) in found.items()}
 
 
@@ -180,50 +172,47 @@ def main() -> None:
     )
     arguments = parser.parse_args()
 
-    worker(ROUNDS, MODES, HERE)  # compile
-    here: dict[str, list[float]] = {name: [] for name in MODES}
-    there: dict[str, list[float]] = {name: [] for name in MODES}
+    version, before = version_of(HERE), None
+    names = list(preamble_of(version).modes)
+    checkouts = [(HERE, names)]
     if arguments.against:
-        worker(ROUNDS, MODES, arguments.against.resolve())
-    for _ in range(REPEATS):
-        for times, source in ((here, HERE), (there, arguments.against and arguments.against.resolve())):
-            if source:
-                for name, microseconds in worker(ROUNDS, MODES, source).items():
-                    times[name].append(microseconds)
-    at_once = [worker(MANY, MODES, HERE) for _ in range(REPEATS)]
-    long_modes = {name: code for name, code in MODES.items() if name.startswith(GROWING)}
-    releases = {horizon: long_releases(long_modes, horizon) for horizon in HORIZONS}
+        there = arguments.against.resolve()
+        before = version_of(there)
+        known = preamble_of(before).modes
+        checkouts.append((there, [name for name in names if name in known]))
+    here, *others = round_microseconds(checkouts)
+    at_once = [worker(MANY, names, HERE) for _ in range(REPEATS)]
+    long_names = [name for name in names if name.startswith(GROWING)]
+    releases = {horizon: long_releases(long_names, horizon) for horizon in HORIZONS}
     for _ in range(2):  # again, in turns: a busy neighbour must not decide
         for horizon in HORIZONS:
-            for name, (seconds, size) in long_releases(long_modes, horizon).items():
+            for name, (seconds, size) in long_releases(long_names, horizon).items():
                 releases[horizon][name] = (min(seconds, releases[horizon][name][0]), size)
     largest, pairs = audit(arguments.pairs)
-    print(
-        json.dumps(
-            {
-                "old_over_new": {name: round(min(there[name]) / min(here[name]), 3) for name in MODES}
-                if arguments.against
-                else None,
-                "microseconds_a_round": {name: round(min(here[name]), 2) for name in MODES},
-                "microseconds_a_round_in_thousands": {
-                    name: round(min(run[name] for run in at_once), 3) for name in MODES
-                },
-                "release_milliseconds": {
-                    str(horizon): {name: round(found[0] * 1e3, 3) for name, found in by.items()}
-                    for horizon, by in releases.items()
-                },
-                "state_bytes": {
-                    str(horizon): {name: found[1] for name, found in by.items()}
-                    for horizon, by in releases.items()
-                },
-                "release_growth_1e9_over_1e6": {
-                    name: round(releases[10**9][name][0] / releases[10**6][name][0], 3) for name in long_modes
-                },
-                "audit_largest_cost_over_charge": largest,
-                "audit_pairs": pairs,
-                "import_seconds": round(import_seconds(), 4),
-            }
-        )
+    ratios = [{name: round(old / here[name], 3) for name, old in other.items()} for other in others]
+    write(
+        {
+            "settings": {"version": version, "against": before, "pairs": arguments.pairs},
+            "old_over_new": ratios[0] if ratios else None,
+            "microseconds_a_round": {name: round(found, 2) for name, found in here.items()},
+            "microseconds_a_round_in_thousands": {
+                name: round(min(run[name] for run in at_once), 3) for name in names
+            },
+            "release_milliseconds": {
+                str(horizon): {name: round(found[0] * 1e3, 3) for name, found in by.items()}
+                for horizon, by in releases.items()
+            },
+            "state_bytes": {
+                str(horizon): {name: found[1] for name, found in by.items()}
+                for horizon, by in releases.items()
+            },
+            "release_growth_1e9_over_1e6": {
+                name: round(releases[10**9][name][0] / releases[10**6][name][0], 3) for name in long_names
+            },
+            "audit_largest_cost_over_charge": largest,
+            "audit_pairs": pairs,
+            "import_seconds": round(import_seconds(), 4),
+        }
     )
 
 

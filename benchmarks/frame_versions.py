@@ -1,0 +1,109 @@
+"""How each version of the package that benchmarks/frame.py can measure is imported, and makes its modes.
+
+Names in constructors change from version to version; the names of modes here do not, so that times can be
+compared.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["VERSIONS", "Preamble", "preamble_of", "version_of"]
+
+
+@dataclass(frozen=True)
+class Preamble:
+    """Import statements of one version, and the constructor call of each mode."""
+
+    imports: str
+    modes: dict[str, str]
+
+
+IMPORTS = """
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
+from discreet.domains import LpBall
+"""
+
+VERSIONS = {
+    "0.3": Preamble(
+        IMPORTS,
+        {
+            "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
+            "Hedge": "Hedge(10, 10**6, P, block=1000)",
+            "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P, stream='any')",
+            "SetMaximizer full drifting hedge": "SetMaximizer(100, 5, 10**6, P, expert='hedge')",
+            "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
+            "SetMaximizer bandit drifting": (
+                "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='any')"
+            ),
+            "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
+            "SetMaximizer clicks drifting": (
+                "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='any')"
+            ),
+            "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
+            "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
+            "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='any')",
+            "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
+            "StreamingLearner leader": (
+                "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='leader')"
+            ),
+            "StreamingLearner frank-wolfe": (
+                "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
+            ),
+            "StreamingLearner corners": (
+                "StreamingLearner(LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
+            ),
+        },
+    ),
+    "0.4": Preamble(
+        IMPORTS + "from discreet.learners.forced import forced\n",
+        {
+            "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
+            "Hedge": "Hedge(10, 10**6, P, block=1000)",
+            "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P)",
+            "SetMaximizer full drifting hedge": "forced(SetMaximizer, 'hedge', 100, 5, 10**6, P)",
+            "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
+            "SetMaximizer bandit drifting": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
+            "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
+            "SetMaximizer clicks drifting": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
+            "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
+            "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
+            "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit')",
+            "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
+            "StreamingLearner leader": (
+                "forced(StreamingLearner, 'leader', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
+            ),
+            "StreamingLearner frank-wolfe": (
+                "forced(StreamingLearner, 'frank-wolfe', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
+            ),
+            "StreamingLearner corners": (
+                "forced(StreamingLearner, 'corners', LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS)"
+            ),
+        },
+    ),
+}
+"""Preambles, keyed by the first version that each is for. A mode has the same name in all of them. Horizons
+are written 10**6, which frame.py replaces by others."""
+
+
+def version_of(source: Path) -> str:
+    """Return the version of a checkout, as its package states it."""
+    package = source / "src" / "discreet" / "__init__.py"
+    text = package.read_text(encoding="utf-8") if package.is_file() else ""
+    stated = re.search(r'^__version__ = "(\d[^"]*)"', text, re.MULTILINE)
+    if stated is None:
+        raise SystemExit(f"{source} is no checkout of discreet: no __version__ in src/discreet/__init__.py")
+    return stated.group(1)
+
+
+def preamble_of(version: str) -> Preamble:
+    """Return the preamble for a version: the newest that is not newer than it."""
+    fitting = [known for known in VERSIONS if _numbers(known) <= _numbers(version)]
+    if not fitting:
+        raise SystemExit(f"version {version} cannot be measured: known are {', '.join(VERSIONS)} and later")
+    return VERSIONS[max(fitting, key=_numbers)]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
