@@ -71,7 +71,7 @@ def _values(function: str, rows: Floats, point: Floats) -> Floats:
     """What a point, or one point per row, is worth to each visitor."""
     if function == "multilinear":
         return np.asarray(1 - np.prod(1 - rows * point, axis=-1), dtype=np.float64)
-    return np.log1p((rows * point).sum(axis=-1))
+    return np.asarray(np.log1p((rows * point).sum(axis=-1)), dtype=np.float64)
 
 
 def _worth(function: str, world: World, point: Floats) -> float:
