@@ -22,7 +22,7 @@ from discreet.learners.set_minimizer import SetMinimizer
 
 __all__ = ["LEAST_GAIN", "Bundles", "Hindsight", "costs", "spent"]
 
-LEAST_GAIN = 0.01
+LEAST_GAIN = 0.03
 """Per visitor, in units of the bound on costs."""
 WAYS = {
     "full": (Way("bound", settings={"regulariser": "bound"}),),
