@@ -59,6 +59,9 @@ def compared(
 ) -> dict[str, float]:
     """The value of "auto" and of every way that accepts the setting and is not what "auto" takes.
 
+    A mode that "auto" takes is left out: named, it has the same noise but other public coins (their key is
+    the hash of the settings), so a second run would compare luck.
+
     `value` runs a learner; None says that this world has nothing to gain, and then nothing is compared.
     """
     auto = make(AUTO)
