@@ -1,0 +1,486 @@
+"""Is what a constructor takes by default ever clearly behind another way of ours?
+
+A cell is a learner, a public setting (feedback, the stream's word, ε, δ, horizon, size) and a kind of data
+stream (discreet/lab/ways/mixing.py). In every cell, "auto" and every other mode that accepts the setting meet
+the same worlds with the same seeds; differences are paired by world. Worlds come in batches of four until the
+error of the difference is at most 0.01 and "auto" is not behind by more than matters, or there are 24.
+Nothing was tuned on worlds from 9000 on.
+
+Writes one JSON object:
+
+    auto_behind_best      per cell: mean of "auto", the best other way, how far "auto" is behind it, errors
+    beaten                cells where "auto" is behind by more than 0.02 (shares), max(0.005, a tenth)
+                          (SubOpt, regret) or a tenth (noise), and by more than 4 errors
+    unsettled             cells where it was behind by 2 to 4 errors: 24 fresh worlds then count alone,
+                          against the way that was best before
+    worse_than_nothing    cells where "auto" is certainly worse than not to learn
+    dropped               cells with fewer than four worlds in which there is something to gain over not to
+                          learn: 0.03 per visitor (costs), 0.01 per round (actions), 5 % of the loss of zeros
+    pure_1e4, l1_pure_d50, small_eps_1e4
+                          single figures
+    pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
+    streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
+
+Clicks, rewards and single costs run at δ = 1e-6 only: their default does not use δ, and the others
+lose without it.
+
+Results are kept under the version and the task, not under the code: use --fresh, or delete the file of
+--keep, whenever a learner changed.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from rich.console import Console
+
+from discreet import warm_up
+from discreet.lab.progress import Bar, bars_on
+from discreet.lab.repeat import Kept, repeat
+from discreet.lab.ways import MEASURES, Verdict, compare, verdict
+from discreet.lab.ways.mixing import DATA
+from discreet.lab.ways.verdicts import mean_and_error
+
+RESULTS = Path(__file__).parent / "results"
+FIRST_SEED = 9000
+FRESH = 1000
+"""How far the worlds of a second run are from those of the first."""
+ENOUGH = 0.01
+"""An error of the difference up to this needs no more worlds."""
+EPSILONS = (0.1, 0.3, 1.0, 5.0)
+LARGER_EPSILONS = (0.3, 1.0, 5.0)
+DELTAS = (0.0, 1e-6)
+DELTA = 1e-6
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+QUICK_HORIZON, QUICK_CELLS = 10**4, 8
+
+Setting = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A group of discreet.lab.ways and a setting."""
+
+    group: str
+    setting: Setting
+
+    @property
+    def name(self) -> str:
+        """The group, then the setting."""
+        return f"{self.group}/" + " ".join(f"{key}={_short(value)}" for key, value in self.setting.items())
+
+    @property
+    def cost(self) -> int:
+        """About how long one world takes, in no unit."""
+        setting = self.setting
+        rounds = setting.get("horizon") or setting.get("people") or setting.get("releases")
+        sizes = [setting.get(name, 1) for name in ("items", "dimension", "features", "actions")]
+        return int(rounds * max(10, *sizes))
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How many worlds are run."""
+
+    batch: int = 4
+    most: int = 24
+    again: int = 24
+    shown: int = 12
+    share: float = 1.0
+    """Of the worlds of single figures."""
+
+
+QUICK = Scale(most=4, again=8, shown=4, share=0.2)
+
+
+# --- the grid
+
+
+def _grid(**choices: Iterable[Any]) -> Iterator[Setting]:
+    """All combinations."""
+    for values in product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
+
+
+def _spread(settings: Iterable[Setting], count: int) -> list[Setting]:
+    """A fixed random choice of settings."""
+    return Random(0).sample(list(settings), count)
+
+
+def _sized(settings: Iterable[Setting], sizes: Sequence[tuple[int, int]]) -> Iterator[Setting]:
+    """Each setting with each number of items and slots."""
+    for setting, (items, slots) in product(settings, sizes):
+        yield setting | {"items": items, "slots": slots}
+
+
+def _worded(**choices: Iterable[Any]) -> Iterator[Setting]:
+    """Word "drifting" on every kind of stream, word "iid" on people that are alike."""
+    yield from _grid(word=("drifting",), data=DATA, **choices)
+    yield from _grid(word=("iid",), data=("iid",), **choices)
+
+
+def set_maximizer() -> Iterator[Setting]:
+    """Whole preferences; then clicks and rewards."""
+    budgets: dict[str, Any] = {"epsilon": EPSILONS, "delta": DELTAS}
+    whole = _worded(feedback=("full",), horizon=(10**3, 10**4, 10**5), **budgets)
+    yield from _sized(whole, ((10, 2), (100, 5)))
+    budgets = {"epsilon": LARGER_EPSILONS, "delta": (DELTA,)}
+    partial = _worded(feedback=("clicks", "bandit"), horizon=(10**4, 10**5), **budgets)
+    yield from _sized(partial, ((20, 3), (100, 5)))
+
+
+def set_minimizer() -> Iterator[Setting]:
+    """Whole cost functions, for which there is no word "iid"; then single costs."""
+    horizons = (10**3, 10**4, 10**5)
+    whole: Setting = {"feedback": ("full",), "word": ("drifting",), "items": (10, 30), "data": DATA}
+    yield from _grid(**whole, horizon=horizons, epsilon=EPSILONS, delta=DELTAS)
+    single: Setting = {"feedback": ("bandit",), "items": (10, 20), "horizon": (10**4, 10**5)}
+    yield from _worded(**single, epsilon=LARGER_EPSILONS, delta=(DELTA,))
+
+
+def streaming() -> Iterator[Setting]:
+    """Last coefficients, over balls and simplices."""
+    kinds = ("drawn", "plain", "short", "correlated", "noisy")
+    horizons = (10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5)
+    shared: Setting = {"horizon": horizons, "epsilon": EPSILONS, "delta": DELTAS}
+    yield from _spread(_grid(kind=kinds, p=("2",), dimension=(4, 10, 40, 100), **shared), 70)
+    yield from _spread(_grid(kind=kinds, p=("1",), dimension=(10, 50, 200), **shared), 32)
+    yield from _spread(_grid(kind=("drawn",), p=("simplex",), dimension=(10, 50, 200), **shared), 24)
+    yield from _spread(_grid(kind=kinds, p=("inf",), dimension=(10, 100), **shared), 24)
+
+
+def streaming_passing() -> Iterator[Setting]:
+    """Coefficients as they go, on streams that change."""
+    data = ("drift", "exchange", "alternate")
+    shared: Setting = {"epsilon": LARGER_EPSILONS, "delta": DELTAS, "data": data}
+    wide = _grid(
+        kind=("plain", "noisy"), p=("2",), dimension=(4, 10, 40), horizon=(10**4, 3 * 10**4), **shared
+    )
+    yield from _spread(wide, 36)
+    yield from _spread(_grid(kind=("plain",), p=("1",), dimension=(50,), horizon=(10**4,), **shared), 8)
+
+
+def streaming_classes() -> Iterator[Setting]:
+    """Last coefficients in logistic loss."""
+    sizes: Setting = {"dimension": (10, 40), "horizon": (3 * 10**3, 10**4, 3 * 10**4)}
+    yield from _spread(_grid(kind=("plain", "short"), **sizes, epsilon=LARGER_EPSILONS, delta=DELTAS), 16)
+
+
+def fit() -> Iterator[Setting]:
+    """The estimators' `fit`."""
+    sizes: Setting = {"dimension": (4, 10, 40, 100), "horizon": (10**3, 10**4, 3 * 10**4)}
+    shared: Setting = {"kind": ("uniform", "correlated"), "epsilon": LARGER_EPSILONS}
+    yield from _spread(_grid(p=(1.0, 2.0), **sizes, **shared, delta=(DELTA,)), 40)
+    yield from _spread(_grid(p=(1.0, 2.0), **sizes, **shared, delta=(0.0,)), 10)
+
+
+def continuous_set() -> Iterator[Setting]:
+    """Sets under quotas."""
+    settings = _worded(horizon=(10**3, 10**4), epsilon=EPSILONS, delta=DELTAS)
+    yield from _sized(settings, ((10, 2), (100, 5)))
+
+
+def continuous_point() -> Iterator[Setting]:
+    """Points under quotas."""
+    shared: Setting = {"epsilon": LARGER_EPSILONS, "delta": DELTAS, "data": ("iid", "exchange")}
+    settings = _grid(function=("multilinear", "concave"), horizon=(10**3, 10**4), **shared)
+    yield from _sized(settings, ((10, 2), (100, 5)))
+
+
+def contextual() -> Iterator[Setting]:
+    """Arms by context."""
+    sizes: Setting = {"features": (10, 30, 64), "horizon": (10**4, 10**5)}
+    yield from _grid(kind=("sparse", "dense"), **sizes, epsilon=LARGER_EPSILONS, delta=(DELTA,))
+
+
+def hedge() -> Iterator[Setting]:
+    """Actions."""
+    sizes: Setting = {"actions": (4, 20), "horizon": (10**3, 10**4)}
+    yield from _grid(**sizes, epsilon=EPSILONS, delta=DELTAS, data=DATA)
+
+
+def selector() -> Iterator[Setting]:
+    """One choice from many people."""
+    yield from _grid(world=("city", "films"), people=(10**3, 10**4), epsilon=EPSILONS, delta=DELTAS)
+
+
+def running_sum() -> Iterator[Setting]:
+    """Noise of running sums."""
+    yield from _grid(dimension=(1, 10), releases=(8, 64, 1000), epsilon=EPSILONS, delta=DELTAS)
+
+
+GRID = (
+    set_maximizer,
+    set_minimizer,
+    streaming,
+    streaming_passing,
+    streaming_classes,
+    fit,
+    continuous_set,
+    continuous_point,
+    contextual,
+    hedge,
+    selector,
+    running_sum,
+)
+
+
+def cells(*, quick: bool = False, only: Sequence[str] = ()) -> list[Cell]:
+    """All cells of the groups that are asked for, those of short runs first."""
+    found: list[Cell] = []
+    for settings in GRID:
+        if not _is_wanted(settings.__name__, only):
+            continue
+        group = [Cell(settings.__name__, setting) for setting in settings()]
+        if quick:
+            short = [cell for cell in group if cell.setting.get("horizon", 0) <= QUICK_HORIZON]
+            group = Random(0).sample(short, min(QUICK_CELLS, len(short)))
+        found += group
+    return sorted(found, key=lambda cell: cell.cost)
+
+
+def _is_wanted(group: str, only: Sequence[str]) -> bool:
+    """Whether a group, or the learner that its name begins with, is asked for."""
+    return not only or any(group == learner or group.startswith(f"{learner}_") for learner in only)
+
+
+# --- single figures
+
+FULL: Setting = {"feedback": "full", "word": "drifting", "data": "iid", "items": 100, "slots": 5}
+QUOTAS: Setting = {"word": "drifting", "data": "iid", "items": 100, "slots": 5, "horizon": 10**4}
+BUNDLES: Setting = {"feedback": "full", "word": "drifting", "data": "iid", "items": 30}
+BALL: Setting = {"kind": "drawn", "p": "2"}
+FIGURES: dict[str, tuple[Cell, int]] = {
+    "pure_1e4": (Cell("set_maximizer", FULL | {"horizon": 10**4, "epsilon": 1.0, "delta": 0.0}), 24),
+    "l1_pure_d50": (
+        Cell(
+            "streaming",
+            BALL | {"p": "1", "dimension": 50, "horizon": 20_000, "epsilon": 1.0, "delta": 0.0},
+        ),
+        12,
+    ),
+    "small_eps_1e4": (
+        Cell("streaming", BALL | {"dimension": 10, "horizon": 10**4, "epsilon": 0.3, "delta": DELTA}),
+        12,
+    ),
+}
+"""Cells, and over how many worlds."""
+PURE_OR_NOT: dict[str, Cell] = {
+    "streaming_d10": Cell("streaming", BALL | {"dimension": 10, "horizon": 3000, "epsilon": 1.0}),
+    "streaming_d4": Cell("streaming", BALL | {"dimension": 4, "horizon": 3000, "epsilon": 1.0}),
+    "set_minimizer": Cell("set_minimizer", BUNDLES | {"horizon": 1000, "epsilon": 5.0}),
+    "set_maximizer": Cell("set_maximizer", FULL | {"horizon": 10**4, "epsilon": 1.0}),
+    "continuous_maximizer": Cell("continuous_set", QUOTAS | {"epsilon": 1.0}),
+}
+PURE_WORLDS = 48
+RATIO = 0.001
+"""Is added to both losses of a ratio."""
+WORDS = ("drifting", "iid")
+STREAMS: dict[str, tuple[str, tuple[str, ...], Setting]] = {
+    "set_maximizer_full": ("set_maximizer", WORDS, FULL | {"horizon": 10**5}),
+    "set_maximizer_clicks": ("set_maximizer", WORDS, FULL | {"feedback": "clicks", "horizon": 10**5}),
+    "set_maximizer_bandit": ("set_maximizer", WORDS, FULL | {"feedback": "bandit", "horizon": 10**5}),
+    "set_minimizer_full": ("set_minimizer", WORDS[:1], BUNDLES | {"horizon": 10**5}),
+    "set_minimizer_bandit": (
+        "set_minimizer",
+        WORDS,
+        BUNDLES | {"feedback": "bandit", "items": 20, "horizon": 10**5},
+    ),
+    "continuous_maximizer": ("continuous_set", WORDS, QUOTAS),
+    "streaming": (
+        "streaming_passing",
+        (),
+        {"kind": "plain", "p": "2", "dimension": 10, "horizon": 10**4},
+    ),
+    "hedge": ("hedge", (), {"actions": 20, "horizon": 10**4}),
+}
+"""Groups, the words that they take, and a setting without word and data stream."""
+
+
+# --- running
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where and how tasks run."""
+
+    scale: Scale
+    first_seed: int
+    workers: int
+    kept: Kept | None
+    bar: Bar
+
+    def run(self, label: str, tasks: list[tuple[Any, ...]]) -> list[dict[str, float]]:
+        """The values of ways, one mapping per task."""
+        return repeat(compare, tasks, label=label, bar=self.bar, workers=self.workers, kept=self.kept)
+
+    def measured(self, grid: Sequence[Cell]) -> dict[str, Verdict | None]:
+        """The verdict on each cell, by name."""
+        worlds: dict[str, list[dict[str, float]]] = {cell.name: [] for cell in grid}
+        waiting = list(grid)
+        for first in range(0, self.scale.most, self.scale.batch):
+            seeds = range(self.first_seed + first, self.first_seed + first + self.scale.batch)
+            pairs = [(cell, seed) for cell in waiting for seed in _seeds_of(cell, seeds)]
+            tasks: list[tuple[Any, ...]] = [(cell.group, cell.setting, seed) for cell, seed in pairs]
+            for (cell, _), values in zip(pairs, self.run(f"worlds from {seeds.start}", tasks), strict=True):
+                worlds[cell.name].append(values)
+            waiting = [cell for cell in waiting if _is_open(verdict(worlds[cell.name], _measure(cell)))]
+        return {cell.name: verdict(worlds[cell.name], _measure(cell)) for cell in grid}
+
+    def measured_again(self, grid: Sequence[Cell], before: dict[str, Verdict]) -> dict[str, Verdict | None]:
+        """The verdict on fresh worlds, against the way that was best before."""
+        first = self.first_seed + FRESH
+        seeds = range(first, first + self.scale.again)
+        tasks: list[tuple[Any, ...]] = [(cell.group, cell.setting, seed) for cell in grid for seed in seeds]
+        values = iter(self.run("fresh worlds", tasks))
+        found = {}
+        for cell in grid:
+            worlds = [next(values) for _ in seeds]
+            found[cell.name] = verdict(worlds, _measure(cell), best=before[cell.name].best)
+        return found
+
+    def alone(self, label: str, pairs: Sequence[tuple[Cell, int]]) -> list[list[float]]:
+        """The values of "auto" in cells, each over a number of worlds."""
+        counts = [max(4, round(count * self.scale.share)) for _, count in pairs]
+        tasks: list[tuple[Any, ...]] = [
+            (cell.group, cell.setting, self.first_seed + number, True)
+            for (cell, _), count in zip(pairs, counts, strict=True)
+            for number in range(count)
+        ]
+        values = iter(self.run(label, tasks))
+        return [
+            [world.get("auto", inf) for world in (next(values) for _ in range(count))] for count in counts
+        ]
+
+
+def _measure(cell: Cell) -> Any:
+    return MEASURES[cell.group]
+
+
+def _seeds_of(cell: Cell, seeds: range) -> range:
+    """The worlds of a batch; noise that is computed needs one."""
+    return seeds[:1] if _measure(cell) == "noise" else seeds
+
+
+def _is_open(found: Verdict | None) -> bool:
+    """Whether a cell needs more worlds: an error is itself uncertain where it says that "auto" is behind."""
+    return found is None or found.error > ENOUGH or (found.matters and found.measure != "noise")
+
+
+def _summary(values: Sequence[float]) -> dict[str, float] | None:
+    """Mean, error and number of the worlds that have something to gain."""
+    known = [value for value in values if value < inf]
+    if len(known) < 2:
+        return None
+    mean, error = mean_and_error(known)
+    return {"mean": mean, "error": error, "seeds": len(known)}
+
+
+def figures(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
+    """Single figures; None for a learner that was not asked for."""
+    wanted = {name: pair for name, pair in FIGURES.items() if _is_wanted(pair[0].group, only)}
+    values = bench.alone("figures", list(wanted.values()))
+    found = {name: _summary(each) for name, each in zip(wanted, values, strict=True)}
+    return {name: found.get(name) for name in FIGURES}
+
+
+def pure_or_not(bench: Bench, only: Sequence[str]) -> dict[str, dict[str, float]]:
+    """What δ = 1e-6 loses and what δ = 0 loses, with the error of the paired difference."""
+    wanted = {name: cell for name, cell in PURE_OR_NOT.items() if _is_wanted(cell.group, only)}
+    both = [
+        (Cell(cell.group, cell.setting | {"delta": delta}), PURE_WORLDS)
+        for cell in wanted.values()
+        for delta in (DELTA, 0.0)
+    ]
+    values = iter(bench.alone("pure or not", both))
+    found = {}
+    for name, cell in wanted.items():
+        pairs = [pair for pair in zip(next(values), next(values), strict=True) if max(pair) < inf]
+        if _measure(cell) == "share":
+            pairs = [(1 - allowed, 1 - pure) for allowed, pure in pairs]
+        delta, pure = (mean_and_error(each)[0] for each in zip(*pairs, strict=True))
+        error = mean_and_error([allowed - strict for allowed, strict in pairs])[1]
+        ratio = (delta + RATIO) / (min(delta, pure) + RATIO)
+        found[name] = {"delta": delta, "pure": pure, "ratio": ratio, "error": error, "seeds": len(pairs)}
+    return found
+
+
+def streams(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
+    """The value of "auto" by learner, word and kind of stream."""
+    wanted: dict[str, Cell] = {}
+    for name, (group, words, setting) in STREAMS.items():
+        if not _is_wanted(group, only):
+            continue
+        for word, data in product(words or ("none",), DATA):
+            worded = {"word": word} if words else {}
+            budget = {"epsilon": 1.0, "delta": DELTA}
+            wanted[f"{name}/{word}/{data}"] = Cell(group, setting | worded | budget | {"data": data})
+    values = bench.alone("streams", [(cell, round(bench.scale.shown)) for cell in wanted.values()])
+    return {name: _summary(each) for name, each in zip(wanted, values, strict=True)}
+
+
+def report(bench: Bench, grid: Sequence[Cell], only: Sequence[str]) -> dict[str, Any]:
+    """Everything that is written."""
+    single = figures(bench, only) | {
+        "pure_or_not": pure_or_not(bench, only),
+        "streams": streams(bench, only),
+    }
+    measured = bench.measured(grid)
+    verdicts = {name: found for name, found in measured.items() if found is not None}
+    unsettled = [name for name, found in verdicts.items() if found.is_unsettled]
+    again = bench.measured_again([cell for cell in grid if cell.name in unsettled], verdicts)
+    verdicts |= {name: found for name, found in again.items() if found is not None}
+    return {
+        "auto_behind_best": {name: found.plain() for name, found in verdicts.items()},
+        "beaten": [name for name, found in verdicts.items() if found.is_beaten],
+        "unsettled": unsettled,
+        "worse_than_nothing": [name for name, found in verdicts.items() if found.is_worse_than_nothing],
+        "dropped": [name for name, found in measured.items() if found is None],
+        **single,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, write the JSON, and print how many cells are beaten."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a small part of the grid: about five minutes")
+    parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="may be repeated")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--keep", type=Path, default=RESULTS / ".ways.jsonl", help="results of tasks")
+    parser.add_argument("--fresh", action="store_true", help="delete the kept results of tasks first")
+    parser.add_argument("--out", type=Path, default=RESULTS / "ways.json")
+    options = parser.parse_args(arguments)
+    names = [settings.__name__ for settings in GRID]
+    for learner in options.only:
+        if not any(_is_wanted(name, [learner]) for name in names):
+            parser.error(f"--only must name one of {', '.join(names)}, got {learner}")
+    if options.fresh:
+        options.keep.unlink(missing_ok=True)
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # each worker has one core
+    warm_up()
+    console = Console(stderr=True)
+    scale = QUICK if options.quick else Scale()
+    bench = Bench(scale, options.first_seed, options.workers, Kept(options.keep), bars_on(console))
+    found = report(bench, cells(quick=options.quick, only=options.only), options.only)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    counts = {name: len(found[name]) for name in ("auto_behind_best", "beaten", "unsettled", "dropped")}
+    print(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What is chosen once, and running sums: SetSelector's share by method, RunningSum's noise by method."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrivals import ClickModel, Nearby
+from discreet.budget.privacy import Privacy
+from discreet.domains import UniformMatroid
+from discreet.errors import ConfigError
+from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.learners.running_sum import RunningSum
+from discreet.learners.set_selector import SetSelector
+
+__all__ = ["selections", "sums"]
+
+CHOSEN = ("histogram", "sampled", "telescoped", "greedy")
+SUMMED = ("toeplitz", "honaker", "tree", "fresh")
+RANK = 10
+"""How many sites or titles are chosen."""
+
+
+def selections(
+    *, world: str, epsilon: float, delta: float, people: int, seed: int, alone: bool = False
+) -> dict[str, float]:
+    """Shares of `SetSelector` by method: the value of the chosen set over that of greedy without noise."""
+    function: Nearby | ClickModel
+    if world == "city":
+        city = City.drawn(people, seed=seed)
+        records, worths, function = city.homes, city.worths, city.nearby
+    else:
+        log = FilmLog.drawn(people, seed=seed)
+        records, worths, function = log.liked, log.liked, log.function
+    domain = UniformMatroid(worths.shape[1], RANK)
+    best = value_to(worths, greedy_without_noise(worths, domain))
+    found: dict[str, float] = {}
+    taken = ""
+    for method in ("auto",) if alone else ("auto", *CHOSEN):
+        if method == taken:
+            continue
+        settings: dict[str, Any] = {"function": function, "method": method, "seed": seed}
+        try:
+            chosen = SetSelector(domain, Privacy(epsilon, delta), **settings).fit(records)
+        except ConfigError:
+            continue
+        taken = taken or chosen.method
+        found[method] = value_to(worths, chosen.items) / best
+    return found
+
+
+def sums(
+    *, dimension: int, releases: int, epsilon: float, delta: float, seed: int, alone: bool = False
+) -> dict[str, float]:
+    """The root mean square of the standard deviation over all releases of `RunningSum`, by method: exact."""
+    found: dict[str, float] = {}
+    for method in ("auto",) if alone else ("auto", *SUMMED):
+        try:
+            learner = RunningSum(dimension, releases, Privacy(epsilon, delta), bound=1.0, method=method)
+            found[method] = _root_mean_square(learner, releases)
+        except ConfigError:
+            continue
+    return found
+
+
+def _root_mean_square(learner: RunningSum, releases: int) -> float:
+    """The root of the mean variance of a total, over all releases."""
+    problem = RunningSum.problem_for(learner.settings)
+    total = {"total": np.zeros(learner.settings.dimension)}
+    variances = []
+    for release in range(1, releases + 1):
+        deviations = problem.scores(total, release, None).standard_deviations
+        assert deviations is not None
+        variances.append(float(deviations[0]) ** 2)
+    return sqrt(float(np.mean(variances)))
