@@ -33,6 +33,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/returning.py
+	$(BIN)/python benchmarks/ways.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -29,7 +29,6 @@ Results are kept under the version and the task, not under the code: use --fresh
 """
 
 import argparse
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -47,8 +46,9 @@ from discreet.lab.repeat import Kept, repeat
 from discreet.lab.ways import MEASURES, Verdict, compare, verdict
 from discreet.lab.ways.mixing import DATA
 from discreet.lab.ways.verdicts import mean_and_error
+from report import write
 
-RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).parent / ".ways.jsonl"
 FIRST_SEED = 9000
 FRESH = 1000
 """How far the worlds of a second run are from those of the first."""
@@ -460,9 +460,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="may be repeated")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
-    parser.add_argument("--keep", type=Path, default=RESULTS / ".ways.jsonl", help="results of tasks")
+    parser.add_argument("--keep", type=Path, default=KEPT, help="results of tasks")
     parser.add_argument("--fresh", action="store_true", help="delete the kept results of tasks first")
-    parser.add_argument("--out", type=Path, default=RESULTS / "ways.json")
     options = parser.parse_args(arguments)
     names = [settings.__name__ for settings in GRID]
     for learner in options.only:
@@ -476,10 +475,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scale = QUICK if options.quick else Scale()
     bench = Bench(scale, options.first_seed, options.workers, Kept(options.keep), bars_on(console))
     found = report(bench, cells(quick=options.quick, only=options.only), options.only)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    settings = {"first_seed": options.first_seed, "quick": options.quick, "only": options.only}
+    write({"settings": settings} | found, "ways-part" if options.quick or options.only else "ways")
     counts = {name: len(found[name]) for name in ("auto_behind_best", "beaten", "unsettled", "dropped")}
-    print(json.dumps(counts))
+    console.print(counts)
 
 
 if __name__ == "__main__":

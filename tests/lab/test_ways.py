@@ -25,9 +25,10 @@ BOTH = Privacy(1.0, 1e-6)
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script benchmarks/ways.py as a module."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     place = importlib.util.spec_from_file_location("benchmark_ways", ROOT / "benchmarks" / "ways.py")
     assert place is not None
     assert place.loader is not None
@@ -113,14 +114,14 @@ def test_the_best_fixed_coefficients_are_the_least_squares_inside_a_ball() -> No
 
 
 def test_a_mode_that_the_constructor_takes_gives_its_number_and_is_not_run_twice() -> None:
-    judged = drawn("plain", 1000, 4, "2", 9)
+    judged = drawn("plain", 500, 4, "2", 9)
     found = []
     for way in (AUTO, Way("leader", "leader")):
-        learner = judged.learner(way, 1000, BOTH, 5)
+        learner = judged.learner(way, 500, BOTH, 5)
         learner.observe_stream(judged.features, judged.targets)
         found.append(judged.suboptimality(learner.coefficients))
     assert found[0] == found[1]
-    setting = {"kind": "plain", "p": "2", "dimension": 4, "horizon": 1000, "epsilon": 1.0, "delta": 1e-6}
+    setting = {"kind": "plain", "p": "2", "dimension": 4, "horizon": 500, "epsilon": 1.0, "delta": 1e-6}
     values = compare("streaming", setting, 9)
     assert "leader" not in values
     assert {"auto", "whitened", "frank-wolfe"} == set(values)
@@ -204,11 +205,13 @@ def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
 ) -> None:
     for name in benchmark.THREADS:
         monkeypatch.setenv(name, "1")  # is put back after the test
-    kept, out = tmp_path / "kept.jsonl", tmp_path / "ways.json"
-    options = ["--quick", "--only", "hedge", "--workers", "1", "--keep", str(kept), "--out", str(out)]
+    kept, out = tmp_path / "kept.jsonl", tmp_path / "ways-part.json"
+    monkeypatch.setattr(sys.modules["report"], "RESULTS", tmp_path)
+    options = ["--quick", "--only", "hedge", "--workers", "1", "--keep", str(kept)]
     benchmark.main(options)
     found = json.loads(out.read_text())
     assert found.keys() == {
+        "settings",
         "auto_behind_best",
         "beaten",
         "unsettled",

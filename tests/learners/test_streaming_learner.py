@@ -184,11 +184,11 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy, allocati
 def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not() -> None:
     """Targets of 1 and −1 at the same features: gradients as far apart as any two. α = 10⁻⁶."""
     privacy = Privacy(20.0, 1e-3)
-    claim = mode_of(made(horizon=400, privacy=privacy, block=2)).plan.next(0, {}).charge
+    claim = mode_of(made(horizon=400, privacy=privacy, block=2, method="leader")).plan.next(0, {}).charge
     assert claim.measure == "zcdp"
 
     def outputs(target: float, seed: int, weak: bool) -> np.ndarray:
-        mode = mode_of(made(horizon=400, privacy=privacy, block=2))
+        mode = mode_of(made(horizon=400, privacy=privacy, block=2, method="leader"))
         public, kept = mode.start()
         block = {"gradient": fed(mode, ([1.0, 0.0, 0.0], target))}
         sums = mode.gradient.sum

@@ -164,7 +164,7 @@ class Secretive:
 
 def regression() -> StreamingLearner:
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    return StreamingLearner(LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, **bounds)
+    return StreamingLearner(LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, method="leader", **bounds)
 
 
 def test_somebody_who_cannot_be_looked_at_takes_nobody_along() -> None:

@@ -10,6 +10,7 @@ from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
+from discreet.decide.domains import Simplex
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streams import ALIKE
@@ -52,6 +53,19 @@ class GradientMode(Problem):
         long as most gradients are.
         """
         return sqrt(variance + samples * clip**2 / self.settings.width) / max(bent, 1e-300)
+
+    def covering(self, errors: Floats, unshrunk: Floats, published: Floats) -> Floats:
+        """Standard errors of shrunk coefficients, whose intervals hold those of the unshrunk ones."""
+        return errors + np.abs(published - unshrunk) / 1.96
+
+    def learned(self, coefficients: Floats) -> Floats:
+        """What coefficients learned from features: how far they are from the start, but for intercepts."""
+        settings = self.settings
+        moved = coefficients - settings.domain.start()
+        if isinstance(settings.domain, Simplex):  # its coefficients only move together
+            return moved
+        moved.reshape(settings.shape)[..., settings.features :] = 0.0
+        return moved
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
         return np.asarray(repeated(public["coefficients"], len(rounds)))

@@ -14,9 +14,8 @@ from discreet.arrays import Floats, Integers
 
 __all__ = ["Sizes"]
 
-SURE = 5.0
-"""So many standard deviations of the noise must be exceeded: else noise alone would say now and then that
-sizes are as large as the bound."""
+SURE = 3.0
+"""Sizes count from the bin on up to which this number of standard deviations of the noise is exceeded."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,25 @@ class Sizes:
 
     def quantile(self, counts: Floats, *, top: float, level: float, people: float, noise: float) -> float:
         """A bound that all but about 1 − level of the sizes keep, from counts with so much noise each."""
-        above = np.cumsum(counts)
-        margins = SURE * noise * np.sqrt(np.arange(1, self.bins + 1))
-        found = np.flatnonzero(above > np.maximum((1 - level) * people, margins))
-        steps = int(found[0]) if len(found) else 0
+        steps = self._first(counts, (1 - level) * people, noise) or 0
         return float(top * self.ratio**-steps)
+
+    def mean(self, counts: Floats, *, top: float, noise: float, power: float = 1.0) -> float | None:
+        """The mean of this power of the sizes, from counts with so much noise each; None if noise hides it.
+
+        >>> counts = np.bincount(np.repeat([2, 3], [500, 500]), minlength=8)
+        >>> round(Sizes(bins=8).mean(counts, top=1.0, noise=0.1), 3)
+        0.133
+        """
+        first = self._first(counts, 0.0, noise)
+        if first is None:
+            return None
+        places = np.arange(first, self.bins)
+        seen = np.maximum(counts[first:], 0.0)
+        return float((seen * (top * self.ratio ** -(places + 0.5)) ** power).sum() / seen.sum())
+
+    def _first(self, counts: Floats, least: float, noise: float) -> int | None:
+        """The first bin up to which more than `least`, and more than noise alone makes, are counted."""
+        margins = SURE * noise * np.sqrt(np.arange(1, self.bins + 1))
+        found = np.flatnonzero(np.cumsum(counts) > np.maximum(least, margins))
+        return int(found[0]) if len(found) else None

@@ -11,7 +11,7 @@ samples. The first line is dual averaging in the domain's own geometry. The seco
 so that each gradient keeps the point it was taken at.
 
 What is published is the average of the points with weights ∝ r: later ones count more, and averaging takes
-out most of the noise.
+out most of the noise. It is drawn towards the start as far as noise explains it (discreet/decide/fading.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block
@@ -25,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
+from discreet.decide.fading import fading
 from discreet.decide.leader import Leader
 from discreet.learners.streaming_learner.gradients import NoisySum
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -35,6 +37,9 @@ from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block
 
 __all__ = ["GradientLeader"]
+
+FADED = 1.5
+"""Times the largest curvature that rows within their bound can have; what noise cannot explain is signal."""
 
 
 class GradientLeader(NoisySum):
@@ -62,6 +67,7 @@ class GradientLeader(NoisySum):
         return public | self.leader.start() | {
             "coefficients": begin,
             "mean": begin,
+            "average": begin,
             "errors": np.full(begin.shape, inf),
         }, kept
 
@@ -83,9 +89,29 @@ class GradientLeader(NoisySum):
         memory = self.leader.bent(public, total.values.reshape(-1), mean, bent, **total.variances)
         stiff = bent + self.leader.stiffness(memory)
         error = self.scattered(total.variance, samples, self.settings.clip, stiff)
-        average = public["coefficients"] + (memory["point"] - public["coefficients"]) * (2 / (count + 1))
-        found = {"mean": mean, "coefficients": average, "errors": np.full(mean.shape, error)}
+        average = public["average"] + (memory["point"] - public["average"]) * (2 / (count + 1))
+        published = self._faded(average, total.variance, samples, self.leader.stiffness(memory))
+        found = {
+            "mean": mean,
+            "average": average,
+            "coefficients": published,
+            "errors": self.covering(np.full(mean.shape, error), average, published),
+        }
         return total.public | memory | found, total.kept
+
+    def _faded(self, average: Floats, variance: float, samples: int, stiffness: float) -> Floats:
+        """The average, drawn towards the start as far as noise explains it; intercepts stay.
+
+        Nothing was measured, so the noise is reckoned with the largest curvature that rows within their bound
+        can have: it is at least that. Where rows are shorter, less is faded than should be.
+        """
+        settings = self.settings
+        if isinstance(settings.loss, CallableLoss):
+            return average
+        learned = self.learned(average)
+        steep = FADED * curvature_at_most(settings) * samples + stiffness
+        squared = float(learned @ learned) * steep**2 / variance
+        return average - (1 - fading(squared, settings.features * settings.classes)) * learned
 
 
 def curvature_of(settings: StreamingLearnerSettings) -> float:
@@ -98,6 +124,12 @@ def curvature_of(settings: StreamingLearnerSettings) -> float:
         return settings.curvature
     if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
         return 0.0
+    return curvature_at_most(settings) / 16
+
+
+def curvature_at_most(settings: StreamingLearnerSettings) -> float:
+    """The curvature of the expected loss for features of the largest length, spread evenly."""
+    assert not isinstance(settings.loss, CallableLoss)
     dimension = settings.domain.dimension
     squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
-    return float(settings.loss.curvature / 16 * squared_length / dimension)
+    return float(settings.loss.curvature * squared_length / dimension)

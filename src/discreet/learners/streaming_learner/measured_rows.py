@@ -1,11 +1,10 @@
-"""What samples of their own tell before a leader learns: bounds that fit, directions, and the clip.
+"""What samples of their own tell before a leader learns: sizes of rows and targets, and directions.
 
-    lengths      of rows, and sizes of targets, as one histogram: bounds that fit
+    sizes        of rows and of targets, as one histogram: bounds that fit, usual lengths, the clip
     directions   second moments of rows: those that stand out, and a map that evens them out
-    clip         lengths of gradients of evened rows at the start, as a histogram
 
-Where there are too few samples for second moments, all directions count as alike, with the moments that the
-lengths suggest. What is read off a stage is a function of what the door gave for it.
+Where there are too few samples for second moments, and for pure guarantees, all directions count as alike,
+with the moments that the lengths suggest. What is read off a stage is a function of what was released for it.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 """
@@ -37,12 +36,13 @@ __all__ = ["MeasuredRows"]
 
 BOUNDS = Sizes(bins=20)
 """Of the bins of lengths: a millionth of the declared bound."""
-CLIPS = Sizes(bins=40, ratio=sqrt(2))
 ROOM = 2.0
 """How much wider than measured the target's bound is: bins halve."""
-CLIP = {"regression": 0.4, "classes": 1.0}
-"""The clip: of the length that nine in ten gradients keep at first. Residuals of regressions shrink, so a
-shorter one takes less noise; where classes are nearly separable, it would cut the hard ones."""
+CLIP = 0.4
+"""The clip, in lengths of a usual gradient at the start: residuals shrink; a short clip takes less noise."""
+CLASS_SLOPES, CLASS_NOISE = (0.5, 2.0), 0.02
+"""Classifiers: the usual slope lies between these, and falls with the noise; a short clip makes coefficients
+too long, which costs less than noise only if there is much of it."""
 UNMEASURED = 0.2
 """Without second moments: the share of its longest length squared that a row usually has."""
 
@@ -84,19 +84,14 @@ class MeasuredRows(NoisySum):
     @cached_property
     def gram(self) -> Once | None:
         """Second moments, if they pay."""
-        if len(self.preparation) < 3:
+        if len(self.preparation) == 1:
             return None
         return Once.for_budget(self.settings.privacy.budget, Gram.of(self.size))
 
     @cached_property
-    def clips(self) -> Once:
-        """Lengths of gradients."""
-        return self.counted(CLIPS.bins)
-
-    @cached_property
     def stages(self) -> list[Once]:
         """All of them, in order."""
-        return [self.bounds, *([self.gram] if self.gram else []), self.clips]
+        return [self.bounds, *([self.gram] if self.gram else [])]
 
     def unmeasured(self) -> State:
         """What is assumed before anything was measured."""
@@ -126,10 +121,7 @@ class MeasuredRows(NoisySum):
                     gathering.add(measured, np.where(says[:, None], rows, np.nan))
                     continue
                 assert isinstance(gathering, OneChoice)
-                if public["stage"] == 0:
-                    cells = self._lengths_and_targets(rounds, piece.features, piece.targets)
-                else:
-                    cells = CLIPS.cells(self._steepness(public, piece), self._steepest)
+                cells = self._lengths_and_targets(rounds, piece.features, piece.targets)
                 gathering.add(measured, np.where(says, cells, -1))
 
     def _lengths_and_targets(self, rounds: Integers, features: Floats, targets: Floats) -> Integers:
@@ -140,13 +132,6 @@ class MeasuredRows(NoisySum):
         sizes = np.where(by_target, np.abs(targets) / settings.target_bound, lengths / self.longest)
         cells = BOUNDS.cells(np.where(np.isfinite(lengths), sizes, np.nan), 1.0)
         return np.asarray(np.where(cells < 0, -1, by_target * BOUNDS.bins + cells), dtype=np.int64)
-
-    def _steepness(self, public: State, samples: Samples) -> Floats:
-        """How long gradients of evened rows are before anything is learned."""
-        rows = self.evened_rows(Evening.of_state(public), samples.features)
-        most = self.widest(public)
-        slopes = self.loss.slopes(np.zeros(len(rows)), np.clip(samples.targets, -most, most))
-        return np.asarray(self._lengths(rows) * np.abs(slopes))
 
     def evened_rows(self, evening: Evening, features: Floats) -> Floats:
         """Rows within the declared bound, with the constant, as the map sees them."""
@@ -166,10 +151,9 @@ class MeasuredRows(NoisySum):
         stage = public["stage"]
         if stage == 0:
             after = self.bounded(found)
-        elif stage == 1 and self.gram is not None:
-            after = self._evened(public, self.gram, found)
         else:
-            after = self._clipped(found)
+            assert self.gram is not None
+            after = self._evened(public, self.gram, found)
         return public | after | {"stage": stage + 1}
 
     def bounded(self, counts: Floats) -> State:
@@ -181,9 +165,25 @@ class MeasuredRows(NoisySum):
         target = BOUNDS.quantile(
             of_targets, top=settings.target_bound, level=0.98, people=people, noise=noise
         )
-        flat = Evening(np.empty((0, self.size)), np.empty(0), UNMEASURED * length**2 / self.size)
         target = settings.target_bound if settings.classifies else target
-        return {"length": length, "target": target} | flat.state()
+        squared = BOUNDS.mean(of_rows, top=self.longest, noise=noise, power=2.0) or UNMEASURED * length**2
+        flat = Evening(np.empty((0, self.size)), np.empty(0), squared / self.size)
+        usual = BOUNDS.mean(of_targets, top=settings.target_bound, noise=noise) or UNMEASURED * target
+        clip = CLIP * self._usual_slope(usual) * self._usual_norm
+        return {"length": length, "target": target, "clip": clip} | flat.state()
+
+    @property
+    def _usual_norm(self) -> float:
+        """The norm of an evened row, in which gradients are clipped: l₂, or l₁ for a pure guarantee."""
+        return float(self.size) if self.settings.privacy.pure else sqrt(self.size)
+
+    def _usual_slope(self, target: float) -> float:
+        """The size of the loss's slope at the start for targets of this size."""
+        if not self.settings.classifies:
+            return float(self.loss.curvature * target)
+        noise = self.gradient.noise * self._usual_norm / self.settings.rounds
+        least, most = CLASS_SLOPES
+        return min(most, max(least, CLASS_NOISE / noise))
 
     def widest(self, public: State) -> float:
         """The target's bound with room: to cut a little of what was measured costs more than noise does."""
@@ -194,15 +194,3 @@ class MeasuredRows(NoisySum):
         matrix, people = once.gathering.parted(totals)
         unit = public["length"] ** 2 / max(people, self.preparation[1] / 8)
         return Evening.read(matrix * unit, noise=once.standard_deviation / sqrt(2) * unit).state()
-
-    @property
-    def _steepest(self) -> float:
-        """The longest gradient that has a bin of its own."""
-        settings = self.settings
-        slope = 1.0 if settings.classifies else settings.target_bound
-        return 32 * self.loss.curvature * slope * sqrt(self.size)
-
-    def _clipped(self, counts: Floats) -> State:
-        noise, people = self.clips.standard_deviation, self.preparation[-1]
-        clip = CLIPS.quantile(counts, top=self._steepest, level=0.9, people=people, noise=noise)
-        return {"clip": CLIP[self.settings.learns] * clip}

@@ -26,8 +26,12 @@ LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
 MOST_RELEASES = 200
 """If nobody says how many."""
-MEASURED, WHITENED = 4000, 10_000
-"""From so many samples on it pays to measure lengths, and to even out directions."""
+WHITENED = 10_000
+"""From this number of samples on it pays to measure second moments."""
+SIZES_OVER = 90.0
+"""A histogram of sizes needs this number of samples over ε to exceed its noise (benchmarks/ways.py)."""
+MOST_MEASURED, MOST_MOMENTS = 0.1, 0.12
+"""The largest shares of samples that are measured, for sizes and for second moments."""
 CORNERS_LEAST, CORNERS_MOST = 3e4, 1.2
 """Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the first number
 and the second times d² (benchmarks/ways.py)."""
@@ -152,25 +156,32 @@ class StreamingLearnerSettings(Settings):
         signal = self.epsilon / self.contributions * self.rounds
         if pure_corners and CORNERS_LEAST <= signal <= CORNERS_MOST * self.domain.dimension**2:
             return "frank-wolfe"
-        return "whitened" if self.measures and self.rounds >= MEASURED else "leader"
+        return "whitened" if self.measures and self.preparation else "leader"
 
     @property
     def measures(self) -> bool:
         """Whether rows may be measured first."""
         known = not isinstance(self.loss, CallableLoss | SoftmaxLoss) and not self.counts
         free = self.bound == "auto" and self.curvature == "auto"
-        return known and free and not self.privacy.pure and not self.domain.corners
+        return known and free and not self.domain.corners
 
     @property
     def preparation(self) -> tuple[int, ...]:
-        """How many samples are measured: lengths, second moments if that pays, and lengths of gradients."""
-        rounds = self.rounds
-        lengths = int(min(max(400, 0.02 * rounds), 4000))
-        clips = int(min(max(200, 0.01 * rounds), 2000))
-        resolving = self.domain.dimension**1.5  # by so many samples the noise of eigenvalues goes down
+        """How many samples each stage measures: sizes; then second moments and gradients, if that pays.
+
+        Nothing is measured where sizes would take more than MOST_MEASURED of the samples.
+        """
+        rounds, least = self.rounds, self.contributions / self.epsilon
+        named = "whitened" in (self.method, self.mode)
+        sizes = ceil(max(min(0.02 * rounds, 4000), SIZES_OVER * least))
+        resolving = self.domain.dimension**1.5 * max(
+            1.0, least
+        )  # with these samples the noise of eigenvalues is small
         moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
-        pays = "whitened" in (self.method, self.mode) or (rounds >= WHITENED and moments <= 0.15 * rounds)
-        whole = (lengths, *((moments,) if pays else ()), clips)
+        if sizes > MOST_MEASURED * rounds and not named:
+            return ()
+        pays = rounds >= WHITENED and moments <= MOST_MOMENTS * rounds
+        whole = (sizes, moments) if (pays or named) and not self.privacy.pure else (sizes,)
         return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
 
     @property

@@ -1,17 +1,19 @@
-"""The leader on rows that were measured first: lengths, directions and clip come from other samples.
+"""The leader on rows that were measured first: sizes and directions come from other samples.
 
-    first   lengths, directions and clip, each from samples of its own (measured_rows.py)
+    first   sizes of rows and targets, then directions, each from samples of its own (measured_rows.py)
     then    the regularised leader on evened rows, through one running total of clipped gradients
 
 Every sample enters one stage or the total, so each has the whole budget. Coefficients of evened rows
 z = H^(−½)x have a curvature of about that of the loss in every direction, and
 
-    θ′_{r+1} = (μb·mean(θ′) − v_r) / (μb + h)        h = s/(μb) + √s/2        s = var(v_r) / (w · H)
+    θ′_{r+1} = (μb·mean(θ′) − v_r) / (μb + h)        h = s/(αb) + ς·√s        s = var(v_r) / (w · H)
 
-v_r the noisy total of gradients of z after b samples, μ a share of the loss's curvature, w the variance that
-the domain allows a coefficient. The first part of h is a ridge for each direction, as a Bayesian would choose
-it (one for all would shrink the strong direction); the second damps what noise in early totals starts. Points
-are then moved into the domain, first in the norm of H. What is published is their average with weights ∝ r².
+v_r the noisy total of gradients of z after b samples, μ (CURVED) and α (ACTUAL) shares of the curvature of
+the loss, ς (STIFF) a share of stiffness, w the variance that the domain allows a coefficient. The first
+part of h is a ridge for each direction, as a Bayesian would choose it (one for all would shrink the strong
+direction); the second damps what noise in early totals starts. Points are then moved into the domain, first
+in the norm of H. What is published is their average with weights ∝ r², drawn towards the start as far as
+its noise explains it (discreet/decide/fading.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 Runtime     O(d·(1 + spikes)) a sample, O(d²) for those whose second moments are released
@@ -19,6 +21,7 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 """
 
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.budget.privacy import Charge
 from discreet.decide.evening import Evening
+from discreet.decide.fading import fading
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.measured_rows import MeasuredRows
 from discreet.learners.totals import RunningTotal
@@ -40,10 +44,15 @@ __all__ = ["WhitenedLeader"]
 
 FAR = 1e100
 """A bound that no evened row reaches."""
-CURVED = 0.3
-"""Of the loss's curvature: clipped gradients grow less, and too large a guess stops learning."""
-STIFF = 0.5
+CURVED = {"evened": 0.15, "scaled": 0.07}
+"""Of the loss's curvature, where second moments were measured and where not: clipped gradients grow less, and
+too large a guess stops learning."""
+ACTUAL = 0.7
+"""Of the loss's curvature: what gradients near the start really have, for the ridge."""
+STIFF = {"evened": 0.5, "scaled": 1.0}
 """Of the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
+FADED = 0.8
+"""Of the loss's curvature: what the noise of published coefficients is reckoned with."""
 
 
 class WhitenedLeader(MeasuredRows):
@@ -59,10 +68,8 @@ class WhitenedLeader(MeasuredRows):
             raise ConfigError(
                 "rows are measured for losses of one margin that are known: use method='leader'"
             )
-        if settings.privacy.pure or settings.domain.corners:
-            raise ConfigError(
-                "measuring rows needs delta > 0, and no l₁ ball or simplex as domain: use method='leader'"
-            )
+        if settings.domain.corners:
+            raise ConfigError("rows are not measured over an l₁ ball or a simplex: use method='leader'")
         if sum(self.preparation) >= settings.rounds:
             raise ConfigError(
                 f"{settings.rounds} samples are all measured, and none is left to learn from: use "
@@ -74,6 +81,11 @@ class WhitenedLeader(MeasuredRows):
             self.gram.gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
 
     # --- the plan -----------------------------------------------------------------------------------------
+
+    @property
+    def way(self) -> str:
+        """Whether directions are evened out, or rows only scaled."""
+        return "evened" if self.gram else "scaled"
 
     @cached_property
     def learning(self) -> tuple[int, ...]:
@@ -91,7 +103,7 @@ class WhitenedLeader(MeasuredRows):
     def gradient(self) -> RunningTotal:
         return RunningTotal(
             "gradient",
-            Rows((self.size,)),
+            Rows((self.size,), norm=1 if self.settings.privacy.pure else 2),
             ListedBlocks(self.settings.rounds, self.learning),
             self.settings.privacy,
             people=max(self.learning),
@@ -131,7 +143,7 @@ class WhitenedLeader(MeasuredRows):
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
         begin = self.settings.domain.start()
-        state = {"blocks": 0, "point": begin, "mean": begin, "coefficients": begin}
+        state = {"blocks": 0, "point": begin, "mean": begin, "average": begin, "coefficients": begin}
         return public | self.unmeasured() | state | {"errors": np.full(begin.shape, np.inf)}, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
@@ -176,27 +188,51 @@ class WhitenedLeader(MeasuredRows):
         variance = total.variance * clip**2
         point = self._ridged(evening, total.values * clip, variance, mean, samples)
         error = self.scattered(variance, samples, clip, self.loss.curvature * samples)
+        average = public["average"] + (point - public["average"]) * (3 / (blocks + 2))
+        published = self._faded(evening, average, variance, samples)
         found = {
             "blocks": blocks,
             "mean": mean,
             "point": point,
-            "coefficients": public["coefficients"] + (point - public["coefficients"]) * (3 / (blocks + 2)),
-            "errors": error * np.sqrt(evening.diagonal(-1.0)),
+            "average": average,
+            "coefficients": published,
+            "errors": self.covering(error * np.sqrt(evening.diagonal(-1.0)), average, published),
         }
         return public | total.public | found, kept | total.kept
 
     def _ridged(self, evening: Evening, total: Floats, variance: float, mean: Floats, samples: int) -> Floats:
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""
         domain = self.settings.domain
-        bent = CURVED * self.loss.curvature * samples
-        radius = domain.diameter(2.0) / 2
         begin = domain.start()
-        noise = variance / (radius**2 / self.size)  # in variances that the domain allows a coefficient
+        bent = CURVED[self.way] * self.loss.curvature * samples
 
         def weight(moments: Any) -> Any:
-            return 1 / (bent + noise / (bent * moments) + STIFF * np.sqrt(noise / moments))
+            return 1 / (bent + self._stiffness(moments, variance, samples))
 
         pulled = bent * evening.times(mean - begin, 0.5) - self.settings.pace * total
         found = evening.shaped(pulled, float(weight(evening.rest)), weight(evening.values))
-        moved = evening.nearest(evening.times(found, -0.5), radius)
+        moved = evening.nearest(evening.times(found, -0.5), domain.diameter(2.0) / 2)
         return domain.project(begin + moved)
+
+    def _stiffness(self, moments: Any, variance: float, samples: int) -> Any:
+        """h for directions with these second moments: a Bayesian's ridge, and what damps early noise."""
+        radius = self.settings.domain.diameter(2.0) / 2
+        noise = variance / (radius**2 / self.size) / moments  # in variances that the domain allows
+        actual = ACTUAL * self.loss.curvature * samples
+        return noise / actual + STIFF[self.way] * np.sqrt(noise)
+
+    def _faded(self, evening: Evening, average: Floats, variance: float, samples: int) -> Floats:
+        """The average, drawn towards the start as far as noise explains it; an intercept stays.
+
+        Near the solution a total with noise Z moves evened coefficients by Z / (curvature · samples + h).
+        """
+        seen = FADED * self.loss.curvature * samples
+
+        def sharpness(moments: Any) -> Any:
+            return (seen + self._stiffness(moments, variance, samples)) / sqrt(variance)
+
+        learned = self.learned(average)
+        scaled = evening.times(learned, 0.5)
+        scaled = evening.shaped(scaled, float(sharpness(evening.rest)), sharpness(evening.values))
+        lost = 1 - fading(float(scaled @ scaled), self.settings.features)
+        return average - lost * learned
