@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from discreet.budget.privacy import Privacy
+from discreet.budget.ledger import Ledger
+from discreet.budget.privacy import Privacy, zcdp
+from discreet.errors import BudgetError
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import OneChoice, Rows
@@ -77,3 +79,20 @@ def test_names_and_mechanisms_are_part_of_the_calibration() -> None:
         total("tree", schedule=EqualBlocks(50, 10)),
     ]
     assert len({running.plan({}).calibration for running in plans}) == 4
+
+
+def test_a_pure_total_beside_a_granted_delta_is_paid_by_one_cohort_within_epsilon() -> None:
+    """(ε, 0) implies (ε, δ): everyone pays in the pure measure, and nothing is left over for more."""
+    privacy = Privacy(1.0, 1e-6)
+    running = RunningTotal(
+        "gains", Rows((2,), norm=1), EqualBlocks(40, 2), privacy, people=2, method="tree", pure=True
+    )
+    plan, ledger = running.plan({}), Ledger(privacy)
+    for index in range(running.releases):
+        step = plan.next(index, {})
+        assert step is not None
+        assert (step.charge.measure, step.cohort) == ("pure", 0)
+        ledger = ledger.charge(step.charge, cohort=step.cohort)
+    assert ledger.spent.epsilon(privacy) == pytest.approx(plan.total.epsilon(privacy)) == pytest.approx(1.0)
+    with pytest.raises(BudgetError):
+        ledger.charge(zcdp(0.001))

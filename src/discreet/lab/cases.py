@@ -94,6 +94,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _clicks("clicks, iid, two contributions", twice, stream="iid", explore=0.5, block=2),
         _clicks("clicks, exploration, pure", pure, explore=0.9, expert="exploration"),
         _costs("costs", usual, block=4),
+        _costs("costs, many releases", usual, block=1),
         _costs("costs, pure, bound", pure, block=5, regulariser="bound"),
         _cost_callables("costs, callables", usual, block=4),
         _trials("single costs", usual, explore=0.3, block=2),

@@ -3,9 +3,11 @@
 Schedule, gathering, sum and facts are one object with a name, so that several fit in one state.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.ledger import Spending
@@ -55,6 +57,8 @@ class RunningTotal:
     """Whether blocks may be noised separately, each paid by its own people."""
     share: float = 1.0
     """Of the budget; the same people's other releases get the rest, in the measure of this sum's charges."""
+    pure: bool = False
+    """Whether noise is for (ε, 0), which implies (ε, δ), though a δ is granted."""
 
     @property
     def releases(self) -> int:
@@ -66,7 +70,8 @@ class RunningTotal:
     def sum(self) -> PrefixSum:
         """The mechanism with the least noise."""
         stream = Stream(self.wanted, max(1, self.releases), self.people)
-        return calibrate(self.privacy, stream, self.method, fresh=self.fresh, share=self.share)
+        privacy = replace(self.privacy, delta=0.0) if self.pure else self.privacy
+        return calibrate(privacy, stream, self.method, fresh=self.fresh, share=self.share)
 
     @property
     def gathering(self) -> Gathering:
@@ -78,17 +83,28 @@ class RunningTotal:
         """The standard deviation of the last total, in units of the most that one person may contribute."""
         return float(self.sum.variance(max(1, self.releases)) ** 0.5 / self.gathering.levels)
 
+    @cached_property
+    def usual_noise(self) -> float:
+        """The geometric mean of all totals' standard deviations, in the units of people's numbers.
+
+        Early totals count as much as late ones: whoever decides by each of them loses by each.
+        """
+        deviations = [self.sum.variance(count) ** 0.5 for count in range(1, max(1, self.releases) + 1)]
+        return float(np.exp(np.mean(np.log(deviations))) * self.gathering.grid)
+
     def plan(self, facts: dict[str, Any]) -> Plan:
         """A release of this total after every block, and nothing else."""
-        spent = self.sum.spent(self.releases)
-        total = Spending(spent)
-        if self.sum.has_cohorts:
+        spent, apart = self.sum.spent(self.releases), self.sum.has_cohorts
+        total, one = Spending(spent), None
+        if apart:
             total = paid_by_cohorts(self.privacy, [spent], blocks=self.releases)
+        elif self.pure and not self.privacy.pure:  # everyone is one cohort, which pays in the pure measure
+            total, one = paid_by_cohorts(self.privacy, [spent]), 0
         return Plan.scheduled(
             self.schedule,
             self.sum.charge,
             total,
-            cohort=lambda index: index if self.sum.has_cohorts else None,
+            cohort=lambda index: index if apart else one,
             facts=facts,
             constants=(self.name, self.sum),
         )

@@ -36,6 +36,9 @@ from discreet.turn.schedule import EqualBlocks
 
 __all__ = ["Gradients"]
 
+CLIP, PURE_CLIP = 1.0, 2.0
+"""The longest that a subgradient may be, in units of the bound: l₂, and l₁ for noise in the pure measure
+(benchmarks/minimize.py)."""
 CHUNK = 1024
 """How many people's subgradients are held at once."""
 
@@ -57,13 +60,22 @@ class Gradients(CubeMode):
 
     @cached_property
     def gradient(self) -> RunningTotal:
+        """The total with less noise: with l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε, δ)."""
+        pure = self._total(norm=1, usual=PURE_CLIP, pure=True)
+        if self.settings.privacy.pure:
+            return pure
+        usual = self._total(norm=2, usual=CLIP, pure=False)
+        if self.settings.clip != "auto":  # which is meant in l₂
+            return usual
+        return min(usual, pure, key=lambda total: total.usual_noise)
+
+    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal:
         settings = self.settings
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
-        norm, usual = (1, 2.0) if settings.privacy.pure else (2, 1.0)  # measured: benchmarks/minimize.py
         length = settings.bound * (usual if settings.clip == "auto" else settings.clip)
         rows = Rows((settings.items,), length, norm)
-        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
+        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block, pure=pure)
 
     @cached_property
     def leader(self) -> Leader:
