@@ -234,8 +234,8 @@ def test_a_sparse_model_in_many_dimensions_is_learned() -> None:
 def test_the_leader_is_taken_for_a_pure_guarantee_over_corners(domain: Any) -> None:
     """Frank–Wolfe lost nearly everything here: SubOpt .94 where the leader has .2."""
     assert made(domain, horizon=20_000, privacy=PURE).facts["method"] == "leader"
-    many = {LpBall: LpBall(300, 1), Simplex: Simplex(300)}[type(domain)]
-    assert made(many, horizon=50_000, privacy=PURE).facts["method"] == "frank-wolfe"  # where corners do pay
+    many = {LpBall: LpBall(1000, 1), Simplex: Simplex(1000)}[type(domain)]
+    assert made(many, horizon=200_000, privacy=PURE).facts["method"] == "frank-wolfe"  # where corners do pay
 
 
 def test_a_pure_regression_over_an_l1_ball_is_learned() -> None:

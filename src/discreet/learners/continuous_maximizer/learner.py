@@ -12,6 +12,7 @@ from discreet.arrivals.continuous import Multilinear
 from discreet.budget.privacy import Privacy
 from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
+from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.continuous_maximizer.telescoped import Telescoped
 from discreet.learners.labels import Label, labels_of
@@ -87,7 +88,12 @@ class ContinuousMaximizer(Learner):
     """
 
     settings_type = ContinuousMaximizerSettings
-    modes: ClassVar[Modes] = {"fresh": FreshSets, "telescoped": Telescoped, "boosted": Boosted}
+    modes: ClassVar[Modes] = {
+        "fresh": FreshSets,
+        "telescoped": Telescoped,
+        "slates": QuotaSets,
+        "boosted": Boosted,
+    }
 
     def __init__(
         self,

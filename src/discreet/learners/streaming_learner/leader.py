@@ -38,8 +38,10 @@ from discreet.turn.problem import Batch, Block
 
 __all__ = ["GradientLeader"]
 
-FADED = 1.5
-"""Times the largest curvature that rows within their bound can have; what noise cannot explain is signal."""
+FADED = {False: 2.0, True: 0.8}
+"""Times the largest curvature that rows within their bound can have, for few coefficients and for more."""
+FEW = 5
+"""Coefficients: for no more than these the threshold is so high that good estimates would fade too."""
 
 
 class GradientLeader(NoisySum):
@@ -109,9 +111,11 @@ class GradientLeader(NoisySum):
         if isinstance(settings.loss, CallableLoss):
             return average
         learned = self.learned(average)
-        steep = FADED * curvature_at_most(settings) * samples + stiffness
+        size = settings.features * settings.classes
+        faded = FADED[size > FEW] * curvature_at_most(settings) * samples
+        steep = faded + (0.0 if settings.domain.corners else stiffness)  # which is of another norm there
         squared = float(learned @ learned) * steep**2 / variance
-        return average - (1 - fading(squared, settings.features * settings.classes)) * learned
+        return average - (1 - fading(squared, size)) * learned
 
 
 def curvature_of(settings: StreamingLearnerSettings) -> float:

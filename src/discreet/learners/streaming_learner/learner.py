@@ -60,12 +60,13 @@ class StreamingLearner(Learner):
         The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe:
         half) of feature_bound · target_bound; for classifiers of feature_bound.
     method
-        "leader" (regularised leader on noisy sums of gradients), "whitened" (the same after lengths,
-        directions and the clip were measured on samples of their own), "passes" (samples are held, two bytes
-        a number, for one release at the end, with many passes over them), "frank-wolfe" (corners of the
-        domain; for l₁ balls and simplices drawn by the exponential mechanism), or "auto", by public numbers:
-        whitened from 4,000 samples on, else leader; frank-wolfe for pure guarantees over l₁ balls and
-        simplices with 3·10⁴ ≤ ε · horizon ≤ 1.2 · d². `facts` says what was chosen.
+        "leader" (regularised leader on noisy sums of gradients), "whitened" (the same after sizes and, if
+        there are enough samples, directions were measured on samples of their own), "passes" (samples are
+        held, two bytes a number, for one release at the end, with many passes over them), "frank-wolfe"
+        (corners of the domain; for l₁ balls and simplices drawn by the exponential mechanism), or "auto", by
+        public numbers: whitened where 90/ε samples are at most a tenth of all, else leader; frank-wolfe for
+        pure guarantees over l₁ balls and simplices with 10⁵ ≤ ε · horizon ≤ 0.7 · d². `facts` says what was
+        chosen.
     curvature
         Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
         sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,
@@ -126,7 +127,7 @@ class StreamingLearner(Learner):
         method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto",
         curvature: float | Literal["auto"] = "auto",
         pace: float = 1.0,
-        allocation: Literal["anytime", "final"] = "anytime",
+        allocation: Literal["anytime", "final"] = "final",
         intercept: bool = False,
         block: int | Literal["auto"] = "auto",
         report: float = 0.0,

@@ -38,11 +38,9 @@ BOUNDS = Sizes(bins=20)
 """Of the bins of lengths: a millionth of the declared bound."""
 ROOM = 2.0
 """How much wider than measured the target's bound is: bins halve."""
-CLIP = 0.4
-"""The clip, in lengths of a usual gradient at the start: residuals shrink; a short clip takes less noise."""
-CLASS_SLOPES, CLASS_NOISE = (0.5, 2.0), 0.02
-"""Classifiers: the usual slope lies between these, and falls with the noise; a short clip makes coefficients
-too long, which costs less than noise only if there is much of it."""
+CLIPS, CLEAR = (0.4, 1.6), {"regression": 0.005, "classes": 0.016}
+"""The clip, in lengths of a usual gradient at the start: between these, and CLEAR over the noise. A short
+clip takes less noise; a long one learns from large residuals too, and moves sooner if people change."""
 UNMEASURED = 0.2
 """Without second moments: the share of its longest length squared that a row usually has."""
 
@@ -169,21 +167,21 @@ class MeasuredRows(NoisySum):
         squared = BOUNDS.mean(of_rows, top=self.longest, noise=noise, power=2.0) or UNMEASURED * length**2
         flat = Evening(np.empty((0, self.size)), np.empty(0), squared / self.size)
         usual = BOUNDS.mean(of_targets, top=settings.target_bound, noise=noise) or UNMEASURED * target
-        clip = CLIP * self._usual_slope(usual) * self._usual_norm
+        slope = 0.5 if settings.classifies else self.loss.curvature * usual
+        clip = self.clip_over_usual * slope * self._usual_norm
         return {"length": length, "target": target, "clip": clip} | flat.state()
+
+    @cached_property
+    def clip_over_usual(self) -> float:
+        """The clip, in lengths of a usual gradient at the start, by public numbers."""
+        noise = self.gradient.noise * self._usual_norm / self.settings.rounds
+        least, most = CLIPS
+        return min(most, max(least, CLEAR[self.settings.learns] / noise))
 
     @property
     def _usual_norm(self) -> float:
         """The norm of an evened row, in which gradients are clipped: l₂, or l₁ for a pure guarantee."""
         return float(self.size) if self.settings.privacy.pure else sqrt(self.size)
-
-    def _usual_slope(self, target: float) -> float:
-        """The size of the loss's slope at the start for targets of this size."""
-        if not self.settings.classifies:
-            return float(self.loss.curvature * target)
-        noise = self.gradient.noise * self._usual_norm / self.settings.rounds
-        least, most = CLASS_SLOPES
-        return min(most, max(least, CLASS_NOISE / noise))
 
     def widest(self, public: State) -> float:
         """The target's bound with room: to cut a little of what was measured costs more than noise does."""

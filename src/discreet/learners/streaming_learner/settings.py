@@ -26,13 +26,13 @@ LARGEST, SMALLEST = 1e8, 1e-8
 """Of bounds: far inside what floats can hold."""
 MOST_RELEASES = 200
 """If nobody says how many."""
-WHITENED = 10_000
+WHITENED = 2000
 """From this number of samples on it pays to measure second moments."""
 SIZES_OVER = 90.0
 """A histogram of sizes needs this number of samples over ε to exceed its noise (benchmarks/ways.py)."""
-MOST_MEASURED, MOST_MOMENTS = 0.1, 0.12
+MOST_MEASURED, MOST_MOMENTS = 0.1, 0.13
 """The largest shares of samples that are measured, for sizes and for second moments."""
-CORNERS_LEAST, CORNERS_MOST = 3e4, 1.2
+CORNERS_LEAST, CORNERS_MOST = 1e5, 0.7
 """Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the first number
 and the second times d² (benchmarks/ways.py)."""
 
@@ -51,7 +51,7 @@ class StreamingLearnerSettings(Settings):
     method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto"
     curvature: float | Literal["auto"] = "auto"
     pace: float = 1.0
-    allocation: Literal["anytime", "final"] = "anytime"
+    allocation: Literal["anytime", "final"] = "final"
     intercept: bool = False
     block: int | Literal["auto"] = "auto"
 

@@ -12,7 +12,7 @@ v_r the noisy total of gradients of z after b samples, μ (CURVED) and α (ACTUA
 the loss, ς (STIFF) a share of stiffness, w the variance that the domain allows a coefficient. The first
 part of h is a ridge for each direction, as a Bayesian would choose it (one for all would shrink the strong
 direction); the second damps what noise in early totals starts. Points are then moved into the domain, first
-in the norm of H. What is published is their average with weights ∝ r², drawn towards the start as far as
+in the norm of H. What is published is their average with weights ∝ √r, drawn towards the start as far as
 its noise explains it (discreet/decide/fading.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
@@ -44,13 +44,13 @@ __all__ = ["WhitenedLeader"]
 
 FAR = 1e100
 """A bound that no evened row reaches."""
-CURVED = {"evened": 0.15, "scaled": 0.07}
-"""Of the loss's curvature, where second moments were measured and where not: clipped gradients grow less, and
-too large a guess stops learning."""
+CURVED = 0.05
+"""Of the loss's curvature, for a clip as long as a usual gradient: clipped gradients grow less, too large a
+guess stops learning, and a small one follows people who change."""
 ACTUAL = 0.7
 """Of the loss's curvature: what gradients near the start really have, for the ridge."""
-STIFF = {"evened": 0.5, "scaled": 1.0}
-"""Of the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
+STIFF = 1.0
+"""Times the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
 FADED = 0.8
 """Of the loss's curvature: what the noise of published coefficients is reckoned with."""
 
@@ -81,11 +81,6 @@ class WhitenedLeader(MeasuredRows):
             self.gram.gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
 
     # --- the plan -----------------------------------------------------------------------------------------
-
-    @property
-    def way(self) -> str:
-        """Whether directions are evened out, or rows only scaled."""
-        return "evened" if self.gram else "scaled"
 
     @cached_property
     def learning(self) -> tuple[int, ...]:
@@ -188,7 +183,7 @@ class WhitenedLeader(MeasuredRows):
         variance = total.variance * clip**2
         point = self._ridged(evening, total.values * clip, variance, mean, samples)
         error = self.scattered(variance, samples, clip, self.loss.curvature * samples)
-        average = public["average"] + (point - public["average"]) * (3 / (blocks + 2))
+        average = public["average"] + (point - public["average"]) * (1.5 / (blocks + 0.5))
         published = self._faded(evening, average, variance, samples)
         found = {
             "blocks": blocks,
@@ -204,7 +199,7 @@ class WhitenedLeader(MeasuredRows):
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""
         domain = self.settings.domain
         begin = domain.start()
-        bent = CURVED[self.way] * self.loss.curvature * samples
+        bent = CURVED * self.clip_over_usual * self.loss.curvature * samples
 
         def weight(moments: Any) -> Any:
             return 1 / (bent + self._stiffness(moments, variance, samples))
@@ -219,7 +214,7 @@ class WhitenedLeader(MeasuredRows):
         radius = self.settings.domain.diameter(2.0) / 2
         noise = variance / (radius**2 / self.size) / moments  # in variances that the domain allows
         actual = ACTUAL * self.loss.curvature * samples
-        return noise / actual + STIFF[self.way] * np.sqrt(noise)
+        return noise / actual + STIFF * np.sqrt(noise)
 
     def _faded(self, evening: Evening, average: Floats, variance: float, samples: int) -> Floats:
         """The average, drawn towards the start as far as noise explains it; an intercept stays.

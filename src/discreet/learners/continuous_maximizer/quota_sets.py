@@ -1,0 +1,101 @@
+"""Drifting streams under a quota: the slates of `SetMaximizer`, as sets.
+
+A set of a fixed number of items is a slate whose order does not matter. One running total of what items gain
+on top of the set so far (discreet/learners/set_maximizer/sum_expert.py) keeps more than boosted gradients do
+where a guarantee is pure or people are few: benchmarks/ways.py.
+
+Guarantee   docs/guarantees/sets.md, Theorem 1
+Runtime     O(rank · n) a person
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from discreet.arrivals.continuous import Multilinear
+from discreet.arrivals.sampled_sets import SampledSets
+from discreet.decide.constraints import indicator
+from discreet.domains import UniformMatroid
+from discreet.errors import ConfigError
+from discreet.learners.continuous_maximizer.mode import PointMode
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.sum_expert import SumExpert
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Batch, Block, Scores
+
+__all__ = ["QuotaSets"]
+
+
+class QuotaSets(PointMode):
+    """Sets of so many items, from a running total of everyone's gains."""
+
+    proof = "sets.md"
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        vertices = settings.copies == 1 and settings.oracle == "auto" and settings.bound == "auto"
+        return bool(settings.play == "set" and vertices and _is_slate(settings))
+
+    def check(self) -> None:
+        if self.settings.play != "set" or not _is_slate(self.settings):
+            raise ConfigError("slates are sets of a UniformMatroid, worth what a built-in family says")
+
+    @cached_property
+    def slates(self) -> SumExpert:
+        """The way of learning slates that decides."""
+        settings, function = self.settings, self.settings.function
+        assert isinstance(function, Multilinear)
+        assert not isinstance(function.family, SampledSets)
+        return SumExpert(
+            SetMaximizerSettings(
+                epsilon=settings.epsilon,
+                delta=settings.delta,
+                contributions=settings.contributions,
+                keyed=settings.keyed,
+                horizon=settings.horizon,
+                seed=settings.seed,
+                items=settings.domain.items,
+                slots=settings.domain.rank,
+                function=function.family,
+                block=settings.block,
+            )
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        found = self.slates.plan
+        return replace(found, facts=found.facts | {"method": "slates"})
+
+    def start(self) -> tuple[State, State]:
+        public, kept = self.slates.start()
+        return self._as_point(public), kept
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        return self.slates.gatherings(public)
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        self.slates.gather(public, block, batch)
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        public, kept = self.slates.release(public, tally, kept, block, door)
+        return self._as_point(public), kept
+
+    def _as_point(self, public: State) -> State:
+        return public | {"point": indicator(public["slate"], self.settings.domain.items)}
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        """What each item gains on top of nothing, in all."""
+        found = self.slates.scores(public, index, context)
+        assert found.standard_deviations is not None
+        return Scores(found.values[0], found.standard_deviations[0])
+
+
+def _is_slate(settings: Any) -> bool:
+    """Whether sets are slates: so many items of all, worth what a built-in family says."""
+    function = settings.function
+    known = isinstance(function, Multilinear) and not isinstance(function.family, SampledSets)
+    return known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0
