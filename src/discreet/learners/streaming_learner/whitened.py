@@ -51,6 +51,8 @@ ACTUAL = 0.7
 """Of the loss's curvature: what gradients near the start really have, for the ridge."""
 STIFF = 1.0
 """Times the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
+GROWN = 0.8
+"""Of the loss's curvature, for a clip as long as a usual gradient: how gradients of normal residuals grow."""
 FADED = 0.8
 """Of the loss's curvature: what the noise of published coefficients is reckoned with."""
 
@@ -182,7 +184,9 @@ class WhitenedLeader(MeasuredRows):
         evening = Evening.of_state(public)
         variance = total.variance * clip**2
         point = self._ridged(evening, total.values * clip, variance, mean, samples)
-        error = self.scattered(variance, samples, clip, self.loss.curvature * samples)
+        # Residuals as large as at the start: clipped gradients grow by about this share of the curvature.
+        grown = min(1.0, GROWN * self.clip_over_usual)
+        error = self.scattered(variance, samples, clip, grown * self.loss.curvature * samples)
         average = public["average"] + (point - public["average"]) * (1.5 / (blocks + 0.5))
         published = self._faded(evening, average, variance, samples)
         found = {
