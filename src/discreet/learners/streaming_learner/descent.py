@@ -36,7 +36,7 @@ CLIP = 0.1
 """Classifiers: the clip, in lengths of rows."""
 WAY = {"even": 2000.0, "plain": 800.0}
 """Classifiers: how far all steps together go, in clips, if noise is small and samples are half as many."""
-PRIOR, MOST_RIDGE = 0.1, 0.2
+PRIOR, MOST_RIDGE = 1.0, 0.2
 """Regressions: the square that evened coefficients have together, in squares of the target's bound; and the
 strongest ridge."""
 

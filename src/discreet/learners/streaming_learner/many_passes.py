@@ -43,7 +43,7 @@ __all__ = ["ManyPasses"]
 
 MEASURING = 0.02
 """The share of the budget for each histogram."""
-EVENING = {"regression": 0.3, "classes": 0.1}
+EVENING = {"regression": 0.18, "classes": 0.1}
 """The share for second moments."""
 REGRESSION_PASSES, CLASS_PASSES = 20, 50
 HIDDEN = 0.1
