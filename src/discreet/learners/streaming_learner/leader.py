@@ -108,8 +108,8 @@ class GradientLeader(NoisySum):
         can have: it is at least that. Where rows are shorter, less is faded than should be.
         """
         settings = self.settings
-        if isinstance(settings.loss, CallableLoss):
-            return average
+        if isinstance(settings.loss, CallableLoss) or settings.classifies:
+            return average  # a class is told by the direction of coefficients, however short they are
         learned = self.learned(average)
         size = settings.features * settings.classes
         faded = FADED[size > FEW] * curvature_at_most(settings) * samples

@@ -30,6 +30,8 @@ WHITENED = 2000
 """From this number of samples on it pays to measure second moments."""
 SIZES_OVER = 90.0
 """A histogram of sizes needs this number of samples over ε to exceed its noise (benchmarks/ways.py)."""
+CLASSES_MEASURED = 4000
+"""From this number of samples on classes gain from measuring: slopes are bounded, whatever rows are."""
 MOST_MEASURED, MOST_MOMENTS = 0.1, 0.13
 """The largest shares of samples that are measured, for sizes and for second moments."""
 CORNERS_LEAST, CORNERS_MOST = 1e5, 0.7
@@ -178,7 +180,8 @@ class StreamingLearnerSettings(Settings):
             1.0, least
         )  # with these samples the noise of eigenvalues is small
         moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
-        if sizes > MOST_MEASURED * rounds and not named:
+        few = sizes > MOST_MEASURED * rounds or (self.classifies and rounds < CLASSES_MEASURED)
+        if few and not named:
             return ()
         pays = rounds >= WHITENED and moments <= MOST_MOMENTS * rounds
         whole = (sizes, moments) if (pays or named) and not self.privacy.pure else (sizes,)
