@@ -148,7 +148,7 @@ def test_every_group_is_measured_in_a_known_way() -> None:
 
 def test_a_world_with_nothing_to_gain_is_left_out_and_such_a_cell_is_dropped() -> None:
     edges, visitors = np.array([[0, 1]]), 100
-    nothing = Hindsight(edges, np.array([50.0, 0.5, 0.0]), visitors)
+    nothing = Hindsight(edges, np.array([0.5, 0.5, 0.0]), visitors)
     assert nothing.share(0.0) is None
     something = Hindsight(edges, np.array([0.0, 20.0, -20.0]), visitors)
     assert something.share(-10.0) == pytest.approx(0.5)

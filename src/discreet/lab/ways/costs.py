@@ -1,7 +1,7 @@
-"""Sets of least cost: the share of what the best fixed set saves over naive sets, on the stream that came.
+"""Sets of least cost: the share of what the best fixed set saves over random sets, on the stream that came.
 
-Naive is the best of nothing, everything and random sets. A world in which the best fixed set saves less than
-LEAST_GAIN per visitor has nothing to learn: the share would be 0/0, and the world is left out.
+Random sets are what a learner starts with. A world in which the best fixed set saves less than LEAST_GAIN per
+visitor has nothing to learn: the share would be 0/0, and the world is left out.
 """
 
 from collections.abc import Iterator
@@ -84,11 +84,10 @@ class Hindsight:
         return float(torn @ apart - brings @ inside)
 
     @property
-    def naive(self) -> float:
-        """The least cost of nothing, everything and random sets."""
+    def random(self) -> float:
+        """The expected cost of random sets."""
         torn, brings = self.totals[: len(self.edges)], self.totals[len(self.edges) :]
-        random = 0.5 * float(torn.sum() - brings.sum())
-        return min(0.0, -float(brings.sum()), random)
+        return 0.5 * float(torn.sum() - brings.sum())
 
     @property
     def best(self) -> float:
@@ -99,8 +98,8 @@ class Hindsight:
 
     def share(self, cost: float) -> float | None:
         """The share of the possible gain that a cost keeps; None if there is less than LEAST_GAIN."""
-        gain = self.naive - self.best
-        return None if gain < LEAST_GAIN * self.visitors else (self.naive - cost) / gain
+        gain = self.random - self.best
+        return None if gain < LEAST_GAIN * self.visitors else (self.random - cost) / gain
 
 
 def spent(learner: SetMinimizer, bundles: Bundles) -> tuple[float, Hindsight]:
