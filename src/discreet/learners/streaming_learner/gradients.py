@@ -11,6 +11,7 @@ from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
 from discreet.decide.domains import Simplex
+from discreet.decide.fading import fading
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streams import ALIKE
@@ -22,6 +23,8 @@ from discreet.turn.problem import Asked, Batch, Problem
 
 __all__ = ["GradientMode", "NoisySum"]
 
+LEAST_OF_CLASSES = 0.1
+"""What classifiers keep at least: a class is told by the direction of coefficients, not by their length."""
 LARGEST = 1e100
 """Features larger than this say nothing."""
 MOST_NUMBERS, MOST_ROWS = 2**22, 4096
@@ -57,6 +60,14 @@ class GradientMode(Problem):
     def covering(self, errors: Floats, unshrunk: Floats, published: Floats) -> Floats:
         """Standard errors of shrunk coefficients, whose intervals hold those of the unshrunk ones."""
         return errors + np.abs(published - unshrunk) / 1.96
+
+    def faded(self, average: Floats, learned: Floats, squared: float) -> Floats:
+        """The average with what it learned drawn to the start, if that has this squared length in noise."""
+        settings = self.settings
+        kept = fading(squared, settings.features * settings.classes)
+        if settings.classifies:
+            kept = max(kept, LEAST_OF_CLASSES)
+        return average - (1 - kept) * learned
 
     def learned(self, coefficients: Floats) -> Floats:
         """What coefficients learned from features: how far they are from the start, but for intercepts."""

@@ -27,7 +27,6 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
-from discreet.decide.fading import fading
 from discreet.decide.leader import Leader
 from discreet.learners.streaming_learner.gradients import NoisySum
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -108,14 +107,14 @@ class GradientLeader(NoisySum):
         can have: it is at least that. Where rows are shorter, less is faded than should be.
         """
         settings = self.settings
-        if isinstance(settings.loss, CallableLoss) or settings.classifies:
-            return average  # a class is told by the direction of coefficients, however short they are
+        if isinstance(settings.loss, CallableLoss):
+            return average
         learned = self.learned(average)
         size = settings.features * settings.classes
         faded = FADED[size > FEW] * curvature_at_most(settings) * samples
         steep = faded + (0.0 if settings.domain.corners else stiffness)  # which is of another norm there
         squared = float(learned @ learned) * steep**2 / variance
-        return average - (1 - fading(squared, size)) * learned
+        return self.faded(average, learned, squared)
 
 
 def curvature_of(settings: StreamingLearnerSettings) -> float:

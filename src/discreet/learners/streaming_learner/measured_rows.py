@@ -174,9 +174,13 @@ class MeasuredRows(NoisySum):
     @cached_property
     def clip_over_usual(self) -> float:
         """The clip, in lengths of a usual gradient at the start, by public numbers."""
-        noise = self.gradient.noise * self._usual_norm / self.settings.rounds
         least, most = CLIPS
-        return min(most, max(least, CLEAR[self.settings.learns] / noise))
+        return min(most, max(least, CLEAR[self.settings.learns] / self.noise_share))
+
+    @cached_property
+    def noise_share(self) -> float:
+        """The noise of the last total, over the length of that many clipped gradients in one direction."""
+        return self.gradient.noise * self._usual_norm / self.settings.rounds
 
     @property
     def _usual_norm(self) -> float:

@@ -12,7 +12,7 @@ v_r the noisy total of gradients of z after b samples, μ (CURVED) and α (ACTUA
 the loss, ς (STIFF) a share of stiffness, w the variance that the domain allows a coefficient. The first
 part of h is a ridge for each direction, as a Bayesian would choose it (one for all would shrink the strong
 direction); the second damps what noise in early totals starts. Points are then moved into the domain, first
-in the norm of H. What is published is their average with weights ∝ √r, drawn towards the start as far as
+in the norm of H. What is published is their average with weights ∝ r^k, drawn towards the start as far as
 its noise explains it (discreet/decide/fading.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
@@ -30,7 +30,6 @@ from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.budget.privacy import Charge
 from discreet.decide.evening import Evening
-from discreet.decide.fading import fading
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.measured_rows import MeasuredRows
 from discreet.learners.totals import RunningTotal
@@ -47,6 +46,11 @@ FAR = 1e100
 CURVED = 0.05
 """Of the loss's curvature, for a clip as long as a usual gradient: clipped gradients grow less, too large a
 guess stops learning, and a small one follows people who change."""
+SMALL_NOISE = (0.006, 0.0125)
+"""Shares of noise between which averages turn from all points alike, nearly, to the newest: where noise is
+large, early points are hardly more than the start."""
+SETTLING = 4.0
+"""Releases over those that swing at first."""
 ACTUAL = 0.7
 """Of the loss's curvature: what gradients near the start really have, for the ridge."""
 STIFF = 1.0
@@ -95,6 +99,18 @@ class WhitenedLeader(MeasuredRows):
     @cached_property
     def schedule(self) -> ListedBlocks:
         return ListedBlocks(self.settings.rounds, (*self.preparation, *self.learning))
+
+    @cached_property
+    def curved(self) -> float:
+        """μ, in curvatures of the loss: the first 1/μ releases swing, so there must be several times more."""
+        return max(CURVED * self.clip_over_usual, SETTLING / len(self.learning))
+
+    @cached_property
+    def newest(self) -> float:
+        """1 + k, for an average with weights ∝ r^k: √r where noise is small, up to r² where it is large."""
+        low, high = SMALL_NOISE
+        large = min(1.0, max(0.0, (self.noise_share - low) / (high - low)))
+        return 1.5 + 1.5 * large
 
     @cached_property
     def gradient(self) -> RunningTotal:
@@ -187,7 +203,7 @@ class WhitenedLeader(MeasuredRows):
         # Residuals as large as at the start: clipped gradients grow by about this share of the curvature.
         grown = min(1.0, GROWN * self.clip_over_usual)
         error = self.scattered(variance, samples, clip, grown * self.loss.curvature * samples)
-        average = public["average"] + (point - public["average"]) * (1.5 / (blocks + 0.5))
+        average = public["average"] + (point - public["average"]) * (self.newest / (blocks + self.newest - 1))
         published = self._faded(evening, average, variance, samples)
         found = {
             "blocks": blocks,
@@ -203,7 +219,7 @@ class WhitenedLeader(MeasuredRows):
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""
         domain = self.settings.domain
         begin = domain.start()
-        bent = CURVED * self.clip_over_usual * self.loss.curvature * samples
+        bent = self.curved * self.loss.curvature * samples
 
         def weight(moments: Any) -> Any:
             return 1 / (bent + self._stiffness(moments, variance, samples))
@@ -233,5 +249,4 @@ class WhitenedLeader(MeasuredRows):
         learned = self.learned(average)
         scaled = evening.times(learned, 0.5)
         scaled = evening.shaped(scaled, float(sharpness(evening.rest)), sharpness(evening.values))
-        lost = 1 - fading(float(scaled @ scaled), self.settings.features)
-        return average - lost * learned
+        return self.faded(average, learned, float(scaled @ scaled))
