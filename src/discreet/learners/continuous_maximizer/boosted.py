@@ -41,6 +41,8 @@ WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
 BINS = 24
 """Lengths of gradients are counted in so many bins, a factor of √2 apart."""
+HIDDEN = 0.04
+"""A share of noise from which on points between vertices are not found, and a vertex is better."""
 USUAL, LEAST = 0.7, 0.55
 """Gradients are clipped to so many times their median length at 0: from ε = 1 on, and for the smallest ε."""
 
@@ -70,7 +72,8 @@ class Boosted(PointMode):
     @cached_property
     def leader(self) -> Leader | None:
         """The Euclidean leader, if it leads: of losses, so gradients come to it with a minus."""
-        if self.settings.leads == "vertex":
+        hidden = self.gradient.noise * sqrt(self.settings.domain.items) > HIDDEN * self.settings.rounds
+        if self.settings.leads == "vertex" or (hidden and self.settings.oracle == "auto"):
             return None
         return Leader(Euclidean(self.settings.domain))  # type: ignore[arg-type]
 

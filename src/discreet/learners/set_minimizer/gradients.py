@@ -39,6 +39,9 @@ __all__ = ["Gradients"]
 CLIP, PURE_CLIP = 1.0, 2.0
 """The longest that a subgradient may be, in units of the bound: l₂, and l₁ for noise in the pure measure
 (benchmarks/minimize.py)."""
+NOISY = 0.8
+"""If noise is more than this share of what gradients can add up to, steps of totals tell nothing, and the bound
+takes their place (benchmarks/ways.py)."""
 CHUNK = 1024
 """How many people's subgradients are held at once."""
 
@@ -79,11 +82,12 @@ class Gradients(CubeMode):
 
     @cached_property
     def leader(self) -> Leader:
-        most = None
-        if self.settings.regulariser == "bound":  # T/B blocks of B visitors, ‖G_r‖ at most B · length
-            block = min(self.gradient.people, self.settings.rounds)
-            most = self.settings.rounds * block * self.gradient.wanted.bound**2
-        return Leader(self.cube, most)
+        # T/B blocks of B visitors, ‖G_r‖ at most B · length.
+        block = min(self.gradient.people, self.settings.rounds)
+        most = self.settings.rounds * block * self.gradient.wanted.bound**2
+        noise = self.settings.items * (self.gradient.noise * self.gradient.wanted.bound) ** 2
+        bounded = self.settings.regulariser == "bound" or noise > NOISY * most
+        return Leader(self.cube, most if bounded else None)
 
     @cached_property
     def plan(self) -> Plan:

@@ -30,7 +30,7 @@ WHITENED = 2000
 """From this number of samples on it pays to measure second moments."""
 SIZES_OVER = 90.0
 """A histogram of sizes needs this number of samples over ε to exceed its noise (benchmarks/ways.py)."""
-CLASSES_MEASURED = 4000
+CLASSES_MEASURED = 2000
 """From this number of samples on classes gain from measuring: slopes are bounded, whatever rows are."""
 MOST_MEASURED, MOST_MOMENTS = 0.1, 0.13
 """The largest shares of samples that are measured, for sizes and for second moments."""
