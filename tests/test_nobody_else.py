@@ -293,7 +293,12 @@ def _regression(**settings):
     return StreamingLearner(LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **bounds, seed=1, **settings)
 
 
-@pytest.mark.parametrize("second", [([0.2], 0.1), [[0.2], 0.1], None, "n/a", (0.2, 0.1), ([[0.2]], [0.1])])
+MATRIX = np.array([[-1.0], [-1.0]])
+
+
+@pytest.mark.parametrize(
+    "second", [([0.2], 0.1), [[0.2], 0.1], None, "n/a", (0.2, 0.1), ([[0.2]], [0.1]), MATRIX]
+)
 def test_a_second_person_does_not_decide_how_the_first_is_read(second):
     """With two tickets, a tuple of two people was read as (features, targets) if the second was no tuple."""
     first = ([0.5], 0.7)
@@ -310,10 +315,18 @@ def test_a_second_person_does_not_decide_how_the_first_is_read(second):
     assert np.array_equal(*totals)
 
 
+def test_a_first_person_who_is_a_matrix_does_not_decide_how_the_second_is_read():
+    second = ([0.2], 0.1)
+    learner, alone = _regression(block=12), _regression(block=12)
+    learner.close_many(learner.open_many(2), (MATRIX, second))
+    alone.close_many(alone.open_many(1), [second])
+    assert np.array_equal(learner.snapshot().block["gradient"], alone.snapshot().block["gradient"])
+
+
 def test_arrays_are_features_and_targets_as_before():
     rows, targets = np.array([[0.5], [0.2]]), np.array([0.7, 0.1])
     together, apart = _regression(block=12), _regression(block=12)
-    together.observe_many((rows, targets))
+    together.observe_many((rows, targets.tolist()))
     apart.observe_many([(rows[0], targets[0]), (rows[1], targets[1])])
     assert np.array_equal(together.snapshot().block["gradient"], apart.snapshot().block["gradient"])
 

@@ -26,6 +26,8 @@ WAYS = {
     (True, "iid"): ("swap",),
 }
 """How each kind of feedback (whole preferences or not) and stream can be learned, by name."""
+FORCED = {False: ("auto", "sum", "hedge", "fresh"), True: ("auto", "swap", "exploration")}
+"""The modes that read whole preferences, and those that read clicks and rewards."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 
 
@@ -63,6 +65,11 @@ class SetMaximizerSettings(ItemSettings):
             require.number("explore", self.explore, 1e-9, 0.999)
         if self.block != "auto":
             require.whole("block", self.block)
+        forced = FORCED[self.feedback != "full"]
+        if self.mode not in forced:
+            raise ConfigError(
+                f"mode must be {' or '.join(forced)} for feedback={self.feedback!r}, got {self.mode!r}"
+            )
         ways = ("auto", *WAYS[self.feedback != "full", self.stream])
         if self.expert not in ways:
             raise ConfigError(

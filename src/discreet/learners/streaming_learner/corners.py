@@ -48,6 +48,8 @@ class FrankWolfeCorners(GradientMode):
         return settings.chosen_method == "frank-wolfe" and bool(settings.domain.corners)
 
     def check(self) -> None:
+        if not self.settings.domain.corners:
+            raise ConfigError("corners are drawn of an l₁ ball or a simplex: use method='leader'")
         schedule = self.settings.schedule
         if schedule.releases > MOST_DRAWS:
             raise ConfigError(f"at most {MOST_DRAWS} draws, got {schedule.releases}: ask for a larger block")

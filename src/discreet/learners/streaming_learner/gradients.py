@@ -98,12 +98,13 @@ class GradientMode(Problem):
     def rows(self, feedback: Any) -> Samples:
         """The samples of a pair (X, y), or of a sequence with one pair per round.
 
-        A tuple is (X, y) only if X is an array, a frame or a sparse matrix, which the caller made. Any other
-        tuple holds one person per entry, like a list: what a person brings never decides how others are read.
+        A tuple is (X, y) only if X is a matrix (an array, a frame, a sparse matrix) with one row for each
+        target, which the caller made: people bring numbers, texts, lists and pairs. Any other tuple holds one
+        person per entry, like a list: what a person brings never decides how others are read.
         """
         if isinstance(feedback, Samples):
             return feedback
-        if isinstance(feedback, tuple) and len(feedback) == 2 and _is_table(feedback[0]):
+        if isinstance(feedback, tuple) and len(feedback) == 2 and _are_many(*feedback):
             return self.streamed(*feedback)
         try:
             pairs = list(feedback)
@@ -281,9 +282,11 @@ def _one_a_round(part: Any) -> list[Any]:
     return list(part)
 
 
-def _is_table(part: Any) -> bool:
-    """Whether this is a matrix of many people's features: an array, a frame or a sparse matrix."""
-    return hasattr(part, "tocsr") or hasattr(part, "to_numpy") or isinstance(part, np.ndarray)
+def _are_many(features: Any, targets: Any) -> bool:
+    """Whether these are a matrix of features and as many targets, rather than two people."""
+    rows = getattr(features, "shape", ())
+    known = isinstance(targets, list) or hasattr(targets, "to_numpy") or isinstance(targets, np.ndarray)
+    return len(rows) == 2 and known and bool(len(targets) == rows[0])
 
 
 def _dense(row: Any) -> Any:

@@ -169,7 +169,7 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def preparation(self) -> tuple[int, ...]:
-        """How many samples each stage measures: sizes; then second moments and gradients, if that pays.
+        """How many samples each stage measures: sizes; then second moments, if that pays.
 
         Nothing is measured where sizes would take more than MOST_MEASURED of the samples.
         """
