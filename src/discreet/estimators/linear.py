@@ -1,6 +1,7 @@
 """What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
 
 from abc import ABC, abstractmethod
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ __all__ = ["PrivateLinear"]
 
 RADIUS = {"stream": 3.0, "passes": 30.0}
 """Where coefficients lie if nobody says."""
+HIDDEN = 0.006
+"""A share of second moments that noise hides: below it many passes are better over l₁ balls too."""
 MOST_HELD = 2**30
 """The most numbers that a batch may hold; larger ones are streamed."""
 
@@ -60,8 +63,13 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _method_of_fit(self, size: int, samples: int) -> Any:
         """Where everyone is there at once, many passes, unless something of a stream is asked for."""
         free = (self.bound, self.curvature, self.block) == ("auto",) * 3
-        holds = size * samples <= MOST_HELD and self.delta and self.p != 1
-        return "passes" if self.method == "auto" and free and holds else self.method
+        holds = size * samples <= MOST_HELD and self.delta
+        if not (self.method == "auto" and free and holds):
+            return self.method
+        # Over an l₁ ball the leader finds few features among many, where noise hides second moments.
+        rho = Privacy(self.epsilon, self.delta).budget.amount
+        hidden = 2 * sqrt(size / (2 * rho)) / max(1, samples)
+        return "passes" if self.p != 1 or hidden < HIDDEN else "auto"
 
     def _length(self, size: int) -> float:
         """The longest row of numbers in [−1, 1], in the dual norm."""

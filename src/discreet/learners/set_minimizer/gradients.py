@@ -39,7 +39,7 @@ __all__ = ["Gradients"]
 CLIP, PURE_CLIP = 1.0, 2.0
 """The longest that a subgradient may be, in units of the bound: l₂, and l₁ for noise in the pure measure
 (benchmarks/minimize.py)."""
-NOISY = 0.8
+NOISY = 0.4
 """If noise is more than this share of what gradients can add up to, steps of totals tell nothing: the bound
 takes their place (benchmarks/ways.py)."""
 CHUNK = 1024

@@ -284,7 +284,7 @@ def _one_a_round(part: Any) -> list[Any]:
 
 def _are_many(features: Any, targets: Any) -> bool:
     """Whether these are a matrix of features and as many targets, rather than two people."""
-    rows = getattr(features, "shape", ())
+    rows: tuple[int, ...] = getattr(features, "shape", ())
     known = isinstance(targets, list) or hasattr(targets, "to_numpy") or isinstance(targets, np.ndarray)
     return len(rows) == 2 and known and bool(len(targets) == rows[0])
 
