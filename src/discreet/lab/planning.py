@@ -51,6 +51,7 @@ NAMES = {
     "expert": "learns by",
     "estimator": "learns by",
     "method": "learns by",
+    "why": "because",
     "block": "visitors between releases (first block)",
     "releases": "releases",
     "rate": "learning rate",

@@ -66,7 +66,9 @@ class QuotaSets(PointMode):
     @cached_property
     def plan(self) -> Plan:
         found = self.slates.plan
-        return replace(found, facts=found.facts | {"method": "slates"})
+        facts = {name: found.facts[name] for name in ("block", "releases")}
+        facts |= {"method": "slates", "why": "sets under a quota are slates whose order does not matter"}
+        return replace(found, facts=facts | {"noise_in_people": found.facts["noise_in_visitors"]})
 
     def start(self) -> tuple[State, State]:
         public, kept = self.slates.start()

@@ -93,6 +93,7 @@ class Gradients(CubeMode):
     def plan(self) -> Plan:
         facts = {
             "expert": "subgradients",
+            "why": f"noise for {'(ε, 0)' if self.gradient.pure else '(ε, δ)'} is least",
             "block": self.gradient.schedule.end(0),
             "releases": self.gradient.releases,
             "noise_in_visitors": self.gradient.noise,

@@ -85,6 +85,7 @@ class FrankWolfeCorners(GradientMode):
         whole = sum(self.charge(index).amount for index in range(schedule.releases)) * (1 + 1e-12)
         facts: dict[str, Any] = {
             "method": "frank-wolfe",
+            "why": self.settings.why,
             "block": schedule.block,
             "releases": schedule.releases,
             "clip": self.settings.clip,

@@ -255,7 +255,8 @@ class NoisySum(GradientMode):
     def planned(self, **facts: Any) -> Plan:
         """The plan, with these facts and the usual ones."""
         schedule = self.settings.schedule
-        facts |= {"block": schedule.block, "releases": schedule.releases, "clip": self.settings.clip}
+        facts |= {"why": self.settings.why, "clip": self.settings.clip}
+        facts |= {"block": schedule.block, "releases": schedule.releases}
         return self.gradient.plan(facts | {"noise_in_samples": self.gradient.noise})
 
 

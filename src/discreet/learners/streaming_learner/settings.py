@@ -174,8 +174,7 @@ class StreamingLearnerSettings(Settings):
         Nothing is measured where sizes would take more than MOST_MEASURED of the samples.
         """
         rounds, least = self.rounds, self.contributions / self.epsilon
-        named = "whitened" in (self.method, self.mode)
-        sizes = ceil(max(min(0.02 * rounds, 4000), SIZES_OVER * least))
+        named, sizes = "whitened" in (self.method, self.mode), self._sizes
         resolving = self.domain.dimension**1.5 * max(
             1.0, least
         )  # with these samples the noise of eigenvalues is small
@@ -186,6 +185,24 @@ class StreamingLearnerSettings(Settings):
         pays = rounds >= WHITENED and moments <= MOST_MOMENTS * rounds
         whole = (sizes, moments) if (pays or named) and not self.privacy.pure else (sizes,)
         return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
+
+    @property
+    def _sizes(self) -> int:
+        """How many samples tell sizes."""
+        least = SIZES_OVER * self.contributions / self.epsilon
+        return ceil(max(min(0.02 * self.rounds, 4000), least))
+
+    @property
+    def why(self) -> str:
+        """The public numbers by which a method is taken."""
+        if self.domain.corners and self.privacy.pure and self.classes == 1:
+            signal = self.epsilon / self.contributions * self.rounds
+            most = CORNERS_MOST * self.domain.dimension**2
+            return f"ε · samples is {signal:g}: corners pay from {CORNERS_LEAST:g} to {most:g}"
+        if not self.measures:
+            return "with this loss, domain or given bound, rows are not measured"
+        least = f" of at least {CLASSES_MEASURED}" if self.classifies else ""
+        return f"to tell sizes takes {self._sizes} of {self.rounds} samples: a tenth{least} is worth it"
 
     @property
     def clip(self) -> float:

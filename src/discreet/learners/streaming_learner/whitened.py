@@ -143,6 +143,7 @@ class WhitenedLeader(MeasuredRows):
             cohort=cohort,
             facts={
                 "method": "whitened" if self.gram else "scaled",
+                "why": self.settings.why,
                 "block": self.settings.schedule.block,
                 "releases": self.schedule.releases,
                 "preparation": sum(self.preparation),
