@@ -37,6 +37,7 @@ from discreet.arrivals import (
 from discreet.checks import Case
 from discreet.domains import Knapsack, LpBall, Simplex, UniformMatroid
 from discreet.lab.hostile_logs import with_log
+from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 
 __all__ = ["HORIZON", "cases", "keyed_cases", "long_cases"]
@@ -76,9 +77,9 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _hedge("hedge, auto", usual),
         _hedge("hedge, pure", pure, block=3),
         _sets("sets", usual, block=4),
-        _sets("sets, hedge", usual, block=4, expert="hedge"),
+        _sets("sets, hedge", usual, block=4, mode="hedge"),
         _sets("sets, pure", pure, block=5),
-        _sets("sets, hedge, pure", pure, block=5, expert="hedge"),
+        _sets("sets, hedge, pure", pure, block=5, mode="hedge"),
         _sets("sets, facility location, two contributions", twice, block=3, function=FacilityLocation),
         _sets("sets, iid", usual, **several),
         _sets("sets, iid, concave, pure", pure, function=ConcaveOverModular(), **several),
@@ -88,11 +89,11 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _rewards("rewards, pure, bound", pure, explore=0.4, block=2, bound=4.0),
         _rewards("rewards, iid, two contributions", twice, stream="iid", explore=0.5, block=3),
         _rewards("rewards, report", usual, explore=0.4, block=2, report=0.3, bound=4.0),
-        _rewards("rewards, exploration, report", usual, explore=0.9, expert="exploration", report=0.2),
+        _rewards("rewards, exploration, report", usual, explore=0.9, mode="exploration", report=0.2),
         _clicks("clicks", usual, explore=0.5, block=2),
         _clicks("clicks, report", usual, explore=0.5, block=2, report=0.3),
         _clicks("clicks, iid, two contributions", twice, stream="iid", explore=0.5, block=2),
-        _clicks("clicks, exploration, pure", pure, explore=0.9, expert="exploration"),
+        _clicks("clicks, exploration, pure", pure, explore=0.9, mode="exploration"),
         _costs("costs", usual, block=4),
         _costs("costs, many releases", usual, block=1),
         _costs("costs, pure, bound", pure, block=5, regulariser="bound"),
@@ -100,8 +101,8 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _trials("single costs", usual, explore=0.3, block=2),
         _trials("single costs, iid, two contributions", twice, stream="iid", explore=0.4, block=3, bound=2.0),
         _trials("single costs, report", usual, explore=0.3, block=2, report=0.3),
-        _trials("trials", usual, explore=0.9, expert="chains"),
-        _trials("trials, iid, report", usual, stream="iid", explore=0.9, expert="chains", report=0.5),
+        _trials("trials", usual, explore=0.9, mode="chains"),
+        _trials("trials, iid, report", usual, stream="iid", explore=0.9, mode="chains", report=0.5),
         _arms("arms", usual, block=3),
         _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
@@ -124,13 +125,14 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("streaming", usual, block=4),
         _streaming("streaming, one feature", usual, features=1, block=4),
         _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
-        _streaming("streaming, frank-wolfe", usual, block=4, method="frank-wolfe"),
-        _streaming("streaming, corners", usual, block=4, method="frank-wolfe", domain=LpBall(3, 1)),
-        _streaming("streaming, simplex, pure", pure, block=3, method="frank-wolfe", domain=Simplex(3)),
+        _streaming("streaming, frank-wolfe", usual, block=4, mode="frank-wolfe"),
+        _streaming("streaming, corners", usual, block=4, mode="corners", domain=LpBall(3, 1)),
+        _streaming("streaming, simplex, pure", pure, block=3, mode="corners", domain=Simplex(3)),
         _streaming("streaming, logistic, intercept", usual, block=4, **with_intercept),
-        _streaming("streaming, whitened", usual, block=4, method="whitened"),
-        _streaming("streaming, passes", loose, method="passes"),
-        _streaming("streaming, passes, classes", usual, method="passes", **classes),
+        _streaming("streaming, whitened", usual, block=4, mode="whitened"),
+        _streaming("streaming, scaled, pure", pure, block=4, mode="whitened"),
+        _streaming("streaming, passes", loose, mode="passes"),
+        _streaming("streaming, passes, classes", usual, mode="passes", **classes),
     ]
 
 
@@ -144,7 +146,7 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _clicks("long, clicks, screened again", usual, horizon=600, explore=0.03, block=60, **shop),
         _rewards("long, rewards", usual, horizon=1000, explore=0.03, block=160, **shop),
         _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
-        _clicks("long, total, report", usual, horizon=240, explore=0.5, expert="exploration", report=0.2),
+        _clicks("long, total, report", usual, horizon=240, explore=0.5, mode="exploration", report=0.2),
     ]
     living = {"max_items": 8, "horizon": 160, "explore": 0.05, "block": 40} | shop
     changes = (
@@ -185,17 +187,21 @@ def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _hedge("keyed, hedge", returning(2), block=3),
         _sets("keyed, sets, iid", returning(5), **several),
         _rewards("keyed, rewards", returning(2), stream="iid", explore=0.5, block=3),
-        _rewards("keyed, rewards, exploration", returning(2), explore=0.9, expert="exploration"),
+        _rewards("keyed, rewards, exploration", returning(2), explore=0.9, mode="exploration"),
         _clicks("keyed, clicks", returning(2), stream="iid", explore=0.5, block=3),
-        _trials("keyed, trials", returning(4), explore=0.9, expert="chains"),
+        _trials("keyed, trials", returning(4), explore=0.9, mode="chains"),
         _arms("keyed, arms", returning(2), block=3),
-        _streaming("keyed, streaming, whitened", returning(3), block=4, method="whitened"),
-        _streaming("keyed, streaming, passes", returning(3), method="passes"),
+        _streaming("keyed, streaming, whitened", returning(3), block=4, mode="whitened"),
+        _streaming("keyed, streaming, passes", returning(3), mode="passes"),
     ]
 
 
-def _made(make: Callable[..., Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
-    return lambda **more: make(**(fixed | more))
+def _made(make: type[Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
+    """Makes the learner with these settings; in a mode that is named, if one is."""
+    settings = {name: value for name, value in fixed.items() if name != "mode"}
+    if "mode" not in fixed:
+        return lambda **more: make(**(settings | more))
+    return lambda **more: forced(make, fixed["mode"], **(settings | more))
 
 
 def three_numbers(generator: np.random.Generator) -> Any:
