@@ -25,7 +25,6 @@ from discreet.decide.constraints import Priced, indicator
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import PointMode
 from discreet.learners.fresh_paths import LEVELS, FreshPaths
-from discreet.learners.streams import assumed_by
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, HeldRows
 from discreet.release.gathering.gain_path import GainPath
@@ -56,10 +55,6 @@ class FreshSets(PointMode):
             raise ConfigError("stream='iid' chooses sets and has no bound: leave play, bound and copies")
         if settings.oracle == "euclidean":
             raise ConfigError("stream='iid' chooses sets: leave oracle, or use stream='drifting' for points")
-
-    @property
-    def assumes(self) -> str:
-        return assumed_by(self.settings.stream)
 
     @property
     def _family(self) -> SetFunctions:

@@ -12,6 +12,7 @@ from discreet.decide.rounding import rounded_knapsack
 from discreet.errors import OutOfBounds
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import labels_of
+from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem
@@ -27,6 +28,10 @@ class PointMode(Problem):
 
     proof = "continuous.md"
     settings: ContinuousMaximizerSettings
+
+    @property
+    def assumes(self) -> str:
+        return assumed_by(self.settings.stream)
 
     # --- people -------------------------------------------------------------------------------------------
 
