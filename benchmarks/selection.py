@@ -124,7 +124,7 @@ def real_share(settings: dict[str, Any], path: str, people: int, seed: int) -> f
 def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
     """What was played is worth so much, over non-private meta-Frank–Wolfe's points."""
     rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
-    if method in ("boosted", "fresh"):
+    if method in ("default", "fresh"):
         assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
         learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
         earned = played_value(learner, rows)
@@ -135,7 +135,7 @@ def online_share(people: int, stream: str, epsilon: float, method: str, seed: in
 
 def online_report(console: Console) -> dict[str, Any]:
     """All that is decided anew as people come."""
-    cases = {name: (*case, "boosted") for name, case in ONLINE.items()} | ONLINE_BESIDE
+    cases = {name: (*case, "default") for name, case in ONLINE.items()} | ONLINE_BESIDE
     runs = [(*case, seed) for case in cases.values() for seed in _seeds(case)]
     played = dict(zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True))
     return {
