@@ -21,7 +21,7 @@ __all__ = ["PrivateLinear"]
 
 RADIUS = {"stream": 3.0, "passes": 30.0}
 """Where coefficients lie if nobody says."""
-HIDDEN = 0.006
+HIDDEN = 0.008
 """A share of second moments that noise hides: below it many passes are better over l₁ balls too."""
 MOST_HELD = 2**30
 """The most numbers that a batch may hold; larger ones are streamed."""

@@ -20,7 +20,7 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 """
 
 from functools import cached_property
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,10 @@ from discreet.turn.problem import Batch, Block
 __all__ = ["GradientLeader"]
 
 FADED = {False: 2.0, True: 0.8}
-"""Times the largest curvature that rows within their bound can have, for few coefficients and for more."""
+"""Times the largest curvature that rows within their bound can have: for many coefficients of an l_p ball, and
+otherwise."""
+USUAL_TARGET = 0.3
+"""Of its bound."""
 FEW = 5
 """Coefficients: for no more than these the threshold is so high that good estimates would fade too."""
 
@@ -111,10 +114,26 @@ class GradientLeader(NoisySum):
             return average
         learned = self.learned(average)
         size = settings.features * settings.classes
-        faded = FADED[size > FEW] * curvature_at_most(settings) * samples
-        steep = faded + (0.0 if settings.domain.corners else stiffness)  # which is of another norm there
+        corners = settings.domain.corners > 0
+        steep = FADED[size > FEW and not corners] * curvature_at_most(settings) * samples
+        if corners:  # stiffness is of another norm there
+            steep *= min(1.0, settings.clip / self._usual_gradient)
+        else:
+            steep += stiffness
         squared = float(learned @ learned) * steep**2 / variance
         return self.faded(average, learned, squared)
+
+    @property
+    def _usual_gradient(self) -> float:
+        """The norm, as it is clipped, of a gradient of a row with entries spread evenly up to the bound."""
+        settings = self.settings
+        assert not isinstance(settings.loss, CallableLoss)
+        width = settings.domain.dimension
+        row = settings.feature_bound * (width / 2 if settings.privacy.pure else sqrt(width / 3))
+        slope = settings.loss.curvature * (
+            1.0 if settings.classifies else USUAL_TARGET * settings.target_bound
+        )
+        return float(slope * row)
 
 
 def curvature_of(settings: StreamingLearnerSettings) -> float:
