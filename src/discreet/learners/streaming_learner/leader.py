@@ -38,8 +38,7 @@ from discreet.turn.problem import Batch, Block
 __all__ = ["GradientLeader"]
 
 FADED = {False: 2.0, True: 0.8}
-"""Times the largest curvature that rows within their bound can have; True: more than FEW coefficients of an l_p
-ball."""
+"""Times the largest curvature of rows within their bound; True for many coefficients of an l_p ball."""
 USUAL_TARGET = 0.3
 """Of its bound."""
 FEW = 5
