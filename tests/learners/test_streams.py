@@ -114,6 +114,14 @@ def test_words_that_are_not_offered_say_what_to_write(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
+def test_a_configuration_of_before_says_what_to_write(kind: type) -> None:
+    made = learner(kind)
+    plain = made.settings.as_plain() | {"stream": "any"}
+    with pytest.raises(ConfigError, match="write stream='drifting'"):
+        type(made.settings).from_plain(plain)
+
+
+@pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
 def test_the_guarantee_says_what_value_assumes(kind: type) -> None:
     text = " ".join(str(learner(kind).guarantee).split())
     assert "does not react to what is decided" in text

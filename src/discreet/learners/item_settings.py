@@ -6,6 +6,7 @@ from typing import Any, Self
 from discreet import require
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
+from discreet.learners.streams import check_stream
 from discreet.limits import MOST_CANDIDATES
 from discreet.turn.settings import Settings
 
@@ -37,6 +38,7 @@ class ItemSettings(Settings):
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Also with the labels in place of the number of items."""
+        check_stream(plain.get("stream"))
         if isinstance(plain.get("items"), list):
             count, labels = labelled(plain["items"])
             plain = plain | {"items": count, "labels": labels}

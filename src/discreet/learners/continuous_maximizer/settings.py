@@ -102,7 +102,8 @@ class ContinuousMaximizerSettings(Settings):
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Refuses callables with the remedy."""
+        """Refuses callables, and words of before, with the remedy."""
+        check_stream(plain.get("stream"))
         for name, kind in (("domain", "OracleMatroid"), ("function", "Gradient"), ("family", "SampledSets")):
             within = plain.get("function") if name == "family" else plain
             described = within.get(name) if isinstance(within, dict) else None
