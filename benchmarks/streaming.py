@@ -28,7 +28,7 @@ COLUMNS = ("leader", "frank_wolfe", "rival", "published", "leader_default", "fra
 ONE_RELEASE = ("sufficient_statistics", "phased_sgd")
 """Rivals that release once."""
 SPARSE: dict[str, dict[str, Any]] = {
-    "frank_wolfe": {"method": "frank-wolfe"},
+    "frank_wolfe_anytime": {"method": "frank-wolfe", "allocation": "anytime"},
     "frank_wolfe_final": {"method": "frank-wolfe", "allocation": "final"},
     "leader_entropy": {"method": "leader", "curvature": 0.0},
 }

@@ -67,17 +67,13 @@ class MeasuredRows(NoisySum):
 
     # --- what each stage releases -------------------------------------------------------------------------
 
-    def counted(self, cells: int) -> Once:
-        """Noise for a histogram of a stage."""
-        privacy = self.settings.privacy
-        if privacy.contributions > 1:  # all stages in one measure
-            return Once.for_budget(privacy.budget, OneChoice((cells,)))
-        return Once.calibrate(privacy, OneChoice((cells,)))
-
     @cached_property
     def bounds(self) -> Once:
-        """Half of the cells for lengths of rows, half for sizes of targets."""
-        return self.counted(2 * BOUNDS.bins)
+        """The histogram of sizes: half of the cells for lengths of rows, half for targets."""
+        privacy, cells = self.settings.privacy, OneChoice((2 * BOUNDS.bins,))
+        if privacy.contributions > 1:  # all stages in one measure
+            return Once.for_budget(privacy.budget, cells)
+        return Once.calibrate(privacy, cells)
 
     @cached_property
     def gram(self) -> Once | None:
@@ -107,7 +103,7 @@ class MeasuredRows(NoisySum):
     # --- measuring ----------------------------------------------------------------------------------------
 
     def measure(self, public: State, measured: Gathered, batch: Batch, samples: Samples) -> None:
-        """Add samples to the stage that is on; whoever has no share or no finite numbers adds nothing."""
+        """Add samples to the stage that is on; a sample without a share or finite numbers adds nothing."""
         gathering, first = measured.gathering, 0
         with np.errstate(all="ignore"):  # a warning would tell about a sample
             for piece in samples.dense(self.rows_at_once(self.size)):
