@@ -29,7 +29,7 @@ __all__ = ["QuotaSets"]
 
 
 class QuotaSets(PointMode):
-    """Sets of so many items, from a running total of everyone's gains."""
+    """Sets of a fixed number of items, from a running total of gains."""
 
     proof = "sets.md"
 
@@ -97,7 +97,7 @@ class QuotaSets(PointMode):
 
 
 def _is_slate(settings: Any) -> bool:
-    """Whether sets are slates: so many items of all, worth what a built-in family says."""
+    """Whether sets are slates: a fixed number of items, worth what a built-in family says."""
     function = settings.function
     known = isinstance(function, Multilinear) and not isinstance(function.family, SampledSets)
     return known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0

@@ -48,7 +48,7 @@ class Sizes:
         return float(top * self.ratio**-steps)
 
     def mean(self, counts: Floats, *, top: float, noise: float, power: float = 1.0) -> float | None:
-        """The mean of this power of the sizes, from counts with so much noise each; None if noise hides it.
+        """The mean of this power of the sizes, from noisy counts; None if noise hides it.
 
         >>> counts = np.bincount(np.repeat([2, 3], [500, 500]), minlength=8)
         >>> round(Sizes(bins=8).mean(counts, top=1.0, noise=0.1), 3)
