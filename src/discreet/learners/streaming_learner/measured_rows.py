@@ -40,7 +40,7 @@ ROOM = 2.0
 """How much wider than measured the target's bound is: bins halve."""
 CLIPS, CLEAR = (0.4, 1.6), {"regression": 0.005, "classes": 0.016}
 """The clip, in lengths of a usual gradient at the start: between these, and CLEAR over the noise. A short
-clip takes less noise; a long one learns from large residuals too, and moves sooner if people change."""
+clip takes less noise; a long one learns from large residuals too."""
 UNMEASURED = 0.2
 """Without second moments: the share of its longest length squared that a row usually has."""
 
