@@ -55,7 +55,7 @@ class ContinuousMaximizer(Learner):
         docs/streams.md has what is kept. Privacy assumes nothing.
     oracle
         Where the total leads: "vertex", or "euclidean" (a point between vertices; quotas and one budget).
-        "auto": Euclidean for points of functions of amounts, otherwise a vertex.
+        "auto": Euclidean for points of functions of amounts unless noise hides them, otherwise a vertex.
     copies
         So many vertices are mixed to a point, each of which climbs on from those before it; worth trying
         (5 to 10) for `ConcaveOfLinear` with a small ε.

@@ -74,7 +74,7 @@ class StreamingLearner(Learner):
     pace
         A factor for the step length.
     allocation
-        Draws of corners: "anytime" (all coefficients are good) or "final" (the last ones).
+        Draws of corners: "final" (the last coefficients are good; the default) or "anytime" (all are).
     intercept
         The last coefficient belongs to a constant feature.
     block

@@ -32,9 +32,9 @@ from discreet.turn.plan import State
 __all__ = ["EXCHANGING", "SCREENING", "SETTLED", "WARMING", "Course"]
 
 MEMORY = 0.3
-"""Of the horizon: how long a cell of an "drifting" stream is believed."""
+"""Of the horizon: how long a cell of a "drifting" stream is believed."""
 LONGEST = 0.05
-"""Of the horizon: the longest block of an "drifting" stream."""
+"""Of the horizon: the longest block of a "drifting" stream."""
 LIGHTEST = 1e-100
 """Rows of weights are never taken to be lighter."""
 MOST_SCREENED_AGAIN = 0.1
