@@ -62,8 +62,8 @@ class SetMinimizer(Learner):
         Full information: the longest that one visitor's subgradient may be, in units of the bound; longer
         ones are shortened. "auto" is 1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
     regulariser
-        Full information: "adaptive" (as stiff as released totals call for; as "bound" where noise exceeds what
-        costs can add up to), or "bound" (as stiff as the worst stream might).
+        Full information: "adaptive" (as stiff as released totals call for; as "bound" where noise is large),
+        or "bound" (as stiff as the worst stream might).
     expert
         Bandit: "pairs" (default: a belief about items and pairs of them, and trials near the best set), or
         "chains" (trials of a chain's sets: slower, with a proven bound on regret).
