@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discreet import Privacy, RunningSum, warm_up
+from discreet.learners.forced import forced
 from discreet.release.factorisation import BUFFERS, square_root_norm
 from discreet.release.gathering import Rows
 from discreet.release.noise import DiscreteGaussian
@@ -42,7 +43,7 @@ def state_bytes(horizon: int) -> int:
 
 def step_cost(method: str, repetitions: int = 2000) -> dict[str, float]:
     """The median time of a step and of an exact noise vector of the same length, taken in turns."""
-    sums = RunningSum(DIMENSION, 10**5, PRIVACY, bound=1.0, method=method)
+    sums = forced(RunningSum, method, DIMENSION, 10**5, PRIVACY, bound=1.0)
     person = np.random.default_rng(0).normal(size=DIMENSION) / 40
     noise = DiscreteGaussian(2**24)
     words = system_words()

@@ -11,6 +11,7 @@ from discreet import ConfigError, Privacy, StateError, StreamingLearner
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
+from discreet.learners.forced import forced
 
 PUBLIC_CLASSES = (
     "classes are a public parameter, never read off the labels; a label that is neither says nothing"
@@ -385,14 +386,15 @@ def test_no_number_makes_anything_warn(huge: Any) -> None:
     few = np.arange(100) % 12 < 3
     numbers = np.where(few, huge, targets.astype(np.longdouble))
     PrivateStreamingRegressor(seed=1, **settings).fit(features, numbers, sample_weight=numbers)
-    learner = StreamingLearner(
+    learner = forced(
+        StreamingLearner,
+        "whitened",
         LpBall(3),
         SquaredLoss(),
         100,
         Privacy(1.0, 1e-6),
         feature_bound=1e-3,
         target_bound=1e-3,
-        method="whitened",
     )
     rows = np.where(few[:, None], huge, features.astype(np.longdouble))
     learner.observe_stream(rows, numbers, numbers)

@@ -31,7 +31,8 @@ from discreet.checks.transcript import audit_transcript, measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import DiscreetError, OutOfBounds
 from discreet.lab.cases import cases
-from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
+from discreet.learners.forced import forced
+from discreet.learners.fresh_paths import FreshPaths
 from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.release.gathering import Gram, HeldRows
 from discreet.release.gathering.gain_path import GainPath
@@ -176,21 +177,21 @@ def _is_caught(name, pairs=40):
 
 
 def test_the_audit_sees_allowed_items_that_read_data(monkeypatch):
-    release, left = FreshGreedy.release, FreshGreedy._left
+    draw = FreshPaths.draw
 
-    def spying(self, public, tally, kept, block, door):
-        self._secret = int(block["visitors"].values.astype(np.int64).sum()) % 2
-        return release(self, public, tally, kept, block, door)
+    def spying(self, block, door, left, prices=None):
+        secret = int(block["people"].values.astype(np.int64).sum()) % 2
 
-    def told(self, living, chosen):
-        mask = left(self, living, chosen)
-        if not chosen:
-            mask[:6] &= bool(self._secret)
-            mask[6:] &= not self._secret
-        return mask
+        def told(chosen):
+            mask = left(chosen)
+            if not chosen:
+                mask[:6] &= bool(secret)
+                mask[6:] &= not secret
+            return mask
 
-    monkeypatch.setattr(FreshGreedy, "release", spying)
-    monkeypatch.setattr(FreshGreedy, "_left", told)
+        return draw(self, block, door, told, prices)
+
+    monkeypatch.setattr(FreshPaths, "draw", spying)
     assert _is_caught("sets, iid")
 
 
@@ -229,7 +230,7 @@ def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
         raise RuntimeError
 
     monkeypatch.setattr(sampled, "value_of", failing)
-    selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation, method="sampled")
+    selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation)
     for _ in range(3):
         with pytest.raises((RuntimeError, DiscreetError)):
             selector.fit(np.ones((20, 3)))
@@ -239,13 +240,11 @@ def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
 # --- 5. smaller ones -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["histogram", "sampled", "greedy"])
-def test_a_type_that_does_not_exist_is_worth_nothing(method):
+@pytest.mark.parametrize("mode", ["histogram", "sampled"])
+def test_a_type_that_does_not_exist_is_worth_nothing(mode):
     table = Types(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
     people = np.concatenate([np.full(900, 99.0), np.full(300, 2.0)])
-    chosen = SetSelector(UniformMatroid(3, 1), Privacy(2.0), function=table, method=method, seed=1).fit(
-        people
-    )
+    chosen = forced(SetSelector, mode, UniformMatroid(3, 1), Privacy(2.0), function=table, seed=1).fit(people)
     assert chosen.items == [2]
 
 

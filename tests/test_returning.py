@@ -23,6 +23,7 @@ from discreet.checks import Case, audit_transcript, weakened
 from discreet.checks.transcript import measured_costs
 from discreet.domains import LpBall
 from discreet.lab.cases import keyed_cases
+from discreet.learners.forced import forced
 from discreet.turn.people import Entered, People
 from discreet.turn.plan import paid_by_cohorts
 
@@ -116,17 +117,15 @@ def test_blocks_that_pay_apart_cost_so_many_times_and_everything_else_the_square
 
 
 def test_the_discount_needs_less_noise_and_is_asked_for_by_fresh_blocks_only() -> None:
-    def made(privacy: Privacy, **more: Any) -> dict[str, Any]:
-        return RunningSum(20, 1000, privacy, bound=1.0, block=100, **more).facts
+    def made(privacy: Privacy, mode: str = "auto") -> dict[str, Any]:
+        return forced(RunningSum, mode, 20, 1000, privacy, bound=1.0, block=100).facts
 
-    assert made(KEYED, method="fresh")["noise"] == pytest.approx(
-        made(PLAIN, method="fresh")["noise"] / 2, rel=0.01
-    )
-    assert made(KEYED, method="toeplitz")["noise"] == made(PLAIN, method="toeplitz")["noise"]
-    assert made(KEYED, method="fresh")["a_person_pays"] == 4
-    assert made(KEYED, method="toeplitz")["a_person_pays"] == 16
-    endless = RunningSum(
-        20, None, Privacy(1.0, 1e-6, contributions=300, keyed=True), bound=1.0, method="fresh"
+    assert made(KEYED, "fresh")["noise"] == pytest.approx(made(PLAIN, "fresh")["noise"] / 2, rel=0.01)
+    assert made(KEYED, "toeplitz")["noise"] == made(PLAIN, "toeplitz")["noise"]
+    assert made(KEYED, "fresh")["a_person_pays"] == 4
+    assert made(KEYED, "toeplitz")["a_person_pays"] == 16
+    endless = forced(
+        RunningSum, "fresh", 20, None, Privacy(1.0, 1e-6, contributions=300, keyed=True), bound=1.0
     )
     assert endless.facts["a_person_pays"] == 300  # not the 256 releases of a segment
     bandit = ContextualBandit(3, 2, 400, KEYED)
@@ -146,7 +145,7 @@ def test_nobody_pays_more_often_than_there_are_blocks() -> None:
     )
     assert alone.facts | {"a_person_pays": 1} == many.facts
     assert "there are no more" in str(many.guarantee)
-    assert "the caller's word" in str(RunningSum(1, 100, KEYED, bound=1.0, method="fresh").guarantee)
+    assert "the caller's word" in str(forced(RunningSum, "fresh", 1, 100, KEYED, bound=1.0).guarantee)
 
 
 def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
@@ -171,7 +170,7 @@ def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
 
 
 def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for() -> None:
-    sums = RunningSum(3, 12, KEYED, bound=1.0, method="fresh", block=2, seed=1)
+    sums = forced(RunningSum, "fresh", 3, 12, KEYED, bound=1.0, block=2, seed=1)
     spent = []
     for round in range(12):
         sums.add([0.1, 0.2, 0.3], person="ann" if round % 2 else round)
@@ -183,7 +182,7 @@ def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for(
 
 def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart() -> None:
     accounting = pytest.importorskip("dp_accounting")
-    sums = [RunningSum(20, 1000, KEYED, bound=1.0, method="fresh", block=100, seed=seed) for seed in (1, 2)]
+    sums = [forced(RunningSum, "fresh", 20, 1000, KEYED, bound=1.0, block=100, seed=seed) for seed in (1, 2)]
     for each in sums:
         each.replay(np.full((1000, 20), 0.1), persons=np.arange(1000) % 7)
     given = sums[0].guarantee
@@ -237,7 +236,7 @@ def test_a_copy_that_counts_the_first_answered_round_is_caught(monkeypatch: pyte
         lambda self, rounds: np.array([self.counts(r) for r in rounds.tolist()], dtype=bool),
     )
     monkeypatch.setattr(People, "state", lambda self: None)
-    found = measured_costs(case_named("keyed, rewards, exploration"), pairs=40, seed=0, enough=CAUGHT)
+    found = measured_costs(case_named("keyed, rewards, long"), pairs=40, seed=2, enough=CAUGHT)
     assert found.largest_cost_over_charge > CAUGHT
 
 

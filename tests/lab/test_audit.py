@@ -67,9 +67,7 @@ def outputs(sums: Any, *, first: int, weak: bool) -> np.ndarray:
     [
         ("toeplitz", Privacy(2.0, 1e-5)),
         ("honaker", Privacy(2.0, 1e-5)),
-        ("tree", Privacy(2.0, 1e-5)),
         ("honaker", Privacy(1.0)),
-        ("tree", Privacy(1.0)),
         ("fresh", Privacy(1.0)),
     ],
 )

@@ -18,11 +18,7 @@ WAYS: list[dict[str, Any]] = [
     {"feedback": "bandit"},
     {"feedback": "full"},
     {"feedback": "full", "stream": "iid"},
-    {"feedback": "full", "expert": "hedge"},
-    {"feedback": "clicks", "expert": "exploration"},
-    {"feedback": "bandit", "expert": "exploration"},
 ]
-GROWING = WAYS[:5]
 
 
 def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) -> np.ndarray:
@@ -54,11 +50,11 @@ def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str,
     assert 0 not in learner.decision["slate"]
     after = fed(learner, 1600, worth, seed=1)  # beyond the horizon too
     assert not (after == 0).any()
-    assert (after >= 0).all() or way.get("expert") == "exploration"  # which shows short slates without masks
+    assert (after >= 0).all()
     assert len(set(learner.decision["slate"])) == 2
 
 
-@pytest.mark.parametrize("way", GROWING, ids=str)
+@pytest.mark.parametrize("way", WAYS, ids=str)
 def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
     worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.1, 0.6, 0.0])
     learner = SetMaximizer(6, 2, 30_000, USUAL, seed=3, max_items=8, **way)
@@ -154,10 +150,6 @@ def test_impossible_events_are_refused_and_change_nothing(event: Any, message: s
 
 
 def test_ways_that_cannot_grow_say_so() -> None:
-    with pytest.raises(ConfigError, match="max_items"):
-        SetMaximizer(3, 2, 400, USUAL, expert="hedge", max_items=4)
-    with pytest.raises(ConfigError, match="max_items"):
-        SetMaximizer(3, 2, 400, USUAL, feedback="clicks", expert="exploration", max_items=4)
     with pytest.raises(ConfigError, match="max_items"):
         SetMaximizer(3, 2, 400, USUAL, max_items=2)
     with pytest.raises(ConfigError, match="one horizon"):

@@ -70,15 +70,12 @@ def choice(
     return selector.fit(people).as_plain()
 
 
-@pytest.mark.parametrize("method", ["sampled", "greedy"])
-def test_the_choice_of_a_cluster_is_the_choice_of_one_machine(client: Any, method: str) -> None:
+def test_the_choice_of_a_cluster_is_the_choice_of_one_machine(client: Any) -> None:
     parts = Partitions(4, likes)
-    local = choice(None, parts, method=method, report=0.2)
-    assert choice(client, parts, method=method, report=0.2) == local
+    local = choice(None, parts, report=0.2)
+    assert choice(client, parts, report=0.2) == local
     whole = np.concatenate([likes(number) for number in range(4)])
-    assert (
-        choice(None, whole, method=method, report=0.2) == local
-    )  # the value, too: all integers are the same
+    assert choice(None, whole, report=0.2) == local  # the value, too: all integers are the same
 
 
 def test_a_histogram_is_counted_where_people_are(client: Any) -> None:
@@ -95,16 +92,16 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_step_loses_and_doubles_nobod
 ) -> None:
     """Pass 0 counts people; pass 2 is the second step of the path."""
     before = set(client.scheduler_info()["workers"])
-    found = choice(client, Partitions(6, Kill(tmp_path, reading=2)), method="sampled", report=0.2)
+    found = choice(client, Partitions(6, Kill(tmp_path, reading=2)), report=0.2)
     assert len(list(tmp_path.glob("killed-*"))) == 1
     assert set(client.scheduler_info()["workers"]) != before  # it was a real one
-    assert found == choice(None, Partitions(6, likes), method="sampled", report=0.2)
+    assert found == choice(None, Partitions(6, likes), report=0.2)
 
 
 def test_rows_of_this_machine_may_be_handed_to_a_cluster(client: Any) -> None:
     rows = np.concatenate([likes(number) for number in range(2)])
-    assert choice(client, rows, method="sampled") == choice(None, rows, method="sampled")
-    assert choice(client, iter(rows), method="sampled") == choice(None, rows, method="sampled")
+    assert choice(client, rows) == choice(None, rows)
+    assert choice(client, iter(rows)) == choice(None, rows)
 
 
 def broken(number: int) -> np.ndarray:

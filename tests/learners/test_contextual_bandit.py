@@ -37,7 +37,7 @@ def small(**more: Any) -> ContextualBandit:
     return ContextualBandit(2, 3, 5000, BOTH, seed=1, **more)
 
 
-@pytest.mark.parametrize("settings", [{}, {"choose": "optimism"}, {"relevant": 1}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"relevant": 1}], ids=str)
 def test_the_right_arm_is_found(settings: dict[str, Any]) -> None:
     learner = ContextualBandit(2, 3, 30_000, BOTH, seed=1, **settings)
     earned: list[float] = []
@@ -105,17 +105,15 @@ def test_one_malformed_context_among_many_does_not_decide_for_others() -> None:
     [
         {"relevant": 4},
         {"relevant": 0},
-        {"relevant": 2, "estimator": "ridge"},
-        {"relevant": "all", "estimator": "screen"},
         {"relevant": "some"},
-        {"estimator": "lasso"},
+        {"estimator": "ridge"},
         {"reward_range": (1, 0)},
         {"reward_range": (0, float("nan"))},
         {"context_bound": 0.0},
         {"context_bound": (1.0, 1.0)},
         {"context_length": -1},
         {"max_arms": 1},
-        {"choose": "thompson"},
+        {"choose": "optimism"},
         {"report": 0.6},
         {"block": 0},
         {"arms": 0},

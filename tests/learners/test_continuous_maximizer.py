@@ -22,6 +22,7 @@ from discreet.arrivals import (
 from discreet.arrivals.chains import FamilyChain
 from discreet.domains import GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
 from discreet.learners.continuous_maximizer.boosted import NODES, WEIGHTS
+from discreet.learners.forced import forced
 from discreet.learners.fresh_paths import LEVELS
 from discreet.release.gathering.gain_path import GainPath
 
@@ -267,38 +268,24 @@ def mixed_world(people: int) -> np.ndarray:
     return np.concatenate([gains, ways], axis=1)
 
 
-@pytest.mark.parametrize("more", [{}, {"copies": 6}], ids=["euclidean", "copies"])
-def test_amounts_are_mixed_where_mixtures_are_best(more: dict[str, Any]) -> None:
+def test_amounts_are_mixed_where_mixtures_are_best() -> None:
     rows, settings = mixed_world(2000), {"function": Quadratic(), "play": "point", "seed": 1}
     earned = {}
-    for name, oracle in (("mixed", more), ("vertex", {"oracle": "vertex"})):
-        learner = ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, **(settings | oracle))
+    for learner in (
+        ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, **settings),
+        forced(ContinuousMaximizer, "vertex", UniformMatroid(3, 1), 2000, BOTH, **settings),
+    ):
         points = learner.replay(rows)
-        earned[name] = sum(quadratic(row, point) for row, point in zip(rows, points, strict=True))
-    assert earned["mixed"] > 1.2 * earned["vertex"]
+        earned[learner.facts["method"]] = sum(
+            quadratic(row, point) for row, point in zip(rows, points, strict=True)
+        )
+    assert earned["euclidean"] > 1.2 * earned["vertex"]
 
 
-def test_copies_read_totals_back_that_are_sums_of_their_own_gradients() -> None:
-    """Without noise, U applied to the sum of U·drops is what each copy would add up by itself."""
-    settings = {"function": ConcaveOfLinear("log", 3.0), "play": "point", "copies": 4, "bound": 100.0}
-    learner = ContinuousMaximizer(UniformMatroid(3, 1), 100, BOTH, **settings)
-    mode = mode_of(learner)
-    vertices = np.eye(3)[[0, 1, 1, 2]]
-    rows = np.random.default_rng(3).random((5, 3))
-    summed = mode.added({"vertices": vertices}, rows).sum(axis=0).reshape(4, 3)
-    along = (np.cumsum(vertices, axis=0) - vertices) / 4
-    alone = [ConcaveOfLinear("log", 3.0).gradients(rows, point).sum(axis=0) for point in along]
-    np.testing.assert_allclose(mode.root @ summed, alone, atol=1e-12)
-    longest = np.linalg.norm(mode.added({"vertices": vertices}, rows), axis=1)
-    at_zero = np.linalg.norm(ConcaveOfLinear("log", 3.0).gradients(rows, np.zeros(3)), axis=1)
-    assert (longest <= mode.stretch * at_zero * (1 + 1e-12)).all()
-
-
-@pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(1.0)], ids=["zcdp", "pure"])
-def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Privacy, copies: int) -> None:
+def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Privacy) -> None:
     """Hostile pairs of people, measured on the integers."""
-    settings = {"function": ConcaveOfLinear("cap", 2.0), "play": "point", "copies": copies, "bound": 0.3}
+    settings = {"function": ConcaveOfLinear("cap", 2.0), "play": "point", "bound": 0.3}
     mode = mode_of(ContinuousMaximizer(UniformMatroid(3, 2), 60, privacy, **settings))
     public, norm = mode.start()[0], 1 if privacy.pure else 2
     people = [np.array(row) for row in product((0.0, 0.4, 1.0, 1e300, np.nan), repeat=3)]
@@ -381,12 +368,8 @@ def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"copies": 0},
         {"copies": 3},
-        {"oracle": "euclidean"},
-        {"oracle": "entropic", "play": "point"},
-        {"play": "point", "copies": 2, "oracle": "euclidean"},
-        {"play": "point", "oracle": "euclidean", "domain": GraphicMatroid(((0, 1), (1, 2), (2, 0)))},
+        {"play": "point", "oracle": "euclidean"},
         {"stream": "iid", "play": "point"},
         {"stream": "iid", "bound": 1.0},
         {"stream": "iid", "function": BudgetAllocation()},

@@ -21,13 +21,9 @@ from discreet.checks.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import ConfigError, StateError
 from discreet.lab.cases import cases, long_cases
-from discreet.learners.earnings import Earnings, Units
+from discreet.learners.earnings import Earnings
 from discreet.learners.learner import Learner
-from discreet.learners.totals import RunningTotal
-from discreet.release.fresh import FreshSum
-from discreet.release.gathering import OneChoice
 from discreet.turn.described import as_plain, fingerprint
-from discreet.turn.schedule import EqualBlocks
 
 BOTH, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 VISITORS = 4000
@@ -82,17 +78,8 @@ MODES: dict[str, tuple[Callable[..., Learner], Answer, float, bool]] = {
         True,
     ),
     "swap, rewards": (lambda **more: rewards(**more), three, 3.0, True),
-    "exploration, clicks": (lambda **more: clicks(expert="exploration", **more), first_shown, 0.5, False),
-    "exploration, rewards": (lambda **more: rewards(expert="exploration", **more), three, 3.0, False),
     "near anchor": (lambda **more: costs(**more), minus_one, -1.0, True),
     "near anchor, iid": (lambda **more: costs(stream="iid", **more), minus_one, -1.0, True),
-    "chains": (lambda **more: costs(expert="chains", **more), minus_one, -1.0, False),
-    "chains, iid, pure": (
-        lambda **more: costs(expert="chains", stream="iid", privacy=PURE, **more),
-        minus_one,
-        -1.0,
-        False,
-    ),
 }
 
 
@@ -128,31 +115,6 @@ def test_its_noise_is_that_of_its_share_and_learning_has_the_rest() -> None:
         assert with_report["noise_in_visitors"] == pytest.approx(
             without["noise_in_visitors"] / 0.75, rel=1e-3
         )
-
-
-@pytest.mark.parametrize("privacy", [BOTH, PURE], ids=["both", "pure"])
-@pytest.mark.parametrize("releases", [3, 1000])
-def test_beside_a_total_it_is_paid_in_the_measure_of_the_total_and_all_of_it_fits(
-    privacy: Privacy, releases: int
-) -> None:
-    schedule = EqualBlocks(10 * releases, 10)
-    learned = RunningTotal("found", OneChoice((5,)), schedule, privacy, people=10, share=0.6)
-    earned = Earnings.beside(learned, 0.4, Units(low=0.0, high=1.0), people=10)
-    plan = earned.plan(learned, {})
-    everyone, cohorts = 0.0, []
-    for index in range(releases):
-        step = plan.next(index, {})
-        assert step is not None
-        assert step.charge.measure == learned.sum.charge(index).measure == earned.charge(index).measure
-        if step.cohort is None:
-            everyone += step.charge.amount
-        else:
-            cohorts.append(step.charge.amount)
-    assert isinstance(learned.sum, FreshSum) == bool(cohorts)
-    assert isinstance(learned.sum, FreshSum) == (releases == 3)
-    granted = next(budget for budget in privacy.budgets if budget.measure == step.charge.measure)
-    assert 0.99 * granted.amount < max([everyone, *cohorts]) <= granted.amount
-    assert plan.next(releases, {}) is None
 
 
 def test_visitors_who_are_left_when_all_is_settled_pay_for_their_report_only() -> None:
@@ -201,7 +163,7 @@ def test_rounds_whose_set_a_mask_changed_are_reported_although_they_teach_nothin
     assert learner.report().value == pytest.approx([1.5], abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["clicks, report", "single costs, report", "trials, iid, report"])
+@pytest.mark.parametrize("name", ["clicks, report", "single costs, report", "arms, report"])
 def test_somebody_whose_earnings_count_twice_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = Earnings.add
 
@@ -263,7 +225,9 @@ def refused() -> dict[str, Callable[[], Learner]]:
 
 @pytest.mark.parametrize("name", refused())
 def test_who_is_told_nothing_of_what_was_earned_cannot_report_it(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"report is for .*feedback='bandit' or 'clicks'") as refusal:
+    with pytest.raises(
+        ConfigError, match=r"report is .*for learners .*feedback='bandit' or 'clicks'"
+    ) as refusal:
         refused()[name]()
     assert "\n" not in str(refusal.value)
 

@@ -11,6 +11,7 @@ import pytest
 import discreet
 from discreet import ConfigError, Hedge, Privacy, RunningSum, SetMaximizer, StateError
 from discreet.arrivals import SetFunction
+from discreet.learners.forced import forced
 from discreet.learners.registry import HOMES, learner_named
 
 USUAL = Privacy(1.0, 1e-6)
@@ -100,7 +101,7 @@ def test_feedback_after_the_block_is_over_is_dropped_and_the_next_question_is_a_
 
 
 def test_threads_may_share_a_learner() -> None:
-    sums = RunningSum(1, 400, Privacy(1.0), bound=1.0, nonnegative=True, method="tree")
+    sums = forced(RunningSum, "honaker", 1, 400, Privacy(1.0), bound=1.0, nonnegative=True)
     threads = [threading.Thread(target=lambda: [sums.add([1.0]) for _ in range(50)]) for _ in range(8)]
     for thread in threads:
         thread.start()

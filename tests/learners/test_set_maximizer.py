@@ -14,12 +14,12 @@ from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
 from discreet.arrivals import FacilityLocation, GraphCut, MinusModular, SetFunction, WeightedCoverage
 from discreet.arrivals.chains import FamilyChain
 from discreet.lab.display import World, run_display
-from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up, ranked, shrunk
+from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.set_maximizer.sum_expert import stacked
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins
 from discreet.turn.problem import NOTHING, Asked, Batch
-from laws import FEW_ORDERS, epsilon_of, selection_law, zcdp_of
+from laws import epsilon_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 PEOPLE = [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
@@ -40,41 +40,17 @@ def fed(mode: Any, public: Any, person: Any, round: int = 0, asked: Asked = NOTH
 # --- no visitor is given away
 
 
-def ordered_law(mode: Any, scores_of: Any, prefix: list[int]) -> dict[tuple[int, ...], Fraction]:
-    """The law of a whole slate drawn slot by slot among what is left."""
-    if len(prefix) == mode.settings.slots:
-        return {tuple(prefix): Fraction(1)}
-    left = [item not in prefix for item in range(mode.settings.items)]
-    chances = selection_law(mode.selection, scores_of(prefix).tolist(), left)
-    law: dict[tuple[int, ...], Fraction] = {}
-    for item in np.flatnonzero(left).tolist():
-        rest = ordered_law(mode, scores_of, [*prefix, item])
-        law |= {slate: chances[item] * chance for slate, chance in rest.items()}
-    return law
-
-
-def hedge_law(mode: Any, stream: list[Any]) -> list[Fraction]:
-    """The exact joint law of all slates of two redraws, on every path."""
-    first = fed(mode, mode.start()[0], stream[0])["gains"].values
-    law = []
-    for slate, chance in sorted(ordered_law(mode, lambda prefix: first[len(prefix)], []).items()):
-        both = first + fed(mode, {"slate": np.array(slate)}, stream[1])["gains"].values
-        after = ordered_law(mode, lambda prefix, both=both: both[len(prefix)], [])
-        law += [chance * other for _, other in sorted(after.items())]
-    return law
-
-
 def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
     """The law of the slate that is chosen from one block of two visitors, their coins averaged out."""
     public = mode.start()[0]
-    block = fed(mode, public, stream[0], round=0)["visitors"]
-    block = block.gathering.merge(block, fed(mode, public, stream[1], round=1)["visitors"])
+    block = fed(mode, public, stream[0], round=0)["people"]
+    block = block.gathering.merge(block, fed(mode, public, stream[1], round=1)["people"])
     path = mode.fresh.paths[0]
     law = dict.fromkeys(permutations(range(mode.settings.items), mode.settings.slots), 0.0)
     for coins in product((False, True), repeat=2):
         chance = float(np.prod([path.chance if coin else 1 - path.chance for coin in coins]))
         for slate in law:
-            gains = GainPath(block, FamilyChain(mode._family), np.ones(mode.settings.items), 2**16)
+            gains = GainPath(block, FamilyChain(mode.settings.functions), np.ones(mode.settings.items), 2**16)
             gains.begin(np.array(coins))
             likelihood = chance
             for place, item in enumerate(slate):
@@ -87,27 +63,15 @@ def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
-@pytest.mark.parametrize(
-    ("law_of", "more"),
-    [
-        (hedge_law, {"horizon": 3, "expert": "hedge", "block": 1}),
-        (greedy_law, {"horizon": 16, "stream": "iid", "block": 2}),
-    ],
-)
-def test_slates_drawn_by_selections_lose_no_more_than_their_budget(
-    privacy: Privacy, law_of: Any, more: dict[str, Any]
-) -> None:
+def test_slates_drawn_along_a_path_lose_no_more_than_their_budget(privacy: Privacy) -> None:
     """All streams of two visitors, and all their neighbours, exactly."""
-    learner = SetMaximizer(3, 2, privacy=privacy, **more)
+    learner = SetMaximizer(3, 2, 16, privacy, stream="iid", block=2)
     mode, total = mode_of(learner), learner.guarantee.total
-    laws = {stream: law_of(mode, list(stream)) for stream in product(PEOPLE, repeat=2)}
-    pure = total.everyone.measure == "pure" or total.pure > 0
-    claim = total.everyone.amount + (total.pure or total.zcdp)
-    worst = 0.0
+    laws = {stream: greedy_law(mode, list(stream)) for stream in product(PEOPLE, repeat=2)}
+    claim, worst = total.pure, 0.0
     for here, there in product(laws, repeat=2):
         if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
-            pair = laws[here], laws[there]
-            worst = max(worst, epsilon_of(*pair) if pure else zcdp_of(*pair, FEW_ORDERS))
+            worst = max(worst, epsilon_of(laws[here], laws[there]))
     assert 0.2 * claim <= worst <= claim * (1 + 1e-12)
     assert total.epsilon(privacy) <= 4.0 * (1 + 1e-9)
 
@@ -121,7 +85,7 @@ rows = st.lists(unit | st.sampled_from([nan, inf, -inf, 1e308, -1.0, 5e-324]), m
 def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     here: Any, there: Any, privacy: Privacy, function: str
 ) -> None:
-    mode = mode_of(SetMaximizer(6, 3, 100, privacy, expert="sum", block=10, function=function))
+    mode = mode_of(SetMaximizer(6, 3, 100, privacy, block=10, function=function))
     public = mode.start()[0]
     moved = fed(mode, public, here)["gains"].values - fed(mode, public, there)["gains"].values
     norm = 1 if privacy.pure else 2
@@ -178,10 +142,9 @@ def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: 
 
 
 def test_a_pure_guarantee_takes_the_sum_and_keeps_most_of_the_value() -> None:
-    """Hedge in blocks was taken here and kept .07."""
     world = World.drawn(10_000, seed=3)
     learner = SetMaximizer(100, 5, 10_000, PURE, seed=1)
-    assert learner.facts["expert"] == "sum"
+    assert learner.facts["method"] == "sum"
     assert world.share(run_display(learner, world, seed=3).value, 5) > 0.5
 
 
@@ -218,7 +181,7 @@ def visited(learner: SetMaximizer, people: np.ndarray, masks: Any = None, seed: 
     return np.concatenate(clicks)
 
 
-@pytest.mark.parametrize("more", [{}, {"stream": "iid"}, {"expert": "hedge"}, {"privacy": Privacy(3.0)}])
+@pytest.mark.parametrize("more", [{}, {"stream": "iid"}, {"privacy": Privacy(3.0)}])
 def test_full_information_finds_the_complements(more: dict[str, Any]) -> None:
     """Items 0 and 2 are the most popular, but 0 and 1 together please everybody."""
     learner = SetMaximizer(6, 2, 6000, seed=3, **({"privacy": USUAL} | more))
@@ -249,7 +212,7 @@ def test_other_functions_and_callables_learn_too() -> None:
 
 # --- masks
 
-FEW = [{"feedback": "full"}, {"feedback": "full", "expert": "hedge"}, {"feedback": "full", "stream": "iid"}]
+FEW = [{"feedback": "full"}, {"feedback": "full", "stream": "iid"}]
 PARTIAL = [dict(feedback=f, stream=s) for f, s in product(["clicks", "bandit"], ["drifting", "iid"])]  # noqa: C408
 
 
@@ -298,25 +261,6 @@ def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.ran
     assert 4 not in learner.open(available=masks[0]).decision
 
 
-def test_tries_under_masks_are_those_of_the_rounds_that_were_opened() -> None:
-    """Counted by hand: planned tries, less those that the mask forbade, whether or not answers came."""
-    learner = SetMaximizer(5, 2, 1000, USUAL, feedback="bandit", explore=0.9, expert="exploration", seed=1)
-    mode = mode_of(learner)
-    public = mode.start()[0]
-    count = learner.rounds_until_release
-    masks = np.random.default_rng(0).random((count, 5)) < 0.6
-    masks[:, 0] = True
-    expected = np.zeros((2, 5), dtype=int)
-    explored = mode._explored(public, np.arange(count), NOTHING)
-    for place, slot, tried in zip(explored.places, explored.slots, explored.tried[:, 0], strict=True):
-        if tried >= 0 and masks[place, tried]:
-            expected[slot, tried] += 1
-    tickets = learner.open_many(count, masks)
-    learner.close_many(tickets[: count // 2], np.zeros(count // 2))
-    learner.turn()
-    assert np.array_equal(learner.snapshot().public["tries"], expected)
-
-
 @pytest.mark.parametrize("more", [*FEW[:1], *PARTIAL], ids=lambda more: " ".join(more.values()))
 def test_the_shop_still_learns_under_masks(more: dict[str, Any], crowd: np.random.Generator) -> None:
     """A third of the items is missing at any time; at the end all are there, and the best two are known."""
@@ -351,7 +295,6 @@ def test_slates_are_read_off_tables_slot_by_slot() -> None:
     table = np.array([[3.0, 2.0, 1.0], [9.0, 2.0, 5.0]])
     assert distinct_leaders(table).tolist() == [0, 2]
     assert distinct_leaders(table, np.array([False, True, False])).tolist() == [1]
-    assert ranked(table).tolist() == [0, 2, 1]
 
 
 @settings(max_examples=80)
@@ -370,14 +313,6 @@ def test_filled_slates_keep_what_may_be_shown_in_its_order(
         fill = [item for item in order if mask[item] and item not in kept]
         expected = (kept + fill)[:slots]
         assert after.tolist() == expected + [-1] * (slots - len(expected))
-
-
-def test_shrinking_keeps_real_differences_and_drops_noise(crowd: np.random.Generator) -> None:
-    noise = crowd.normal(size=(4, 500))
-    common = np.linspace(0, 50, 500)
-    assert np.abs(shrunk(common + noise, 1.0) - (common - common.mean())).mean() < 0.6 * np.abs(noise).mean()
-    differing = crowd.normal(size=(4, 500)) * 100
-    assert np.corrcoef(shrunk(differing, 1.0).ravel(), differing.ravel())[0, 1] > 0.99
 
 
 # --- labels and clicks
@@ -486,11 +421,9 @@ def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
         ({"bound": 1e-200, "feedback": "bandit"}, "bound must be a number between"),
         ({"feedback": "smoke"}, "feedback must be full or bandit or clicks, got 'smoke'"),
         ({"stream": "odd"}, "stream must be drifting or iid"),
-        ({"stream": "iid", "expert": "hedge"}, "expert must be auto for"),
-        ({"feedback": "clicks", "expert": "hedge"}, "expert must be auto or swap or exploration for"),
-        ({"feedback": "clicks", "expert": "exploration", "block": 7}, "leave block"),
-        ({"feedback": "bandit", "stream": "iid", "expert": "exploration"}, "expert must be auto or swap for"),
+        ({"expert": "sum"}, "expert is no longer a setting: leave it out"),
         ({"feedback": "bandit", "explore": 1.5}, "explore must be a number between"),
+        ({"explore": 0.1}, "explore is for feedback='clicks' or 'bandit'"),
         ({"function": dict}, "function must be"),
         ({"function": MinusModular(GraphCut(((0, 1),)))}, "function must be"),
         ({"function": WeightedCoverage(((1, 0),))}, "covers must have"),

@@ -42,7 +42,7 @@ LIKES = (np.random.default_rng(0).random((3000, 6)) < np.linspace(0.05, 0.4, 6))
 
 
 def choice(people: Any, columns: Any = None, **more: Any) -> dict[str, Any]:
-    usual: dict[str, Any] = {"function": ClickModel, "method": "sampled", "report": 0.2, "seed": 4}
+    usual: dict[str, Any] = {"function": ClickModel, "report": 0.2, "seed": 4}
     selector = SetSelector(UniformMatroid(6, 3), BOTH, labels=NAMES, **(usual | more))
     return selector.fit(people, columns=columns).as_plain()
 
@@ -104,14 +104,13 @@ def test_files_are_read_where_they_are(tmp_path: Path, expected: dict[str, Any])
         choice([*paths[:1], tmp_path / "third.parquet"])
 
 
-@pytest.mark.parametrize("method", ["sampled", "greedy"])
 def test_partitions_that_do_not_fit_are_read_again_at_every_step(
-    monkeypatch: pytest.MonkeyPatch, method: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parts = Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])
-    held = choice(parts, method=method)
+    held = choice(parts)
     monkeypatch.setattr(crowd, "HELD_BYTES", 0)
-    assert choice(parts, method=method) == held
+    assert choice(parts) == held
 
 
 def test_an_iterator_of_points_is_counted_like_an_array_of_them() -> None:
@@ -128,23 +127,20 @@ def test_an_iterator_of_points_is_counted_like_an_array_of_them() -> None:
 # --- callables -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["sampled", "greedy"])
-def test_callables_choose_as_the_rows_that_they_stand_for(method: str) -> None:
+def test_callables_choose_as_the_rows_that_they_stand_for() -> None:
     rows = LIKES[:600]
 
     def voice(row: np.ndarray) -> Callable[[Any], float]:
         return lambda chosen: float(row[chosen].max(initial=0.0))
 
     people = [voice(row) for row in rows]
-    spoken = choice(people, function=SetFunction, method=method)
-    assert choice(map(SetFunction, people), function=SetFunction, method=method) == spoken
-    assert spoken == choice(rows, function=FacilityLocation, method=method)
+    spoken = choice(people, function=SetFunction)
+    assert choice(map(SetFunction, people), function=SetFunction) == spoken
+    assert spoken == choice(rows, function=FacilityLocation)
     people[3] = people[5] = "nobody"  # type: ignore[call-overload]
     rows = rows.copy()
     rows[[3, 5]] = 0.0
-    assert choice(people, function=SetFunction, method=method) == choice(
-        rows, function=FacilityLocation, method=method
-    )
+    assert choice(people, function=SetFunction) == choice(rows, function=FacilityLocation)
 
 
 def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
@@ -194,7 +190,7 @@ def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
 
     def selector() -> SetSelector:
         journal = tmp_path / "state"
-        return SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled", journal=journal)
+        return SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, journal=journal)
 
     first = selector()
     with pytest.raises(ConfigError, match="partition 0: it changed"):
@@ -210,7 +206,7 @@ def test_an_iterator_that_fails_is_refused_without_its_text_and_nothing_is_spent
         yield LIKES[0]
         raise ValueError("0.777")
 
-    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel)
     with pytest.raises(ConfigError, match="ValueError") as refusal:
         selector.fit(people())
     assert "0.777" not in str(refusal.value)
@@ -439,7 +435,7 @@ def test_whatever_a_partition_raises_is_not_quoted_and_spends_nothing(
     def read(number: int) -> Any:
         raise error("0.777")
 
-    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel, method="sampled")
+    selector = SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel)
     here_and_stopped = count == 1 and error is not Panic  # on the main thread, like Ctrl-C
     with pytest.raises(error if here_and_stopped else ConfigError) as refusal:
         selector.fit(Partitions(count, read))
@@ -450,14 +446,13 @@ def test_whatever_a_partition_raises_is_not_quoted_and_spends_nothing(
     assert selector.fit(LIKES[:100]).people == 100
 
 
-@pytest.mark.parametrize("method", ["sampled", "telescoped", "greedy"])
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e308, -1e308])
 @pytest.mark.filterwarnings("error")
-def test_a_callable_is_worth_between_nothing_and_one_and_never_warns(method: str, odd: float) -> None:
+def test_a_callable_is_worth_between_nothing_and_one_and_never_warns(odd: float) -> None:
     said = [lambda chosen: 0.1 * len(chosen)] * 20
     clipped = min(max(odd, 0.0), 1.0) if np.isfinite(odd) else 0.0
-    chosen = choice([*said, lambda chosen: odd], function=SetFunction, method=method)
-    assert chosen == choice([*said, lambda chosen: clipped], function=SetFunction, method=method)
+    chosen = choice([*said, lambda chosen: odd], function=SetFunction)
+    assert chosen == choice([*said, lambda chosen: clipped], function=SetFunction)
 
 
 def test_threads_leave_the_filters_of_warnings_alone() -> None:

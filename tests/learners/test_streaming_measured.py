@@ -1,5 +1,6 @@
 """If these fail, samples that are measured first or held for many passes are given away, or in vain."""
 
+from functools import partial
 from math import inf, nan, sqrt
 from typing import Any
 
@@ -16,6 +17,7 @@ from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
 from discreet.errors import OutOfBounds
 from discreet.lab.regression import Regression
+from discreet.learners.forced import forced
 from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.release.door import Door
@@ -33,7 +35,9 @@ def made(
     domain: Any = None, loss: Any = None, horizon: int = 12, privacy: Privacy = USUAL, **more: Any
 ) -> Any:
     domain, loss = LpBall(3) if domain is None else domain, SquaredLoss() if loss is None else loss
-    return StreamingLearner(domain, loss, horizon, privacy, **(BOUNDS | more))
+    mode = more.pop("mode", None)
+    make: Any = StreamingLearner if mode is None else partial(forced, StreamingLearner, mode)
+    return make(domain, loss, horizon, privacy, **(BOUNDS | more))
 
 
 def mode_of(learner: StreamingLearner) -> Any:
@@ -49,7 +53,7 @@ def batch_of(features: Any, targets: Any, begin: int = 0) -> Batch:
 
 
 def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget() -> None:
-    learner = made(horizon=20_000, method="whitened", domain=LpBall(20))
+    learner = made(horizon=20_000, mode="whitened", domain=LpBall(20))
     plan, begin = mode_of(learner).plan, 0
     cohorts: dict[int, list[Any]] = {}
     for index in range(plan.releases):
@@ -65,12 +69,12 @@ def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget
     assert learner.facts["method"] == "whitened"
 
 
-@pytest.mark.parametrize(("horizon", "method"), [(6000, "auto"), (6000, "whitened"), (40, "whitened")])
+@pytest.mark.parametrize(("horizon", "mode"), [(6000, None), (6000, "whitened"), (40, "whitened")])
 @pytest.mark.parametrize("block", ["auto", 6000])
-def test_people_who_come_several_times_pay_in_one_measure(horizon: int, method: str, block: Any) -> None:
+def test_people_who_come_several_times_pay_in_one_measure(horizon: int, mode: str, block: Any) -> None:
     """With few releases, separate ones in the pure measure would have less noise: they do not add up."""
     privacy = Privacy(1.0, 1e-6, contributions=3)
-    learner = made(horizon=horizon, method=method, block=block, privacy=privacy, seed=1)
+    learner = made(horizon=horizon, mode=mode, block=block, privacy=privacy, seed=1)
     plan = mode_of(learner).plan
     charges = [plan.next(index, {}).charge for index in range(plan.releases)]
     assert {charge.measure for charge in charges} == {"zcdp"}
@@ -83,7 +87,7 @@ def test_people_who_come_several_times_pay_in_one_measure(horizon: int, method: 
 
 
 def test_bounds_are_read_off_counts_and_nothing_else() -> None:
-    mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
+    mode = mode_of(made(mode="whitened", horizon=800, domain=LpBall(3)))
     counts = np.zeros((2, 20))
     counts[0, 2], counts[1, 5] = 1000, 1000
     found = mode.bounded(counts.reshape(-1))
@@ -95,7 +99,7 @@ def test_bounds_are_read_off_counts_and_nothing_else() -> None:
 @pytest.mark.parametrize("stage", [0, 1])
 @pytest.mark.parametrize("share", [0.0, nan, -1.0])
 def test_who_has_no_share_says_nothing_in_any_stage(stage: int, share: float) -> None:
-    mode = mode_of(made(method="whitened", horizon=800, domain=LpBall(3)))
+    mode = mode_of(made(mode="whitened", horizon=800, domain=LpBall(3)))
     public = mode.start()[0] | {"stage": stage}
     features, targets = np.full((4, 3), 0.3), np.array([0.1, 0.5, -0.2, nan])
 
@@ -130,7 +134,7 @@ def test_a_replaced_sample_moves_two_counts_of_the_histogram_and_the_noise_cover
 
 def test_what_is_measured_one_by_one_is_what_is_measured_at_once() -> None:
     world = Regression.varied("correlated", 60, 5, 1.5, seed=1)
-    learners = [made(world.domain, horizon=60, method="whitened", block=10, seed=3) for _ in range(2)]
+    learners = [made(world.domain, horizon=60, mode="whitened", block=10, seed=3) for _ in range(2)]
     learners[0].observe_stream(world.features, world.targets)
     for x, y in zip(world.features, world.targets, strict=True):
         learners[1].act()
@@ -258,8 +262,8 @@ def test_few_samples_are_read_once_and_many_again_and_again() -> None:
     [
         {"method": "passes"},
         {"method": "passes", "loss": LogisticLoss(), "domain": LpBall(4), "intercept": True},
-        {"method": "leader", "block": 4, "loss": SoftmaxLoss(2), "domain": LpBall(6)},
-        {"method": "whitened", "block": 4, "domain": LpBall(4), "intercept": True},
+        {"mode": "leader", "block": 4, "loss": SoftmaxLoss(2), "domain": LpBall(6)},
+        {"mode": "whitened", "block": 4, "domain": LpBall(4), "intercept": True},
     ],
 )
 def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(settings: dict[str, Any]) -> None:
@@ -312,7 +316,7 @@ def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
     features, targets = generator.uniform(-0.5, 0.5, size=(40, 3)), generator.uniform(-1, 1, size=40)
 
     def learned(*stream: Any) -> list[float]:
-        learner = made(horizon=40, seed=1, method="leader", privacy=Privacy(100.0, 1e-6))
+        learner = made(horizon=40, seed=1, mode="leader", privacy=Privacy(100.0, 1e-6))
         learner.observe_stream(*stream)
         return learner.coefficients.tolist()  # type: ignore[no-any-return]
 
@@ -337,10 +341,10 @@ def test_features_that_go_together_or_are_far_shorter_than_declared_are_learned(
 ) -> None:
     world = Regression.varied(kind, 20_000, 20, 2.0, seed=1)
     found = {}
-    for method in ("auto", "leader", "passes"):
-        learner = made(world.domain, horizon=20_000, method=method, seed=1)
+    for mode in (None, "leader", "passes"):
+        learner = made(world.domain, horizon=20_000, mode=mode, seed=1)
         learner.observe_stream(world.features, world.targets)
-        found[method] = world.suboptimality(learner.coefficients)
+        found[mode or "auto"] = world.suboptimality(learner.coefficients)
     assert found["auto"] < most
     assert found["passes"] < 0.02
     assert found["leader"] > 0.06
@@ -352,10 +356,10 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
     features = (common + 0.15 * generator.normal(size=(20_000, 4))) / 5
     labels = (features @ [8.0, -8.0, 4.0, -4.0] > 0).astype(float)
     scores = {}
-    for method in ("whitened", "passes", "leader"):
-        learner = made(LpBall(4, 2.0, 100.0), LogisticLoss(), 20_000, method=method, seed=1)
+    for mode in ("whitened", "passes", "leader"):
+        learner = made(LpBall(4, 2.0, 100.0), LogisticLoss(), 20_000, mode=mode, seed=1)
         learner.observe_stream(features, labels)
-        scores[method] = np.mean((features @ learner.coefficients > 0) == (labels > 0.5))
+        scores[mode] = np.mean((features @ learner.coefficients > 0) == (labels > 0.5))
     assert scores["passes"] > 0.97
     assert scores["whitened"] > 0.95
     assert scores["leader"] < scores["whitened"]
@@ -364,17 +368,17 @@ def test_a_classifier_learns_directions_that_go_together() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"method": "whitened", "domain": Simplex(3)},
-        {"method": "whitened", "horizon": 1},
-        {"method": "whitened", "horizon": 2},
+        {"mode": "whitened", "domain": Simplex(3)},
+        {"mode": "whitened", "horizon": 1},
+        {"mode": "whitened", "horizon": 2},
         {"method": "passes", "privacy": Privacy(1.0)},
         {"method": "passes", "loss": lambda coefficients, x, y: x},
         {"method": "passes", "loss": GeneralisedLinearLoss("log")},
         {"method": "frank-wolfe", "loss": SoftmaxLoss(3)},
-        {"method": "leader", "loss": SoftmaxLoss(2)},
+        {"mode": "leader", "loss": SoftmaxLoss(2)},
         {"method": "passes", "horizon": 2**31 - 1, "domain": LpBall(1000)},
     ],
 )
 def test_what_a_method_cannot_do_is_refused_with_the_remedy(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError, match=r"use |multiple"):
+    with pytest.raises(ConfigError, match=r"leave out|ask for|multiple"):
         made(**wrong)

@@ -1,7 +1,7 @@
 """If these fail, a visitor of a screening or an exchange is given away, or full slates teach nothing."""
 
 from itertools import product
-from math import nan
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -157,15 +157,35 @@ def test_climbing_exchanges_what_is_surely_better_only() -> None:
     anchor = climbed(belief.with_interest(), np.array([0, 1]), np.ones(4, dtype=bool), steps=10, caution=0.5)
     assert set(anchor.slate.tolist()) == {1, 2}
     everything = np.ones(4, dtype=bool)
-    trials = priced(
-        belief, anchor, everything, rounds=4000, ahead=1e5, reward_variance=None, noise_variance=2.0
-    )
+    block: Any = {"rounds": 4000, "reward_variance": None, "noise_variance": 2.0}
+    trials = priced(belief, anchor, everything, most=inf, ahead=1e5, **block)
     assert 3 in trials.items  # nobody knows it yet
     assert trials.rounds.sum() <= 2000
-    nothing = priced(
-        belief, anchor, everything, rounds=4000, ahead=0.0, reward_variance=None, noise_variance=2.0
-    )
+    nothing = priced(belief, anchor, everything, most=inf, ahead=0.0, **block)
     assert len(nothing.items) == 0
+    few = priced(belief, anchor, everything, most=20.0, ahead=1e5, **block)
+    assert 0 < few.rounds.sum() <= 20
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+@pytest.mark.parametrize("explore", [0.02, 0.2])
+def test_no_more_visitors_see_trials_than_explore_allows(feedback: Any, explore: float) -> None:
+    """Every slate that is not the best one known is a trial; where tastes change, they are screened again."""
+    one, two = (World.drawn(20_000, items=12, kinds=4, favourites=2, seed=seed) for seed in (3, 4))
+    learner = SetMaximizer(12, 2, 40_000, USUAL, feedback=feedback, explore=explore, seed=1)
+    luck, tried = np.random.default_rng(0), 0
+    while learner.clock < 40_000:
+        learner.turn()
+        world = one if learner.clock < 20_000 else two
+        tickets = learner.open_many(min(learner.rounds_until_release, 20_000 - learner.clock % 20_000))
+        slates, best = tickets.decisions, set(learner.decision["slate"])
+        tried += sum(set(slate) != best for slate in slates.tolist())
+        hits = luck.random(slates.shape) < np.take_along_axis(
+            world.chances[world.types[tickets.rounds % 20_000]], slates, axis=1
+        )
+        clicked = np.where(hits.any(axis=1), slates[np.arange(len(slates)), hits.argmax(axis=1)], -1)
+        learner.close_many(tickets, clicked if feedback == "clicks" else hits.any(axis=1).astype(float))
+    assert 0 < tried <= explore * 40_000
 
 
 def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -> None:
@@ -193,8 +213,9 @@ def test_rare_clicks_make_screening_longer() -> None:
     screening = Screening(46, 3, 10**6, "clicks")
     assert screening.length(0.0045) > 2 * screening.length(0.05)
     assert screening.length(1e-6) <= 0.36 * 10**6
-    said = Screening(46, 3, 10**6, "clicks", share=0.1)
-    assert said.length(0.05) == pytest.approx(10**5, rel=0.001)
+    said = Screening(46, 3, 10**6, "clicks", most=0.01)
+    assert said.length(0.05) == pytest.approx(10**4, rel=0.001)
+    assert Screening(46, 3, 10**6, "clicks", most=0.9).length(0.05) == screening.length(0.05)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])

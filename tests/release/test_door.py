@@ -31,7 +31,6 @@ def test_a_door_gives_no_more_than_was_reserved() -> None:
     sums = calibrate(Privacy(1.0), Stream(OneChoice(3), releases=4))
     for again in (
         lambda: passage.select(SELECTION, scores),
-        lambda: passage.select_basis(SELECTION, scores, lambda chosen: np.ones(3, dtype=bool), rank=1),
         lambda: passage.add_noise(DiscreteLaplace(10), counts),
         lambda: passage.prefix(sums, *sums.start(), sums.gathering.empty()),
     ):
@@ -63,17 +62,6 @@ def test_a_refused_passage_draws_nothing() -> None:
     assert passage.opened
 
 
-def test_a_basis_draws_no_more_often_than_it_pays() -> None:
-    gains = Rows(9, norm=inf, nonnegative=True, levels=1)
-    drawn = door(3.0).select_basis(
-        Selection.at_rate(0.25, gains.span),
-        gains.empty(),
-        lambda chosen: ~np.isin(np.arange(9), chosen),
-        rank=2,
-    )
-    assert len(set(drawn)) == len(drawn) == 2
-
-
 def test_every_number_gets_noise_of_its_own() -> None:
     table = OneChoice((3, 1))
     noisy = door(1.0).add_noise(DiscreteLaplace(100), table.holding(np.array([[5], [1005], [5]])))
@@ -88,7 +76,6 @@ def test_a_door_takes_only_what_was_gathered(secret: Any) -> None:
     for pass_it in (
         lambda: passage.add_noise(DiscreteLaplace(100), secret),
         lambda: passage.select(SELECTION, secret),
-        lambda: passage.select_basis(SELECTION, secret, lambda chosen: np.ones(1, dtype=bool), rank=1),
         lambda: passage.prefix(sums, *sums.start(), secret),
     ):
         with pytest.raises(ConfigError, match="takes what was gathered"):
@@ -125,7 +112,7 @@ def test_a_sum_steps_once_a_turn() -> None:
 
     And averaging many of them would take the noise away.
     """
-    sums = calibrate(Privacy(1.0), Stream(OneChoice(2), releases=4), "tree")
+    sums = calibrate(Privacy(1.0), Stream(OneChoice(2), releases=4), "honaker")
     passage, nobody = door(10.0), sums.gathering.empty()
     passage.prefix(sums, *sums.start(), nobody)
     with pytest.raises(BudgetError, match="one step a turn"):

@@ -186,16 +186,15 @@ def is_whole(low: float, high: float, levels: int) -> bool:
 def test_no_two_numbers_in_public_cells_are_farther_apart_than_stated(
     low: float, high: float, copies: int, levels: int
 ) -> None:
-    """Every choice of cells and signs, which both neighbours share, and every pair of numbers."""
+    """Every choice of cells, which both neighbours share, and every pair of numbers."""
     gathering = PublicCells(3, low, high, copies=copies, levels=levels)
     distinct = {}
     for number in numbers_around(low, high, levels):
-        distinct[int(entered(gathering, [0], number, [1])[0])] = number
+        distinct[int(entered(gathering, [0], number)[0])] = number
     assert distinct[0] is not None
     every = [cells for cells in product(range(-1, 3), repeat=copies) if _different(cells)]
     changes = [
-        moves([entered(gathering, list(cells), number, list(signs)) for number in distinct.values()])
-        for cells, signs in product(every, product([-1, 1], repeat=copies))
+        moves([entered(gathering, list(cells), number) for number in distinct.values()]) for cells in every
     ]
     found, said = largest(np.concatenate(changes)), stated(gathering)
     assert all(found[name] <= said[name] * (1 + 1e-12) for name in found), (found, said)
@@ -208,16 +207,16 @@ def test_no_two_numbers_in_public_cells_are_farther_apart_than_stated(
 def test_a_number_at_the_end_of_its_range_counts_in_full(bound: float, levels: int) -> None:
     """49 · (1/49) is a little less than 1 in floats, and must not become 0 steps of 1."""
     both = PublicCells(1, -bound, bound, levels=levels)
-    assert [int(entered(both, [0], end, [1])[0]) for end in (-bound, bound)] == [-levels, levels]
+    assert [int(entered(both, [0], end)[0]) for end in (-bound, bound)] == [-levels, levels]
     choice = OneChoice(2, high=bound, levels=levels)
     clicked = choice.empty()
     choice.add(clicked, np.array([1]))
     assert clicked.values.tolist() == [0, levels]
 
 
-def entered(gathering: PublicCells, cells: list[int], number: float, signs: list[int]) -> np.ndarray:
+def entered(gathering: PublicCells, cells: list[int], number: float) -> np.ndarray:
     alone = gathering.empty()
-    gathering.add(alone, np.array([cells]), np.array([number]), np.array([signs]))
+    gathering.add(alone, np.array([cells]), np.array([number]))
     return alone.values
 
 
@@ -358,7 +357,7 @@ def gathered(gathering: Gathering, people: list[int], seed: int) -> Gathered:
     if isinstance(gathering, Rows):
         gathering.add(found, numbers[some].reshape(-1, 2, 2))
     elif isinstance(gathering, PublicCells):
-        gathering.add(found, cells[some], numbers[some, 0], np.where(cells[some] % 2, 1, -1))
+        gathering.add(found, cells[some], numbers[some, 0])
     elif isinstance(gathering, OneChoice):
         gathering.add(found, cells[some, 0], numbers[some, 0])
     elif isinstance(gathering, HeldRows):

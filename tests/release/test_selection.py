@@ -1,8 +1,6 @@
 """If these fail, a choice gives away more about a person than it was charged for."""
 
-from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -14,7 +12,6 @@ from scipy import stats
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.release import kernels
-from discreet.release.door import Door
 from discreet.release.gathering import Rows
 from discreet.release.randomness import seeded_words
 from discreet.release.selection import INTEGER_SLACK, Selection
@@ -103,39 +100,6 @@ def test_draws_follow_the_law() -> None:
     counts = np.bincount([selection.draw(scores, words) for _ in range(50_000)], minlength=5)
     expected = np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
     assert stats.chisquare(counts, expected).pvalue > ALPHA
-
-
-def two_of(size: int) -> Any:
-    """The uniform matroid of rank 2."""
-    return lambda chosen: np.array([len(chosen) < 2 and item not in chosen for item in range(size)])
-
-
-def basis_law(selection: Selection, scores: list[int]) -> dict[tuple[int, int], Fraction]:
-    first = law(selection, scores)
-    pairs = {}
-    for one in range(len(scores)):
-        rest = law(selection, scores, [candidate != one for candidate in range(len(scores))])
-        pairs |= {(one, two): first[one] * rest[two] for two in range(len(scores)) if two != one}
-    return pairs
-
-
-def test_a_basis_costs_one_charge_a_draw() -> None:
-    selection = Selection.at_rate(0.8, span=2)
-    here, there = (list(basis_law(selection, scores).values()) for scores in ([0, 3, 1], [1, 2, 0]))
-    assert zcdp_of(here, there) <= 2 * selection.charge("zcdp").amount
-    assert epsilon_of(here, there) <= 2 * selection.charge("pure").amount
-
-
-@pytest.mark.statistical
-def test_a_basis_is_always_full_and_follows_its_law() -> None:
-    gains = Rows(3, norm=float("inf"), nonnegative=True, levels=1)
-    selection, scores = Selection.at_rate(0.8, gains.span), gains.holding(np.array([0, 3, 1]))
-    expected = basis_law(selection, [0, 3, 1])
-    door = Door(seeded_words(23, 0), selection.charge("pure") * 40_001, index=0)
-    drawn = [tuple(door.select_basis(selection, scores, two_of(3), 2)) for _ in range(20_000)]
-    assert all(len(set(basis)) == 2 for basis in drawn)
-    counts = [drawn.count(basis) for basis in expected]
-    assert stats.chisquare(counts, [float(chance) * 20_000 for chance in expected.values()]).pvalue > ALPHA
 
 
 @pytest.mark.parametrize("scores", [[], [0, 1]])

@@ -149,8 +149,8 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
         (SHOP + 'propensity = "q"\nleast_propensity = 0.1', "the log lacks the columns q"),
         (SHOP + 'slates = "decided"\nleast_propensity = 0.1', "least_propensity is for another policy"),
         (
-            UNIFORM.replace('"iid"', '"drifting"') + 'expert = "exploration"',
-            'expert = "exploration" cannot learn from a log of another policy: use "swap"',
+            UNIFORM + 'expert = "swap"',
+            "expert is no longer a setting: leave it out",
         ),
         (SHOP.replace("clicks", "full") + 'propensity = "uniform"', "propensity is for feedback"),
     ],

@@ -40,6 +40,7 @@ from discreet import (
 )
 from discreet.budget.privacy import pure
 from discreet.checks.kills import run_and_die
+from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 from discreet.release.door import Door
 from discreet.turn import statefile
@@ -74,13 +75,14 @@ class TurnMachine(RuleBasedStateMachine):
         memory = Path("/dev/shm")
         self.folder = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else None))
         self.path = self.folder / "sum.state"
-        self.sums = RunningSum(
+        self.sums = forced(
+            RunningSum,
+            "honaker",
             1,
             HORIZON,
             Privacy(1.0),
             bound=1.0,
             nonnegative=True,
-            method="tree",
             block=BLOCK,
             journal=self.path,
         )
@@ -195,8 +197,8 @@ PEOPLE = [0.25, 0.5, 1.0, 0.75]
 
 def half_way(path: Path) -> RunningSum:
     """Two of four people are released; the other two are about to come."""
-    sums = RunningSum(
-        1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, method="tree", block=2, journal=path
+    sums = forced(
+        RunningSum, "honaker", 1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, block=2, journal=path
     )
     sums.observe_many([[person] for person in PEOPLE[:2]])
     sums.turn()
@@ -381,8 +383,8 @@ def test_answers_after_a_failed_commit_are_not_said_to_count_when_they_do_not() 
 def test_what_was_drawn_does_not_change_with_answers_that_come_later() -> None:
     """A node that is kept is what was noised, not the block that goes on."""
     journal = Flaky(after=False)
-    sums = RunningSum(
-        1, 10, Privacy(1.0), bound=1.0, block=2, nonnegative=True, method="tree", journal=journal
+    sums = forced(
+        RunningSum, "honaker", 1, 10, Privacy(1.0), bound=1.0, block=2, nonnegative=True, journal=journal
     )
     tickets = sums.open_many(2)
     sums.close(tickets[0], [1.0])
@@ -470,7 +472,7 @@ class Stopping(Door):
 
 
 def stoppable(journal: Any = None, **more: Any) -> RunningSum:
-    like = RunningSum(1, 12, Privacy(1.0), bound=1.0, nonnegative=True, method="honaker", block=3, **more)
+    like = forced(RunningSum, "honaker", 1, 12, Privacy(1.0), bound=1.0, nonnegative=True, block=3, **more)
     return RunningSum.from_settings(like.settings, journal, door=Stopping)
 
 
@@ -528,7 +530,7 @@ def interrupted(work: Callable[[], Any], after: int) -> bool:
 def test_an_interrupt_at_any_call_leaves_a_learner_that_goes_on_and_counts_nobody_twice(what: str) -> None:
     after, going = 0, True
     while going:
-        sums = RunningSum(1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, method="tree", block=2)
+        sums = forced(RunningSum, "honaker", 1, 8, Privacy(1.0, 1e-6), bound=1.0, nonnegative=True, block=2)
         sums.observe_many([[0.25], [0.5]])
         sums.turn()
         tickets = sums.open_many(1)

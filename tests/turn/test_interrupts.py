@@ -18,6 +18,7 @@ from discreet import (
 )
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from discreet.learners.forced import forced
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, Engine
@@ -28,8 +29,8 @@ USUAL = Privacy(1.0, 1e-6)
 
 
 def counting(**more: Any) -> RunningSum:
-    settings: dict[str, Any] = {"bound": 1.0, "nonnegative": True, "block": 50, "method": "tree"} | more
-    return RunningSum(1, 1000, USUAL, **settings)
+    settings: dict[str, Any] = {"bound": 1.0, "nonnegative": True, "block": 50} | more
+    return forced(RunningSum, "honaker", 1, 1000, USUAL, **settings)
 
 
 def people(sums: RunningSum) -> float:
@@ -164,7 +165,7 @@ class Secretive:
 
 def regression() -> StreamingLearner:
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    return StreamingLearner(LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, method="leader", **bounds)
+    return forced(StreamingLearner, "leader", LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, **bounds)
 
 
 def test_somebody_who_cannot_be_looked_at_takes_nobody_along() -> None:
@@ -192,7 +193,7 @@ def test_one_sample_that_is_no_sample_refuses_nobody_else() -> None:
 def test_no_segment_of_an_endless_sum_is_impossible_or_pays_otherwise() -> None:
     RunningSum(1, None, Privacy(30.0, 1e-12, contributions=2), bound=1.0, nonnegative=True)
     with pytest.raises(ConfigError, match="finely enough"):
-        RunningSum(10**6, None, Privacy(0.01, 1e-6), bound=1.0, method="toeplitz")
+        forced(RunningSum, "toeplitz", 10**6, None, Privacy(0.01, 1e-6), bound=1.0)
 
 
 def test_a_bound_that_would_overflow_is_refused_before_anyone_comes() -> None:

@@ -19,6 +19,7 @@ from discreet.arrivals import (
 )
 from discreet.domains import Box, LpBall
 from discreet.errors import ConfigError, StateError
+from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 from discreet.learners.set_maximizer import SetMaximizerSettings
 from discreet.turn.settings import Settings
@@ -102,7 +103,7 @@ def test_a_wrong_part_of_a_setting_is_a_config_error_and_nothing_else(make: Any,
 
 
 SETTINGS = [
-    RunningSum(2, None, USUAL, bound=1.0, norm="inf", method="honaker").settings,
+    forced(RunningSum, "honaker", 2, None, USUAL, bound=1.0, norm="inf").settings,
     Hedge(3, 50, Privacy(0.5, contributions=2), bound=7.0, seed=4).settings,
     SetMaximizer(["tea", "milk", "soap"], 2, 50, USUAL, function=ConcaveOverModular("sqrt")).settings,
     SetMaximizer([7, "b"], 1, 50, USUAL, function=WeightedCoverage(((1, 0), (0, 1)))).settings,

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Privacy, RunningSum, SetMaximizer, StateError
 from discreet.errors import DiscreetError
+from discreet.learners.forced import forced
 from discreet.turn import statefile
 from discreet.turn.record import OpenSpan, RoundsState, Turn
 
@@ -223,7 +224,7 @@ NONSENSE = [
 FIELDS = [
     "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin", "public",
     "kept", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon", "settings.horizon",
-    "settings.dimension", "settings.method", "public.prefix", "public.total", "public.index", "kept.steps",
+    "settings.dimension", "public.prefix", "public.total", "public.index", "kept.steps",
     "block.sum", "ledger.everyone", "ledger.cohort", "rounds.clock", "rounds.open", "rounds.tally",
 ]  # fmt: skip
 
@@ -265,7 +266,7 @@ def test_arrays_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
 def test_a_ledger_cannot_be_refilled_below_what_the_state_says_it_spent(tmp_path: Path) -> None:
     """Nobody can tell a made-up account from a true one; but one that overspends is refused before a draw."""
     path = tmp_path / "sum.state"
-    sums = RunningSum(1, 8, Privacy(1.0), bound=1.0, method="tree", journal=path)
+    sums = forced(RunningSum, "honaker", 1, 8, Privacy(1.0), bound=1.0, journal=path)
     sums.add([1.0])
     sums.detach()
     header, rest = opened(path.read_bytes())

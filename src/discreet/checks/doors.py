@@ -27,14 +27,12 @@ from discreet.release.noise import Noise
 from discreet.release.randomness import Words
 from discreet.release.sampled import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
-from discreet.release.telescoped import TelescopedPath, path_zcdp
 from discreet.turn.described import fingerprint
 
 __all__ = [
     "ForcedDoor",
     "RecordingDoor",
     "Tape",
-    "check_telescoping",
     "noise_cost",
     "path_likelihood",
     "ratio_range",
@@ -46,7 +44,7 @@ class Passage:
     """One meeting of people's integers with randomness, and what came of it."""
 
     turn: int
-    law: Noise | Selection | SampledPath | TelescopedPath
+    law: Noise | Selection | SampledPath
     exact: Any
     released: Any
 
@@ -98,7 +96,7 @@ class RecordingDoor(Door):
 
     def select_path(
         self,
-        sampled: SampledPath | TelescopedPath,
+        sampled: SampledPath,
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
@@ -160,7 +158,7 @@ class ForcedDoor(Door):
 
     def select_path(
         self,
-        sampled: SampledPath | TelescopedPath,
+        sampled: SampledPath,
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
@@ -172,11 +170,6 @@ class ForcedDoor(Door):
             assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
         steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
-        if isinstance(sampled, TelescopedPath):
-            for each in (people, path):
-                check_telescoping(each, changed, steps)
-            self._tape.costs[self.index] += path_zcdp(sampled.rate, sampled.steps) if len(changed) else 0.0
-            return list(chosen)
         here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
         self._tape.costs[self.index] += abs(here - there)
         return list(chosen)
@@ -203,24 +196,6 @@ def ratio_range(here: list[int], there: list[int]) -> float:
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
     return max(ratios) - min(ratios)
-
-
-def check_telescoping(people: GainPath, changed: Integers, steps: list[tuple[int, Mask]]) -> None:
-    """What the price of a telescoped path rests on: each person's gains are ≥ 0, and add up to at most 1.
-
-    One transcript does not tell what such a path costs; a theorem does (docs/guarantees/selection.md), if
-    this holds on every path.
-    """
-    for person in changed:
-        people.begin(np.arange(people.people) == person)
-        reached = 0
-        for item, _ in steps:
-            gains = people.scores()
-            assert (gains >= 0).all() and reached + int(gains.max()) <= people.levels, (
-                "the gains of a person along a path add up to more than 1"
-            )
-            reached += int(gains[item])
-            people.take(item)
 
 
 def path_likelihood(

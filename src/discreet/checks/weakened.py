@@ -18,7 +18,6 @@ from discreet.release.gathering import (
     Spread,
 )
 from discreet.release.sampled import SampledPath
-from discreet.release.telescoped import TelescopedPath
 
 __all__ = ["weakened"]
 
@@ -40,22 +39,19 @@ def weakened() -> Iterator[None]:
         Moments,
     )
     honest = [(kind, kind.unit_sensitivity, kind.span) for kind in kinds]
-    paths: tuple[Any, ...] = (SampledPath, TelescopedPath)
-    honest_prices = [path.charge for path in paths]
+    honest_price = SampledPath.charge
     assert not issubclass(HeldRows, kinds), "held rows are added up by Rows"
     try:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = _half(sensitivity)  # type: ignore[method-assign]
             kind.span = property(_half_span(span))  # type: ignore[assignment]
-        for path, price in zip(paths, honest_prices, strict=True):
-            path.charge = property(_half_price(price))
+        SampledPath.charge = property(_half_price(honest_price))  # type: ignore[method-assign, assignment]
         yield
     finally:
         for kind, sensitivity, span in honest:
             kind.unit_sensitivity = sensitivity  # type: ignore[method-assign]
             kind.span = span  # type: ignore[method-assign]
-        for path, price in zip(paths, honest_prices, strict=True):
-            path.charge = price
+        SampledPath.charge = honest_price  # type: ignore[method-assign]
 
 
 def _half(sensitivity: Any) -> Any:

@@ -44,8 +44,6 @@ class Leader:
     domain: Domain
     most: float | None = None
     """A bound on Σ_r ‖G_r‖², or None to estimate it."""
-    pace: float = 1.0
-    """How much less stiff than the bound says."""
 
     def start(self) -> dict[str, Any]:
         """In the middle, before anything was released."""
@@ -56,7 +54,7 @@ class Leader:
     ) -> dict[str, Any]:
         """The memory after one more released total; `step_variance` is of what it adds to the one before."""
         memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
-        return memory | {"point": self.domain.lead(total, self.stiffness(memory) / self.pace)}
+        return memory | {"point": self.domain.lead(total, self.stiffness(memory))}
 
     def bent(
         self, memory: dict[str, Any], total: Floats, mean: Floats, bent: float, **variances: float
@@ -69,7 +67,7 @@ class Leader:
             return self.follow(memory, total, **variances)
         memory = self.stiffened(memory, total, **variances)
         stiffness = self.stiffness(memory)
-        pulled = bent * mean + stiffness * self.domain.start() - self.pace * total
+        pulled = bent * mean + stiffness * self.domain.start() - total
         return memory | {"point": self.domain.project(pulled / (bent + stiffness))}
 
     def stiffness(self, memory: dict[str, Any]) -> float:

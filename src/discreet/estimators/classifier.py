@@ -9,7 +9,8 @@ from discreet.arrays import Floats
 from discreet.arrivals.losses import LogisticLoss, SoftmaxLoss
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_classes
-from discreet.estimators.linear import PrivateLinear
+from discreet.estimators.linear import REMOVED, PrivateLinear
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["PrivateStreamingClassifier"]
 
@@ -28,7 +29,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     epsilon, delta, feature_range, p, radius, weight_bound, horizon
         As for `PrivateStreamingRegressor`; weights that balance classes read everybody's labels, and are not
         covered by the guarantee.
-    method, bound, pace, curvature, block, seed
+    block, seed
         As for `PrivateStreamingRegressor`.
 
     Attributes
@@ -46,6 +47,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     True
     """
 
+    @refuses_removed(REMOVED)
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -57,10 +59,6 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         radius: float | str = "auto",
         weight_bound: float = 1.0,
         horizon: int | None = None,
-        method: str = "auto",
-        bound: float | str = "auto",
-        pace: float = 1.0,
-        curvature: float | str = "auto",
         block: int | str = "auto",
         seed: int | None = None,
     ) -> None:
@@ -72,10 +70,6 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         self.radius = radius
         self.weight_bound = weight_bound
         self.horizon = horizon
-        self.method = method
-        self.bound = bound
-        self.pace = pace
-        self.curvature = curvature
         self.block = block
         self.seed = seed
 

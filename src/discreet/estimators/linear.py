@@ -1,6 +1,7 @@
 """What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
 
 from abc import ABC, abstractmethod
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -15,9 +16,10 @@ from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.estimators.checked import as_ranges, as_shares, checked, scaled
+from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
 
-__all__ = ["PrivateLinear"]
+__all__ = ["REMOVED", "PrivateLinear"]
 
 RADIUS = {"stream": 3.0, "passes": 30.0}
 """Where coefficients lie if nobody says."""
@@ -25,10 +27,20 @@ HIDDEN = 0.008
 """A share of second moments that noise hides: below it many passes are better over l₁ balls too."""
 MOST_HELD = 2**30
 """The most numbers that a batch may hold; larger ones are streamed."""
+REMOVED = {
+    "method": "leave it out, fit takes many passes and partial_fit streams; facts_['method'] says how",
+    "bound": "leave it out, gradients are clipped at a length that follows from ranges or is measured",
+    "curvature": "leave it out, it follows from the loss and from released values",
+    "pace": "leave it out, steps are as long as released values call for",
+}
+"""Parameters of earlier versions, each with what to write instead."""
 
 
 class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     """A linear model whose parameters are attributes, as scikit-learn asks for."""
+
+    forced_mode: str = "auto"
+    """The mode of `StreamingLearner` that learns, for audits and benchmarks; no parameter."""
 
     @abstractmethod
     def _loss(self) -> Any:
@@ -38,34 +50,33 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
         loss, size, length = self._loss(), features + 1, self._length(features + 1)
         rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
-        method = self.method if streams else self._method_of_fit(rows * size, horizon)
-        radius = (
-            RADIUS["passes" if method == "passes" else "stream"] if self.radius == "auto" else self.radius
-        )
+        mode = self.forced_mode
+        if mode == "auto" and not streams:
+            mode = self._mode_of_fit(rows * size, horizon)
+        usual = RADIUS["passes" if mode == "passes" else "stream"]
+        radius = usual if self.radius == "auto" else self.radius
         if not isinstance(radius, int | float):
             raise ConfigError(f"radius must be a number or auto, got {self.radius!r}")
         domain = LpBall(rows * size, float(self.p), float(radius) * length)
-        return StreamingLearner(
+        make: Any = partial(StreamingLearner, method="passes" if mode == "passes" else "auto")
+        if mode not in ("auto", "passes"):
+            make = partial(forced, StreamingLearner, mode)
+        learner: StreamingLearner = make(
             domain,
             loss,
             horizon,
             Privacy(self.epsilon, self.delta),
             feature_bound=1.0,
             target_bound=1.0,
-            method=method,
-            bound=self.bound,
-            pace=self.pace,
-            curvature=self.curvature,
-            block=self.block,
+            block="auto" if mode == "passes" else self.block,
             seed=self.seed,
         )
+        return learner
 
-    def _method_of_fit(self, size: int, samples: int) -> Any:
-        """Where everyone is there at once, many passes, unless something of a stream is asked for."""
-        free = (self.bound, self.curvature, self.block) == ("auto",) * 3
-        holds = size * samples <= MOST_HELD and self.delta
-        if not (self.method == "auto" and free and holds):
-            return self.method
+    def _mode_of_fit(self, size: int, samples: int) -> str:
+        """Many passes where everyone is there at once, if the samples fit into memory and there is a δ."""
+        if size * samples > MOST_HELD or not self.delta:
+            return "auto"
         # Over an l₁ ball the leader finds few features among many, where noise hides second moments.
         rho = Privacy(self.epsilon, self.delta).budget.amount
         hidden = 2 * sqrt(size / (2 * rho)) / max(1, samples)

@@ -9,7 +9,8 @@ from discreet.arrays import Floats
 from discreet.arrivals.losses import HuberLoss, SquaredLoss
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_targets
-from discreet.estimators.linear import PrivateLinear
+from discreet.estimators.linear import REMOVED, PrivateLinear
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["PrivateStreamingRegressor"]
 
@@ -37,8 +38,8 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         normalised weights, boosting and bootstraps that repeat a person are not covered by the guarantee.
     horizon
         How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
-    method, bound, pace, curvature, block
-        As for `discreet.StreamingLearner`; "auto" in `fit` is "passes", if nothing of a stream is asked for.
+    block
+        How many samples between two releases of `partial_fit`; `fit` releases once.
     seed
         None (default) is the operating system's randomness; a whole number makes a simulation, which is not
         private, and `guarantee_` says so. It is not called `random_state` because bagging, boosting and
@@ -65,6 +66,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
     True
     """
 
+    @refuses_removed(REMOVED)
     def __init__(
         self,
         epsilon: float = 1.0,
@@ -77,10 +79,6 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         radius: float | str = "auto",
         weight_bound: float = 1.0,
         horizon: int | None = None,
-        method: str = "auto",
-        bound: float | str = "auto",
-        pace: float = 1.0,
-        curvature: float | str = "auto",
         block: int | str = "auto",
         seed: int | None = None,
     ) -> None:
@@ -93,10 +91,6 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         self.radius = radius
         self.weight_bound = weight_bound
         self.horizon = horizon
-        self.method = method
-        self.bound = bound
-        self.pace = pace
-        self.curvature = curvature
         self.block = block
         self.seed = seed
 

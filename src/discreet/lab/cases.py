@@ -67,44 +67,38 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
     return [
         _sum("sum", usual),
-        _sum("sum, toeplitz", usual, method="toeplitz"),
-        _sum("sum, blocks, toeplitz", usual, block=5, method="toeplitz"),
-        _sum("sum, honaker", usual, method="honaker"),
-        _sum("sum, tree, pure", pure, method="tree"),
-        _sum("sum, l1, nonnegative", usual, norm=1, nonnegative=True, method="toeplitz"),
-        _sum("sum, linf, two contributions", twice, norm="inf", method="honaker"),
+        _sum("sum, toeplitz", usual, mode="toeplitz"),
+        _sum("sum, blocks, toeplitz", usual, block=5, mode="toeplitz"),
+        _sum("sum, honaker", usual, mode="honaker"),
+        _sum("sum, honaker, pure", pure, mode="honaker"),
+        _sum("sum, l1, nonnegative", usual, norm=1, nonnegative=True, mode="toeplitz"),
+        _sum("sum, linf, two contributions", twice, norm="inf", mode="honaker"),
         _hedge("hedge", usual, block=4),
         _hedge("hedge, auto", usual),
         _hedge("hedge, pure", pure, block=3),
         _sets("sets", usual, block=4),
-        _sets("sets, hedge", usual, block=4, mode="hedge"),
         _sets("sets, pure", pure, block=5),
-        _sets("sets, hedge, pure", pure, block=5, mode="hedge"),
         _sets("sets, facility location, two contributions", twice, block=3, function=FacilityLocation),
         _sets("sets, iid", usual, **several),
         _sets("sets, iid, concave, pure", pure, function=ConcaveOverModular(), **several),
         _sets("sets, coverage", usual, block=4, function=WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 0)))),
         _callables("sets, callables", usual, block=5),
-        _rewards("rewards", usual, explore=0.4, block=2),
-        _rewards("rewards, pure, bound", pure, explore=0.4, block=2, bound=4.0),
+        _rewards("rewards", usual, explore=0.8, block=2),
+        _rewards("rewards, pure, bound", pure, explore=0.8, block=2, bound=4.0),
         _rewards("rewards, iid, two contributions", twice, stream="iid", explore=0.5, block=3),
-        _rewards("rewards, report", usual, explore=0.4, block=2, report=0.3, bound=4.0),
-        _rewards("rewards, exploration, report", usual, explore=0.9, mode="exploration", report=0.2),
+        _rewards("rewards, report", usual, explore=0.8, block=2, report=0.3, bound=4.0),
         _clicks("clicks", usual, explore=0.5, block=2),
         _clicks("clicks, report", usual, explore=0.5, block=2, report=0.3),
         _clicks("clicks, iid, two contributions", twice, stream="iid", explore=0.5, block=2),
-        _clicks("clicks, exploration, pure", pure, explore=0.9, mode="exploration"),
         _costs("costs", usual, block=4),
         _costs("costs, many releases", usual, block=1),
-        _costs("costs, pure, bound", pure, block=5, regulariser="bound"),
+        _costs("costs, pure, bound", pure, block=5, mode="bound"),
         _cost_callables("costs, callables", usual, block=4),
-        _trials("single costs", usual, explore=0.3, block=2),
-        _trials("single costs, iid, two contributions", twice, stream="iid", explore=0.4, block=3, bound=2.0),
-        _trials("single costs, report", usual, explore=0.3, block=2, report=0.3),
-        _trials("trials", usual, explore=0.9, mode="chains"),
-        _trials("trials, iid, report", usual, stream="iid", explore=0.9, mode="chains", report=0.5),
+        _trials("single costs", usual, explore=0.6, block=2),
+        _trials("single costs, iid, two contributions", twice, stream="iid", explore=0.8, block=3, bound=2.0),
+        _trials("single costs, report", usual, explore=0.6, block=2, report=0.3),
         _arms("arms", usual, block=3),
-        _arms("arms, optimism, report", usual, block=2, choose="optimism", report=0.2),
+        _arms("arms, report", usual, block=2, report=0.2),
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
         _arms("arms, evened", {"privacy": Privacy(6 * epsilon, 1e-2)}, block=5, features=1, horizon=100),
         _arms("arms, screen", usual, block=2, relevant=1),
@@ -120,14 +114,14 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         ),
         _points("points, iid", usual, block=8, stream="iid", domain=UniformMatroid(16, 2)),
         _points("points, euclidean", usual, block=3, play="point", function=ConcaveOfLinear("log", 3.0)),
-        _points("points, copies", usual, block=3, play="point", function=ConcaveOfLinear("cap"), copies=3),
+        _points("points, capped", usual, block=3, play="point", function=ConcaveOfLinear("cap")),
         _amounts("points, quadratic", twice, block=3, play="point"),
         _streaming("streaming", usual, block=4),
         _streaming("streaming, one feature", usual, features=1, block=4),
-        _streaming("streaming, convex, pure", pure, block=5, curvature=0.0),
+        _streaming("streaming, pure", pure, block=5),
         _streaming("streaming, frank-wolfe", usual, block=4, mode="frank-wolfe"),
-        _streaming("streaming, corners", usual, block=4, mode="corners", domain=LpBall(3, 1)),
-        _streaming("streaming, simplex, pure", pure, block=3, mode="corners", domain=Simplex(3)),
+        _streaming("streaming, corners", usual, block=4, mode="frank-wolfe", domain=LpBall(3, 1)),
+        _streaming("streaming, simplex, pure", pure, block=3, mode="frank-wolfe", domain=Simplex(3)),
         _streaming("streaming, logistic, intercept", usual, block=4, **with_intercept),
         _streaming("streaming, whitened", usual, block=4, mode="whitened"),
         _streaming("streaming, scaled, pure", pure, block=4, mode="whitened"),
@@ -142,13 +136,14 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     twice = {"privacy": Privacy(epsilon, delta, contributions=2)}
     shop: dict[str, Any] = {"items": 6, "slots": 3}
     found = [
-        _clicks("long, clicks", usual, horizon=200, explore=0.05, block=60, **shop),
-        _clicks("long, clicks, screened again", usual, horizon=600, explore=0.03, block=60, **shop),
-        _rewards("long, rewards", usual, horizon=1000, explore=0.03, block=160, **shop),
-        _trials("long, trials", usual, items=4, horizon=600, explore=0.1, block=70),
-        _clicks("long, total, report", usual, horizon=240, explore=0.5, mode="exploration", report=0.2),
+        _clicks("long, clicks", usual, horizon=200, explore=0.3, block=60, **shop),
+        _clicks("long, clicks, screened again", usual, horizon=600, explore=0.3, block=60, **shop),
+        _rewards("long, rewards", usual, horizon=1000, explore=0.3, block=160, **shop),
+        _trials("long, trials", usual, items=4, horizon=600, explore=0.3, block=70),
+        _streaming("streaming, callable", usual, block=4, loss=_gradient, bound=0.5),
+        _clicks("long, clicks, report", usual, horizon=240, explore=0.5, block=60, report=0.2),
     ]
-    living = {"max_items": 8, "horizon": 160, "explore": 0.05, "block": 40} | shop
+    living = {"max_items": 8, "horizon": 160, "explore": 0.3, "block": 40} | shop
     changes = (
         (15, "add_item", None),
         (55, "retire", 1),
@@ -179,17 +174,17 @@ def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
 
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
     return [
-        _sum("keyed, sum, fresh", returning(4), method="fresh", block=2),
-        _sum("keyed, sum, fresh, more than blocks", returning(40), method="fresh", block=3),
-        _sum("keyed, sum, fresh, pure", returning(2, 0.0), method="fresh", block=3),
-        _sum("keyed, sum, toeplitz", returning(2), method="toeplitz", block=2),
-        _sum("keyed, sum, honaker", returning(3), method="honaker", block=2),
+        _sum("keyed, sum, fresh", returning(4), mode="fresh", block=2),
+        _sum("keyed, sum, fresh, more than blocks", returning(40), mode="fresh", block=3),
+        _sum("keyed, sum, fresh, pure", returning(2, 0.0), mode="fresh", block=3),
+        _sum("keyed, sum, toeplitz", returning(2), mode="toeplitz", block=2),
+        _sum("keyed, sum, honaker", returning(3), mode="honaker", block=2),
         _hedge("keyed, hedge", returning(2), block=3),
         _sets("keyed, sets, iid", returning(5), **several),
         _rewards("keyed, rewards", returning(2), stream="iid", explore=0.5, block=3),
-        _rewards("keyed, rewards, exploration", returning(2), explore=0.9, mode="exploration"),
+        replace(_rewards("keyed, rewards, long", returning(2), explore=0.8, block=10, horizon=40), at_once=8),
         _clicks("keyed, clicks", returning(2), stream="iid", explore=0.5, block=3),
-        _trials("keyed, trials", returning(4), explore=0.9, mode="chains"),
+        _trials("keyed, single costs", returning(4), explore=0.6, block=2),
         _arms("keyed, arms", returning(2), block=3),
         _streaming("keyed, streaming, whitened", returning(3), block=4, mode="whitened"),
         _streaming("keyed, streaming, passes", returning(3), mode="passes"),
@@ -376,6 +371,10 @@ def _amounts(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
         return [*generator.uniform(0.4, 1, size=2), *ways]
 
     return Case(name, _made(ContinuousMaximizer, fixed), person, refused, [NAN] * 5)
+
+
+def _gradient(coefficients: Any, x: Any, y: float) -> Any:
+    return x * (x @ coefficients - y)
 
 
 def _streaming(name: str, privacy: dict[str, Any], *, features: int = 3, **settings: Any) -> Case:

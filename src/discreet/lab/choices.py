@@ -45,16 +45,12 @@ def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _choice("choice, histogram of types", pure, table, 1),
         _choice("choice, sampled", pure, FacilityLocation(), 3),
         _choice("choice, sampled, knapsack, report", usual, ClickModel(), 3, domain=prices, report=0.3),
-        _choice("choice, telescoped", usual, FacilityLocation(), 3, method="telescoped"),
-        _choice("choice, greedy", usual, ConcaveOverModular(), 3, method="greedy"),
-        _choice("choice, greedy, pure, report", pure, ClickModel(), 3, method="greedy", report=0.2),
+        _choice("choice, sampled, concave", usual, ConcaveOverModular(), 3),
     ]
 
 
 def _choice(name: str, privacy: Privacy, function: Any, width: int, **more: Any) -> Case:
     usual = {"domain": UniformMatroid(3, 2), "function": function, "people": HORIZON}
-    if "histogram" not in name:
-        usual["method"] = "sampled"
     settings = SetSelectorSettings(**privacy_settings(privacy), **(usual | more))
 
     def person(generator: np.random.Generator) -> Any:

@@ -6,8 +6,8 @@ pay for both in one measure:
     learned by releases that each read people of their own     so is what they earned, each with its own noise
     learned by a running total                                 so is what they earned: a running total beside
 
-(a contextual bandit does first the one, then the other). Rewards are counted in units of how far they can be
-from what a missing answer is taken for, so that whoever gave none adds nothing.
+(sets do the one, a contextual bandit first the one, then the other). Rewards are counted in units of how far
+they can be from what a missing answer is taken for, so that a missing answer adds nothing.
 
 Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 8;
             docs/guarantees/costs.md, Lemma 5
@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
 from discreet.errors import StateError
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
-from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.plan import State
 from discreet.turn.problem import Block, Problem, Report
 
 __all__ = ["Earner", "Earnings", "Units"]
@@ -55,7 +54,7 @@ class Earnings:
     """What each block's people earned, released with what they teach."""
 
     units: Units
-    once: Once | None
+    once: Once
     """The noise of releases that read people of their own: the first `alone`, or all if there is no total."""
     total: RunningTotal | None = None
     alone: int = 0
@@ -64,18 +63,6 @@ class Earnings:
     def apart(cls, budget: Charge, units: Units) -> "Earnings":
         """Every release reads people of its own, each of whom pays so much."""
         return cls(units, Once.for_budget(budget, units.number))
-
-    @classmethod
-    def beside(cls, learned: RunningTotal, share: float, units: Units, people: int) -> "Earnings":
-        """Like what is learned by this total, in its measure; `people` is the most that a block has."""
-        if not learned.sum.has_cohorts:
-            schedule, privacy = learned.schedule, learned.privacy
-            total = RunningTotal("earned", units.number, schedule, privacy, people, fresh=False, share=share)
-            return cls(units, None, total)
-        measure = learned.sum.charge(0).measure
-        budgets = learned.privacy.apart(learned.releases)
-        budget = next(budget for budget in budgets if budget.measure == measure)
-        return cls.apart(budget * share, units)
 
     # --- what it costs ------------------------------------------------------------------------------------
 
@@ -104,7 +91,6 @@ class Earnings:
     def noise(self) -> float:
         """The standard deviation of what the last block is said to have earned in all, in rewards' units."""
         if self.total is None:
-            assert self.once is not None
             return _deviation(self.once) * self.units.scale
         steps = self.total.sum.step_variance(max(1, self.total.releases))
         return float(steps**0.5 * self.total.gathering.grid) * self.units.scale
@@ -117,23 +103,7 @@ class Earnings:
     @property
     def constants(self) -> tuple[Any, ...]:
         """All that a state depends on: noise and levels."""
-        total = () if self.total is None else (self.total.sum,)
-        return total if self.once is None else (self.once, *total)
-
-    def plan(self, learned: RunningTotal, facts: dict[str, Any]) -> Plan:
-        """A release of what a total learns after every block, and of what its people earned."""
-        sums = learned.sum
-        spent = sums.spent(learned.releases) + self.spent * (learned.releases > 0)
-        return Plan.scheduled(
-            learned.schedule,
-            lambda index: sums.charge(index) + self.charge(index),
-            paid_by_cohorts(learned.privacy, [spent], blocks=learned.releases)
-            if sums.has_cohorts
-            else Spending(spent),
-            cohort=lambda index: index if sums.has_cohorts else None,
-            facts=facts | self.facts,
-            constants=(learned.name, sums, *self.constants),
-        )
+        return (self.once,) if self.total is None else (self.once, self.total.sum)
 
     # --- the hooks ----------------------------------------------------------------------------------------
 

@@ -8,21 +8,24 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from discreet import require
-from discreet.learners.learner import Learner
 
 __all__ = ["forced"]
 
-Kind = TypeVar("Kind", bound=Learner)
+Kind = TypeVar("Kind")
 
 
 def forced(learner: type[Kind], mode: str, *arguments: Any, **settings: Any) -> Kind:
-    """The learner of these arguments in this mode; `ConfigError` if the mode cannot serve them.
+    """The learner, or the `SetSelector`, of these arguments in this mode.
+
+    `ConfigError` if the mode cannot serve them.
 
     >>> from discreet import Privacy, SetMaximizer
-    >>> forced(SetMaximizer, "hedge", 10, 2, 1000, Privacy(1.0)).facts["expert"]
-    'hedge'
+    >>> forced(SetMaximizer, "fresh", 10, 2, 1000, Privacy(1.0)).facts["method"]
+    'fresh'
     """
-    require.one_of("mode", mode, tuple(learner.modes))
-    journal, checkpoint = settings.pop("journal", None), settings.pop("checkpoint", None)
-    usual = learner(*arguments, **settings).settings
-    return learner.from_settings(replace(usual, mode=mode), journal, checkpoint)
+    kind: Any = learner
+    require.one_of("mode", mode, ("auto", *kind.modes))
+    kept = {name: settings.pop(name) for name in ("journal", "checkpoint", "engine") if name in settings}
+    usual = kind(*arguments, **settings).settings
+    found: Kind = kind.from_settings(replace(usual, mode=mode), **kept)
+    return found

@@ -10,19 +10,28 @@ of the choice would not change it).
 Guarantee   docs/guarantees/sets.md, Theorem 3
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Any, Literal
 
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.chains import FamilyChain
+from discreet.arrivals.set_functions import SetFunctions
 from discreet.budget.privacy import Charge, Privacy
 from discreet.limits import MOST_ROUNDS
-from discreet.release.gathering import HeldRows
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, HeldRows
+from discreet.release.gathering.gain_path import GainPath
 from discreet.release.sampled import SampledPath
 from discreet.turn.plan import Plan, paid_by_cohorts
+from discreet.turn.problem import Block
 from discreet.turn.schedule import DoublingBlocks
 
-__all__ = ["LEVELS", "FreshPaths"]
+__all__ = ["FreshPaths"]
 
 MOST_ROWS, MOST_NUMBERS = 20_000, 2**25
 """How many people, and how many of their numbers, are held at most."""
@@ -42,15 +51,15 @@ class FreshPaths:
     ----------
     candidates, steps
         How many items there are, and how many are drawn at most.
-    width
-        How many numbers describe one person.
+    family
+        What the set is worth to a person, by their row.
     """
 
     privacy: Privacy
     rounds: int
     candidates: int
     steps: int
-    width: int
+    family: SetFunctions
     block: int | Literal["auto"] = "auto"
 
     @cached_property
@@ -106,15 +115,39 @@ class FreshPaths:
         if index >= self.schedule.releases:
             return 0
         begin = self.schedule.end(index - 1) if index else 0
-        return min(MOST_ROWS, max(1, MOST_NUMBERS // self.width), self.schedule.end(index) - begin)
+        return min(MOST_ROWS, max(1, MOST_NUMBERS // self._width), self.schedule.end(index) - begin)
 
-    def gathering(self, index: int) -> HeldRows:
+    @property
+    def _width(self) -> int:
+        """How many numbers describe one person."""
+        return self.family.width(self.candidates)
+
+    def gatherings(self, index: int) -> dict[str, Gathering]:
         """What holds the people of a block."""
-        return HeldRows((self.held(index), self.width))
+        return {"people": HeldRows((self.held(index), self._width))}
 
-    def plan(self, facts: dict[str, Any]) -> Plan:
+    def add(self, block: Block, places: Integers, rows: Floats) -> None:
+        """Hold these people, who came in these rounds of the block."""
+        held = block["people"].gathering
+        assert isinstance(held, HeldRows)
+        held.add(block["people"], places, rows)
+
+    def draw(
+        self, block: Block, door: Door, left: Callable[[list[int]], Mask], prices: Floats | None = None
+    ) -> list[int]:
+        """The items of the next set, in the order in which they are drawn.
+
+        `left` says which items may follow those that are drawn already, `prices` how much an item's gain
+        counts: 1 for each by default.
+        """
+        prices = np.ones(self.candidates) if prices is None else prices
+        gains = GainPath(block["people"], FamilyChain(self.family), prices, LEVELS)
+        return door.select_path(self.paths[door.index], gains, left)
+
+    def plan(self, why: str, facts: dict[str, Any]) -> Plan:
         """A set after every block, paid by the people of that block alone."""
         paths = self.paths
+        facts = {"method": "fresh", "why": why, "block": self.schedule.first} | facts
         return Plan.scheduled(
             self.schedule,
             lambda index: paths[index].charge,

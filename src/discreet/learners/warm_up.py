@@ -61,7 +61,7 @@ def _one_of_each() -> list[Learner]:
     bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
     learners: list[Learner] = [
         ContextualBandit(2, 2, 10**5, both),
-        ContextualBandit(2, 2, 10**5, both, relevant=1, choose="optimism"),
+        ContextualBandit(2, 2, 10**5, both, relevant=1),
         RunningSum(2, 1000, both, bound=1.0),
         RunningSum(2, 1000, Privacy(1.0), bound=1.0),
         Hedge(2, 1000, both),
@@ -69,7 +69,7 @@ def _one_of_each() -> list[Learner]:
         SetMinimizer(2, 1000, both, feedback="bandit"),
         StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds),
         StreamingLearner(LpBall(4), SoftmaxLoss(2), 1000, both, **bounds),
-        StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds, method="whitened"),
+        StreamingLearner(LpBall(2), SquaredLoss(), 10**5, both, **bounds),
         StreamingLearner(LpBall(2), SquaredLoss(), 1000, both, **bounds, method="passes"),
         StreamingLearner(LpBall(2), LogisticLoss(), 1000, both, **bounds, method="passes"),
         StreamingLearner(LpBall(2, 1), SquaredLoss(), 1000, both, **bounds, method="frank-wolfe"),

@@ -23,7 +23,6 @@ from discreet.release.randomness import Words
 from discreet.release.sampled import RATE_UNIT, SampledPath, SecretCoins
 from discreet.release.selection import INTEGER_SLACK, Selection, checked_candidates
 from discreet.release.sums import PrefixSum, State
-from discreet.release.telescoped import TelescopedPath
 
 __all__ = ["Door"]
 
@@ -74,24 +73,6 @@ class Door:
         self._pay(selection.charge(self._measure))
         return self.draw(selection, scores, available)
 
-    def select_basis(
-        self, selection: Selection, gathered: Gathered, extensions: Callable[[list[int]], Mask], rank: int
-    ) -> list[int]:
-        """A basis of a matroid: up to `rank` successive draws, until no candidate is left.
-
-        All draws are paid before the first.
-
-        `extensions(chosen)` says which candidates stay independent of those chosen; it must not read anyone's
-        data. Always a full basis: stopping at a noisy threshold would not have a bounded range.
-        """
-        scores = self._scores(selection, gathered)
-        checked_candidates(scores, None)
-        self._pay(selection.charge(self._measure) * rank)
-        chosen: list[int] = []
-        while len(chosen) < rank and (mask := extensions(chosen)).any():
-            chosen.append(self.draw(selection, scores, mask))
-        return chosen
-
     def select_in_slots(
         self, selection: Selection, gathered: Gathered, available: Mask, *, draws: int
     ) -> Integers:
@@ -122,11 +103,11 @@ class Door:
 
     def select_path(
         self,
-        sampled: SampledPath | TelescopedPath,
+        sampled: SampledPath,
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        """Up to `sampled.steps` items, one after another, among people who are kept by a coin, or all.
+        """Up to `sampled.steps` items, one after another, among people who are kept by a coin.
 
         `extensions(chosen)` says which items may come next, if any; it must not read anyone's data.
         """

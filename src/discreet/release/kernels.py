@@ -334,8 +334,8 @@ def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: 
 
 
 @compiled
-def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
-    """Add each person's steps to their cells, with the signs.
+def enter_steps(cells: Any, steps: Any, total: Any) -> Any:
+    """Add each person's steps to their cells.
 
     Gives False, and adds nothing, if a cell stands twice in a row.
     """
@@ -349,7 +349,7 @@ def enter_steps(cells: Any, signs: Any, steps: Any, total: Any) -> Any:
         for place in range(copies):
             cell = cells[person, place]
             if 0 <= cell < total.size:
-                total[cell] += np.sign(signs[person, place]) * steps[person]
+                total[cell] += steps[person]
     return True
 
 

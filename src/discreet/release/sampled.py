@@ -67,7 +67,7 @@ class SampledPath:
 
     def __post_init__(self) -> None:
         if not (1 <= self.keep <= WHOLE and 1 <= self.rate < MOST_RATE and self.steps >= 1):
-            raise ConfigError("the budget is too small or too large for sampled paths: use another method")
+            raise ConfigError("the budget is too small or too large for sampled paths")
 
     @classmethod
     def for_budget(cls, epsilon: float, *, people: int, steps: int, candidates: int) -> "SampledPath":

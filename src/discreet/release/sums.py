@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from discreet import require
 from discreet.arrays import Integers
@@ -21,10 +21,9 @@ from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathering
 from discreet.release.noise import Noise
 
-__all__ = ["METHODS", "Method", "Noised", "PrefixSum", "State", "Stream", "calibrate"]
+__all__ = ["METHODS", "Noised", "PrefixSum", "State", "Stream", "calibrate"]
 
-Method = Literal["tree", "honaker", "toeplitz", "fresh"]
-METHODS: tuple[Method, ...] = ("tree", "honaker", "toeplitz", "fresh")
+METHODS = ("honaker", "toeplitz", "fresh")
 
 MOST_LEVELS = 2**24
 """Finer grids than a sixteen-millionth of the bound would be lost in the noise."""
@@ -112,13 +111,13 @@ def calibrate(
     require.one_of("method", method, ("auto", *METHODS))
     require.number("share", share, 1e-6, 1.0)
     budget = privacy.budget * share
-    if method == "tree" or method == "honaker":
-        return TreeSum.calibrate(budget, stream, refined=method == "honaker")
+    if method == "honaker":
+        return TreeSum.calibrate(budget, stream)
     if method == "toeplitz":
         return ToeplitzSum.calibrate(budget, stream)
     if method == "fresh":
         return FreshSum.calibrate(privacy, stream, share)
-    candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream, refined=True)]
+    candidates: list[PrefixSum] = [TreeSum.calibrate(budget, stream)]
     if fresh:
         candidates.append(FreshSum.calibrate(privacy, stream, share))
     if not privacy.pure:

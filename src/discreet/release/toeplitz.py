@@ -55,7 +55,7 @@ class FixedPoint:
         output_fraction = int(min(20, 60 - ceil(log2(mixed)), fraction.min(initial=20)))
         if output_fraction < 1:
             raise ConfigError(
-                f"{stream.releases} releases of {stream.people} people are too many for method='toeplitz'"
+                f"{stream.releases} releases of {stream.people} people are too many for a factorisation"
             )
         fraction = np.minimum(fraction, 40)
         decay, decay_shift = _mantissas(ideal.decay)
@@ -100,9 +100,7 @@ class ToeplitzSum:
     def calibrate(cls, budget: Charge, stream: Stream) -> "ToeplitzSum":
         """σ = (‖c‖·s₂ + √(N·d)·(1 + e)) / √(2ρ), on the finest grid for which σ is at most 2²⁶."""
         if budget.measure != "zcdp":
-            raise ConfigError(
-                "method='toeplitz' needs Gaussian noise: ask for delta > 0, or use method='honaker'"
-            )
+            raise ConfigError("a factorisation of running sums needs Gaussian noise: ask for delta > 0")
         ideal = factor(stream.releases)
         shrink = sqrt(2 * budget.amount) * (1 - 2**-40)
         # The fixed-point coefficients differ from the ideal ones by less than 2^-24 of their size.
@@ -113,8 +111,8 @@ class ToeplitzSum:
         if levels < 1:
             numbers = stream.gathering.size
             raise ConfigError(
-                f"method='toeplitz' cannot round {stream.releases} releases of {numbers} numbers finely "
-                "enough for this budget: use method='honaker', or fewer releases"
+                f"a factorisation cannot round {stream.releases} releases of {numbers} numbers finely "
+                "enough for this budget: ask for fewer releases"
             )
         fixed = FixedPoint.of(ideal, stream, levels)
         rounding = 1 + fixed.drift(stream.releases) if ideal.decay.size else 0.0

@@ -5,12 +5,11 @@ the sum of the nodes named by the 1-bits of t. A leaf lies in at most N.bit_leng
 which pays its share. At t = 2^h the root itself is a noisy node, so the total always carries noise; a partial
 node never leaves.
 
-`refined` (Honaker) also noises right children and averages each node with the sum of its two children, best
-weights first: the node of height h then has variance σ²/(2 − 2^−h), at the same price. The plain tree draws
-half as much noise.
+Right children are noised too, and each node is averaged with the sum of its two children, best weights first
+(Honaker's estimate): the node of height h then has variance σ²/(2 − 2^−h), at the price of the plain tree.
 
 Guarantee   docs/guarantees/sums.md, Theorem 2
-Runtime     one noise vector a step; refined: two on average, log₂ N + 1 at most; state O(d · log N)
+Runtime     two noise vectors a step on average, log₂ N + 1 at most; state O(d · log N)
 References  Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum (2010); Honaker (2015)
 """
 
@@ -33,19 +32,18 @@ class TreeSum:
 
     gathering: Gathering
     noise: Noise
-    refined: bool
 
     has_cohorts = False
 
     @classmethod
-    def calibrate(cls, budget: Charge, stream: Stream, *, refined: bool) -> "TreeSum":
+    def calibrate(cls, budget: Charge, stream: Stream) -> "TreeSum":
         """zCDP: σ = s₂·√(height/2ρ); pure: scale = s₁·height/ε.
 
         A leaf lies in at most height = N.bit_length() nodes.
         """
         height = stream.releases.bit_length()
         levels, noise = noise_for(budget / height, stream.gathering, stream.room)
-        return cls(stream.gathering.on_grid(levels), noise, refined)
+        return cls(stream.gathering.on_grid(levels), noise)
 
     @property
     def _node(self) -> Charge:
@@ -62,8 +60,7 @@ class TreeSum:
 
     def variance(self, releases: int) -> float:
         heights = [height for height in range(releases.bit_length()) if releases >> height & 1]
-        shares = [1 / (2 - 2.0**-height) if self.refined else 1.0 for height in heights]
-        return self.noise.variance * sum(shares)
+        return self.noise.variance * sum(1 / (2 - 2.0**-height) for height in heights)
 
     def step_variance(self, releases: int) -> float:
         # One node comes and those it is made of go; averaging it with its children makes them more alike.
@@ -76,16 +73,11 @@ class TreeSum:
         count = kept["steps"] + 1
         height = (count & -count).bit_length() - 1
         exact = addend
-        if self.refined:
-            estimate = noised(self.noise, exact).astype(np.float64)
-            for level in range(height):
-                exact = exact + kept[f"node{level}"]
-                own = 1 / (2 - 2.0 ** -(level + 1))
-                estimate = own * noised(self.noise, exact) + (1 - own) * (estimate + public[f"node{level}"])
-        else:
-            for level in range(height):
-                exact = exact + kept[f"node{level}"]
-            estimate = noised(self.noise, exact).astype(np.float64)
+        estimate = noised(self.noise, exact).astype(np.float64)
+        for level in range(height):
+            exact = exact + kept[f"node{level}"]
+            own = 1 / (2 - 2.0 ** -(level + 1))
+            estimate = own * noised(self.noise, exact) + (1 - own) * (estimate + public[f"node{level}"])
         above = [f"node{level}" for level in range(height + 1, count.bit_length()) if count >> level & 1]
         nodes = {name: public[name] for name in above} | {f"node{height}": estimate}
         kept = {name: kept[name] for name in above} | {f"node{height}": exact, "steps": count}

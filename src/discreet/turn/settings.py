@@ -1,9 +1,10 @@
 """A learner's settings: frozen, public, hashed, and the same in Python, TOML, JSON and a state file."""
 
 import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 from discreet import require
 from discreet.budget.privacy import Privacy
@@ -11,7 +12,42 @@ from discreet.errors import ConfigError
 from discreet.limits import MOST_ROUNDS
 from discreet.turn.described import as_plain, check_fields, fingerprint, made, to_toml
 
-__all__ = ["Settings"]
+__all__ = ["NO_REPORT", "Settings", "refuse_removed", "refuses_removed"]
+
+EARNERS = (
+    "for learners that are told what their decision earned (ContextualBandit, SetSelector; "
+    "feedback='bandit' or 'clicks' of sets)"
+)
+NO_REPORT = {"report": f"it is {EARNERS}"}
+"""For the constructors of learners that are never told what a decision earned."""
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+
+
+def refuse_removed(removed: Mapping[str, str], given: Iterable[str]) -> None:
+    """Refuse a setting of an earlier version, and say what to write instead."""
+    for name in given:
+        if name in removed:
+            raise ConfigError(f"{name} is no longer a setting: {removed[name]}")
+
+
+def refuses_removed(
+    removed: Mapping[str, str],
+) -> Callable[[Callable[Concatenate[Made, Arguments], None]], Callable[Concatenate[Made, Arguments], None]]:
+    """Decorate a constructor: a parameter of an earlier version is a `ConfigError` with the remedy."""
+
+    def decorate(
+        constructor: Callable[Concatenate[Made, Arguments], None],
+    ) -> Callable[Concatenate[Made, Arguments], None]:
+        @wraps(constructor)
+        def checked(self: Made, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> None:
+            refuse_removed(removed, named)
+            constructor(self, *arguments, **named)
+
+        return checked
+
+    return decorate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +77,16 @@ class Settings:
     """The name of a mode that was forced (discreet/learners/forced.py); "auto" by any constructor."""
     report: float = 0.0
 
+    removed: ClassVar[Mapping[str, str]] = {}
+    """Settings of earlier versions, each with what to write instead."""
+
     def __post_init__(self) -> None:
         check_fields(self)
         if self.horizon is not None:
             require.whole("horizon", self.horizon, 1, MOST_ROUNDS)
         require.number("report", self.report, 0.0, 0.5)
         if self.report and not self.earns:
-            raise ConfigError(
-                "report is for learners that are told what their decision earned (ContextualBandit; "
-                f"feedback='bandit' or 'clicks' of sets): leave it out, got {self.report}"
-            )
+            raise ConfigError(f"report is {EARNERS}: leave it out, got {self.report}")
         self.privacy  # noqa: B018  refuses impossible ones
 
     @cached_property
@@ -79,6 +115,7 @@ class Settings:
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """The inverse of `as_plain`."""
+        refuse_removed(cls.removed, plain)
         needed = [name for name in cls.needed() if name not in plain]
         if needed:
             raise ConfigError(f"the settings lack {', '.join(needed)}")

@@ -76,9 +76,7 @@ def drawn(kind: str, samples: int, dimension: int, p: str, seed: int) -> Judged:
 
 def ways_over(domain: LpBall | Simplex) -> tuple[Way, ...]:
     """The modes that release coefficients as samples come, over a domain."""
-    if domain.corners:
-        return modes("leader", "frank-wolfe", "corners")
-    return modes("leader", "whitened", "frank-wolfe")
+    return modes("leader", "frank-wolfe") if domain.corners else modes("leader", "whitened", "frank-wolfe")
 
 
 def coefficients(

@@ -24,10 +24,8 @@ __all__ = ["LEAST_GAIN", "Bundles", "Hindsight", "costs", "spent"]
 
 LEAST_GAIN = 0.03
 """Per visitor, in units of the bound on costs."""
-WAYS = {
-    "full": (Way("bound", settings={"regulariser": "bound"}),),
-    "bandit": modes("pairs", "chains"),
-}
+MODES = {"full": ("bound",), "bandit": ()}
+"""The modes that read a feedback, besides what is taken by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +128,7 @@ def costs(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `SetMinimizer` by mode and regulariser."""
+    """Shares of `SetMinimizer` by mode."""
     bundles = Bundles.drawn(data, horizon, items=items, seed=seed)
     function = bundles.one.function if feedback == "full" else None
     settings: dict[str, Any] = {"feedback": feedback, "stream": word, "function": function, "seed": seed}
@@ -142,4 +140,4 @@ def costs(
         cost, hindsight = spent(learner, bundles)
         return hindsight.share(cost)
 
-    return compared(make, share, () if alone else WAYS[feedback])
+    return compared(make, share, () if alone else modes(*MODES[feedback]))

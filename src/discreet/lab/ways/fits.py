@@ -1,6 +1,6 @@
 """The estimators' `fit`: SubOpt on fresh samples, where all samples are there at once.
 
-"auto" is the estimator as it is; other ways name a streaming method with one pass, or many passes.
+"auto" is the estimator as it is; other ways name a mode of `StreamingLearner`.
 Features fill their public ranges, as those of a user would.
 """
 
@@ -17,7 +17,7 @@ FRESH = 10_000
 """How many samples an estimate is judged by."""
 SIGNAL, NOISE = 0.3, 0.1
 """Standard deviations of what features explain, and of what they do not."""
-METHODS = ("passes", "leader", "whitened", "frank-wolfe")
+MODES = ("passes", "leader", "whitened", "frank-wolfe")
 
 
 def _samples(kind: str, count: int, dimension: int, seed: int) -> tuple[Floats, Floats, Floats]:
@@ -42,17 +42,18 @@ def fits(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """SubOpt of `PrivateStreamingRegressor.fit` by method."""
+    """SubOpt of `PrivateStreamingRegressor.fit` by mode."""
     features, targets, means = _samples(kind, horizon + FRESH, dimension, seed)
     fresh_targets, fresh_means = targets[horizon:], means[horizon:]
     best = float(np.mean((fresh_means - fresh_targets) ** 2))
     nothing = float(np.mean(fresh_targets**2))
     found: dict[str, float] = {}
     taken = ""
-    for method in ("auto",) if alone else ("auto", *METHODS):
+    for method in ("auto",) if alone else ("auto", *MODES):
         model = PrivateStreamingRegressor(
-            epsilon, delta, feature_range=(-1, 1), target_range=(-1, 1), p=p, method=method, seed=seed
+            epsilon, delta, feature_range=(-1, 1), target_range=(-1, 1), p=p, seed=seed
         )
+        model.forced_mode = method
         try:
             model.fit(features[:horizon], targets[:horizon])
         except ConfigError:

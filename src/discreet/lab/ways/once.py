@@ -1,6 +1,4 @@
-"""What is chosen once, and running sums: SetSelector's share by method, RunningSum's noise by method."""
-
-from typing import Any
+"""What is chosen once, and running sums: SetSelector's share by mode, RunningSum's noise by mode."""
 
 import numpy as np
 
@@ -9,13 +7,12 @@ from discreet.budget.privacy import Privacy
 from discreet.domains import UniformMatroid
 from discreet.errors import ConfigError
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.lab.ways.way import AUTO, Way, modes
 from discreet.learners.running_sum import RunningSum
 from discreet.learners.set_selector import SetSelector
 
 __all__ = ["selections", "sums"]
 
-CHOSEN = ("histogram", "sampled", "telescoped", "greedy")
-SUMMED = ("toeplitz", "honaker", "tree", "fresh")
 RANK = 10
 """How many sites or titles are chosen."""
 
@@ -23,7 +20,7 @@ RANK = 10
 def selections(
     *, world: str, epsilon: float, delta: float, people: int, seed: int, alone: bool = False
 ) -> dict[str, float]:
-    """Shares of `SetSelector` by method: the value of the chosen set over that of greedy without noise."""
+    """Shares of `SetSelector` by mode: the value of the chosen set over that of greedy without noise."""
     function: Nearby | ClickModel
     if world == "city":
         city = City.drawn(people, seed=seed)
@@ -35,28 +32,30 @@ def selections(
     best = value_to(worths, greedy_without_noise(worths, domain))
     found: dict[str, float] = {}
     taken = ""
-    for method in ("auto",) if alone else ("auto", *CHOSEN):
-        if method == taken:
+    for mode in ("auto",) if alone else ("auto", *SetSelector.modes):
+        if mode == taken:
             continue
-        settings: dict[str, Any] = {"function": function, "method": method, "seed": seed}
+        way = AUTO if mode == "auto" else Way(mode, mode)
         try:
-            chosen = SetSelector(domain, Privacy(epsilon, delta), **settings).fit(records)
+            selector = way.learner(SetSelector, domain, Privacy(epsilon, delta), function=function, seed=seed)
+            chosen = selector.fit(records)
         except ConfigError:
             continue
         taken = taken or chosen.method
-        found[method] = value_to(worths, chosen.items) / best
+        found[mode] = value_to(worths, chosen.items) / best
     return found
 
 
 def sums(
     *, dimension: int, releases: int, epsilon: float, delta: float, seed: int, alone: bool = False
 ) -> dict[str, float]:
-    """The largest standard deviation of a release of `RunningSum`, which it makes least, by method: exact."""
+    """The largest standard deviation of a release of `RunningSum`, which it makes least, by mode: exact."""
     found: dict[str, float] = {}
-    for method in ("auto",) if alone else ("auto", *SUMMED):
+    ways = (AUTO,) if alone else (AUTO, *modes(*RunningSum.modes))
+    for way in ways:
         try:
-            learner = RunningSum(dimension, releases, Privacy(epsilon, delta), bound=1.0, method=method)
-            found[method] = _largest_deviation(learner, releases)
+            learner = way.learner(RunningSum, dimension, releases, Privacy(epsilon, delta), bound=1.0)
+            found[way.name] = _largest_deviation(learner, releases)
         except ConfigError:
             continue
     return found

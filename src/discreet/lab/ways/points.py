@@ -15,18 +15,13 @@ from discreet.domains import UniformMatroid
 from discreet.lab.display import World
 from discreet.lab.ways.mixing import Data
 from discreet.lab.ways.slates import Tastes
-from discreet.lab.ways.way import AUTO, Way, compared
+from discreet.lab.ways.way import Way, compared, modes
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 
 __all__ = ["points"]
 
 STEPS = 400
 """Of Frank–Wolfe in hindsight."""
-WAYS = (
-    Way("vertex", settings={"oracle": "vertex"}),
-    Way("euclidean", settings={"oracle": "euclidean"}),
-    Way("copies5", settings={"copies": 5}),
-)
 
 
 def points(
@@ -41,7 +36,7 @@ def points(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `ContinuousMaximizer` that plays points, by oracle and copies."""
+    """Shares of `ContinuousMaximizer` that plays points, by mode."""
     tastes = Tastes.drawn(data, horizon, items=items, seed=seed)
     domain, privacy = UniformMatroid(items, slots), Privacy(epsilon, delta)
     family = Multilinear() if function == "multilinear" else ConcaveOfLinear("log")
@@ -63,8 +58,7 @@ def points(
         best = _worth(function, world, _best_point(function, world, slots))
         return (value - even) / (best - even)
 
-    taken = make(AUTO).settings.leads
-    return compared(make, share, () if alone else [way for way in WAYS if way.name != taken])
+    return compared(make, share, () if alone else modes("vertex", "euclidean"))
 
 
 def _values(function: str, rows: Floats, point: Floats) -> Floats:

@@ -24,15 +24,8 @@ __all__ = ["CHUNK", "MODES", "Tastes", "played", "quotas", "slates"]
 
 CHUNK = 20_000
 """How many visitors' rows are held at once."""
-MODES = {
-    ("full", "drifting"): ("sum", "hedge"),
-    ("full", "iid"): ("fresh", "sum", "hedge"),
-    ("clicks", "drifting"): ("swap", "exploration"),
-    ("clicks", "iid"): ("swap", "exploration"),
-    ("bandit", "drifting"): ("swap", "exploration"),
-    ("bandit", "iid"): ("swap", "exploration"),
-}
-"""The modes that read a feedback and keep what a stream's word promises."""
+MODES = {("full", "iid"): ("fresh", "sum")}
+"""The modes that read a feedback and keep what a stream's word promises, where there are several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +116,7 @@ def slates(
         value, world = played(learner, tastes, feedback=feedback, seed=seed)
         return world.share(value, slots)
 
-    return compared(make, share, () if alone else modes(*MODES[feedback, word]))
+    return compared(make, share, () if alone else modes(*MODES.get((feedback, word), ())))
 
 
 def quotas(
@@ -152,5 +145,5 @@ def quotas(
         value, world = played(learner, tastes, feedback="full", seed=seed)
         return world.share(value, slots)
 
-    own = ("boosted", "fresh") if word == "iid" else ("boosted",)
+    own = ("vertex", "fresh") if word == "iid" else ("vertex",)
     return compared(make, share, () if alone else (*modes(*own), Way("set_maximizer")))

@@ -10,7 +10,7 @@ from discreet.learners.learner import Learner
 
 __all__ = ["AUTO", "Way", "compared", "is_same", "modes"]
 
-Kind = TypeVar("Kind", bound=Learner)
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)

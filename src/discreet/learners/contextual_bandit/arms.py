@@ -2,10 +2,9 @@
 
     score of arm a = offset_a + ⟨weights_a, context⟩        from released values
 
-Until there is a release, arms are played uniformly by public coins. Afterwards the best score is played, or
-(`choose="optimism"`) the best that is plausible. An arm that was added later is played in its share of
-rounds, by public coins, for one whole block. Scores are in units of half the rewards' range, around its
-middle.
+Until there is a release, arms are played uniformly by public coins. Afterwards the best score is played. An
+arm that was added later is played in its share of rounds, by public coins, for one whole block. Scores are in
+units of half the rewards' range, around its middle.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy)
 """
@@ -30,9 +29,6 @@ from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem, Scores
 
 __all__ = ["ArmsMode", "People", "kernels"]
-
-OPTIMISM = 0.5
-"""How many standard deviations `choose="optimism"` adds to a score."""
 
 
 class People(NamedTuple):
@@ -192,8 +188,6 @@ class ArmsMode(Problem):
         allowed = self._allowed(public, asked.available, len(rounds))
         if not public["learned"]:
             return contexts, _uniform(allowed, public["living"], coins.uniform(rounds))
-        if self.settings.choose == "optimism":
-            scores += OPTIMISM * self.uncertain(public, contexts)
         if allowed is None and not public["young"] and public["living"] == self.settings.slots:
             return contexts, np.asarray(scores.argmax(axis=1))
         return contexts, self._among(public, scores, allowed, coins.uniform(rounds))

@@ -15,6 +15,7 @@ from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["ContextualBandit"]
 
@@ -44,10 +45,9 @@ class ContextualBandit(Learner):
         How many people.
     privacy
         What is asked for; needs `delta > 0`.
-    estimator, relevant
-        "ridge" learns from all features, "screen" finds the few that matter. "auto": ridge up to 64 features,
-        screening beyond. `relevant` says how many features an arm is expected to need (that many means
-        screening), or "all" (ridge).
+    relevant
+        How many features an arm is expected to need: a number (those that matter are found first), or "all"
+        (a ridge over all features). None: "all" up to 64 features, 5 beyond.
     reward_range
         The least and the largest reward; others are clipped.
     context_bound
@@ -59,9 +59,6 @@ class ContextualBandit(Learner):
     max_arms
         How many arms there may ever be, with those that `add_arm` adds; by default `arms`. Masks have one
         entry for each of them.
-    choose
-        "greedy" plays the best estimate, which is hard to beat where contexts vary; "optimism" adds half a
-        standard deviation to each.
     block
         How many people are in the first block after preparation; later ones grow by a fifth.
     report
@@ -91,8 +88,12 @@ class ContextualBandit(Learner):
     """
 
     settings_type = ContextualBanditSettings
-    modes: ClassVar[Modes] = {"ridge": Ridge, "screen": Screen}
+    modes: ClassVar[Modes] = {
+        "ridge": Ridge,  # all features matter
+        "screen": Screen,  # few of many features matter
+    }
 
+    @refuses_removed(ContextualBanditSettings.removed)
     def __init__(
         self,
         arms: int | Sequence[Label],
@@ -100,13 +101,11 @@ class ContextualBandit(Learner):
         horizon: int,
         privacy: Privacy,
         *,
-        estimator: Literal["auto", "ridge", "screen"] = "auto",
         relevant: int | Literal["all"] | None = None,
         reward_range: tuple[float, float] = (0.0, 1.0),
         context_bound: float | Sequence[float] = 1.0,
         context_length: float | None = None,
         max_arms: int | None = None,
-        choose: Literal["greedy", "optimism"] = "greedy",
         block: int | Literal["auto"] = "auto",
         report: float = 0.0,
         seed: int | None = None,
@@ -123,13 +122,11 @@ class ContextualBandit(Learner):
             labels=labels,
             features=feature_count,
             feature_labels=feature_labels,
-            estimator=estimator,
             relevant=relevant,
             reward_range=reward_range,
             context_bound=context_bound,  # type: ignore[arg-type]
             context_length=context_length,
             max_arms=max_arms,
-            choose=choose,
             block=block,
             report=report,
         )

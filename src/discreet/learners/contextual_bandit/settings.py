@@ -1,9 +1,10 @@
 """The public settings of a contextual bandit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -33,14 +34,17 @@ class ContextualBanditSettings(Settings):
     labels: tuple[Label, ...] | None = None
     features: int
     feature_labels: tuple[Label, ...] | None = None
-    estimator: Literal["auto", "ridge", "screen"] = "auto"
     relevant: int | Literal["all"] | None = None
     reward_range: tuple[float, float] = (0.0, 1.0)
     context_bound: float | tuple[float, ...] = 1.0
     context_length: float | None = None
     max_arms: int | None = None
-    choose: Literal["greedy", "optimism"] = "greedy"
     block: int | Literal["auto"] = "auto"
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "estimator": 'say how many features matter: relevant="all" (ridge), or a number (screening)',
+        "choose": "leave it out, the arm with the best estimate is played",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,12 +63,6 @@ class ContextualBanditSettings(Settings):
             require.whole("block", self.block)
         if isinstance(self.relevant, int):
             require.whole("relevant", self.relevant, 1, self.features)
-        if (self.estimator, self.relevant == "all") == ("screen", True):
-            raise ConfigError('relevant="all" means a ridge over all features: leave out estimator="screen"')
-        if self.estimator == "ridge" and isinstance(self.relevant, int):
-            raise ConfigError(
-                f'relevant={self.relevant} means screening: leave out estimator="ridge", or relevant'
-            )
         if self.privacy.pure:
             raise ConfigError(
                 "a contextual bandit needs delta > 0: second moments under a pure guarantee drown in noise"
@@ -98,9 +96,16 @@ class ContextualBanditSettings(Settings):
     @property
     def screens(self) -> bool:
         """Whether features are screened: as given, or if there are many."""
-        if self.estimator != "auto":
-            return self.estimator == "screen"
+        if self.mode != "auto":
+            return self.mode == "screen"
         return isinstance(self.relevant, int) or (self.relevant is None and self.features > MANY_FEATURES)
+
+    @property
+    def why(self) -> str:
+        """The public numbers by which features are screened or not."""
+        if self.relevant is not None:
+            return f"relevant is {self.relevant}"
+        return f"there are {self.features} features: beyond {MANY_FEATURES}, few are expected to matter"
 
     @property
     def expected(self) -> int:

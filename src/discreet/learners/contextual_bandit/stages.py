@@ -119,7 +119,8 @@ class StagedMode(ArmsMode, Earner):
             paid_by_cohorts(self.settings.privacy, [*(charge(index) for index in range(stages)), later]),
             cohort=lambda index: min(index, stages),
             facts={
-                "estimator": "screen" if self.settings.screens else "ridge",
+                "method": "screen" if self.settings.screens else "ridge",
+                "why": self.settings.why,
                 "releases": self.schedule.releases,
                 "noise_in_people": self.moments.noise,
             }

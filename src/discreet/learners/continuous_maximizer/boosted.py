@@ -50,8 +50,6 @@ USUAL, LEAST = 0.7, 0.55
 class Boosted(PointMode):
     """Sets or points of a matroid or a knapsack, from one running total of boosted gradients."""
 
-    method = "boosted"
-
     # --- the plan -----------------------------------------------------------------------------------------
 
     @property
@@ -59,21 +57,11 @@ class Boosted(PointMode):
         """How many releases only look at lengths: one, or none if a bound is given."""
         return int(self.settings.bound == "auto")
 
-    @property
-    def copies(self) -> int:
-        """How many gradients are added for every person, side by side."""
-        return 1
-
-    @property
-    def stretch(self) -> float:
-        """How much longer what is added can be than the gradient at 0."""
-        return 1.0
-
     @cached_property
     def leader(self) -> Leader | None:
         """The Euclidean leader, if it leads: of losses, so gradients come to it with a minus."""
         hidden = self.gradient.noise * sqrt(self.settings.domain.items) > HIDDEN * self.settings.rounds
-        if self.settings.leads == "vertex" or (hidden and self.settings.oracle == "auto"):
+        if self.settings.leads == "vertex" or (hidden and self.settings.mode == "auto"):
             return None
         return Leader(Euclidean(self.settings.domain))  # type: ignore[arg-type]
 
@@ -95,7 +83,7 @@ class Boosted(PointMode):
         norm = 1 if self.settings.privacy.pure else 2
         return RunningTotal(
             "gradient",
-            Rows((self.settings.domain.items * self.copies,), norm=norm, nonnegative=True),
+            Rows((self.settings.domain.items,), norm=norm, nonnegative=True),
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths, default=1),
@@ -112,12 +100,23 @@ class Boosted(PointMode):
             paid_by_cohorts(self.settings.privacy, [*first, total.spent(self.gradient.releases)]),
             cohort=lambda index: min(index, looks),
             facts={
-                "method": self.method,
+                "method": "vertex" if self.leader is None else "euclidean",
+                "why": self._why,
                 "releases": self.schedule.releases,
                 "noise_in_people": self.gradient.noise,
             },
             constants=(*([self.looking] * looks), total),
         )
+
+    @property
+    def _why(self) -> str:
+        if self.settings.play == "set":
+            return "sets are vertices of the domain"
+        if self.leader is not None:
+            return "functions of amounts may be worth most between vertices"
+        if self.settings.leads == "euclidean":
+            return "noise hides what lies between vertices"
+        return "the function, or the domain, is led by vertices"
 
     # --- the hooks ----------------------------------------------------------------------------------------
 
@@ -210,7 +209,7 @@ class Boosted(PointMode):
         privacy = self.settings.privacy
         # The more noise, the more it pays to count typical people in full and to cut the others.
         usual = LEAST + (USUAL - LEAST) * min(1.0, privacy.epsilon / privacy.contributions)
-        return float(usual * self.stretch * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
+        return float(usual * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         return Scores(public["total"].copy(), np.full(len(public["total"]), sqrt(public["variance"])))

@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.chains import FamilyChain
 from discreet.arrivals.continuous import Multilinear
 from discreet.arrivals.sampled_sets import SampledSets
-from discreet.arrivals.set_functions import SetFunctions
 from discreet.decide.constraints import Priced, indicator
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import PointMode
-from discreet.learners.fresh_paths import LEVELS, FreshPaths
+from discreet.learners.fresh_paths import FreshPaths
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, HeldRows
-from discreet.release.gathering.gain_path import GainPath
+from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block
 
@@ -51,57 +48,44 @@ class FreshSets(PointMode):
                 "stream='iid' chooses sets by what they are worth: use Multilinear of a built-in family, "
                 "or stream='drifting'"
             )
-        if settings.play != "set" or settings.bound != "auto" or settings.copies != 1:
-            raise ConfigError("stream='iid' chooses sets and has no bound: leave play, bound and copies")
-        if settings.oracle == "euclidean":
-            raise ConfigError("stream='iid' chooses sets: leave oracle, or use stream='drifting' for points")
-
-    @property
-    def _family(self) -> SetFunctions:
-        assert isinstance(self.settings.function, Multilinear)
-        family = self.settings.function.family
-        assert not isinstance(family, SampledSets)
-        return family
+        if settings.play != "set" or settings.bound != "auto":
+            raise ConfigError("stream='iid' chooses sets and has no bound: leave out play and bound")
 
     @cached_property
     def fresh(self) -> FreshPaths:
         """Blocks, and how the set of each release is drawn."""
-        settings, domain = self.settings, self.settings.domain
+        settings, domain, function = self.settings, self.settings.domain, self.settings.function
+        assert isinstance(function, Multilinear)
+        assert not isinstance(function.family, SampledSets)
         return FreshPaths(
             settings.privacy,
             settings.rounds,
             candidates=domain.items,
             steps=max(1, domain.rank),
-            width=self._family.width(domain.items),
+            family=function.family,
             block=settings.block,
         )
 
     @cached_property
     def plan(self) -> Plan:
-        fresh = self.fresh
-        return fresh.plan(
-            {"method": "fresh sets", "block": fresh.schedule.first, "noise_in_people": fresh.noise}
-        )
+        return self.fresh.plan("people are alike over time", {"noise_in_people": self.fresh.noise})
 
     def start(self) -> tuple[State, State]:
         chosen = self.settings.domain.best(self.first_point())
         return {"point": indicator(chosen, self.settings.domain.items), "index": 0}, {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"people": self.fresh.gathering(public["index"])}
+        return self.fresh.gatherings(public["index"])
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        held = block["people"].gathering
-        assert isinstance(held, HeldRows)
         for rounds, rows in self.people(batch):
-            held.add(block["people"], rounds - batch.begin, rows)
+            self.fresh.add(block, rounds - batch.begin, rows)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        domain, path = self.settings.domain, self.fresh.paths[door.index]
-        gains = GainPath(block["people"], FamilyChain(self._family), self._prices(door.index), LEVELS)
-        chosen = door.select_path(path, gains, domain.extensions)
+        domain = self.settings.domain
+        chosen = self.fresh.draw(block, door, domain.extensions, self._prices(door.index))
         return {"point": indicator(chosen, domain.items), "index": door.index + 1}, {}
 
     def _prices(self, index: int) -> Floats:

@@ -1,6 +1,6 @@
 """Which set, or which point of a polytope, is worth most, decided anew as people come.
 
-This file says what the learner is; how it learns is in boosted.py, telescoped.py and fresh_sets.py beside it.
+This file says what the learner is; how it learns is in the files beside it, one a mode.
 
 Guarantee   docs/guarantees/continuous.md
 """
@@ -14,10 +14,10 @@ from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
 from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.continuous_maximizer.telescoped import Telescoped
 from discreet.learners.labels import Label, labels_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.learners.streams import Stream
+from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["ContinuousMaximizer"]
 
@@ -53,19 +53,11 @@ class ContinuousMaximizer(Learner):
         pure; for `Multilinear` of a built-in family. "drifting": tastes may drift, change a few times or
         alternate. Neither holds against a stream that reacts to decisions or is timed to the blocks:
         docs/streams.md has what is kept. Privacy assumes nothing.
-    oracle
-        Where the total leads: "vertex", or "euclidean" (a point between vertices; quotas and one budget).
-        "auto": Euclidean for points of functions of amounts unless noise hides them, otherwise a vertex.
-    copies
-        So many vertices are mixed to a point, each of which climbs on from those before it; worth trying
-        (5 to 10) for `ConcaveOfLinear` with a small ε.
     bound
         The longest a person's gradient may be; longer ones are scaled down. "auto" releases a typical length
         from the first hundredth of people (more if ε is small), who pay for that and for nothing else.
     block
         How many people see the same decision; "auto": some 150 blocks, which grow.
-    report
-        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -89,12 +81,13 @@ class ContinuousMaximizer(Learner):
 
     settings_type = ContinuousMaximizerSettings
     modes: ClassVar[Modes] = {
-        "fresh": FreshSets,
-        "telescoped": Telescoped,
-        "slates": QuotaSets,
-        "boosted": Boosted,
+        "fresh": FreshSets,  # sets, "iid"
+        "slates": QuotaSets,  # sets of a fixed number of items, "drifting"
+        "vertex": Boosted,  # other sets; points, where noise hides what lies between vertices
+        "euclidean": Boosted,  # points of functions of amounts
     }
 
+    @refuses_removed({**ContinuousMaximizerSettings.removed, **NO_REPORT})
     def __init__(
         self,
         domain: Any,
@@ -105,11 +98,8 @@ class ContinuousMaximizer(Learner):
         labels: Sequence[Label] | None = None,
         play: Literal["set", "point"] = "set",
         stream: Stream = "drifting",
-        oracle: Literal["auto", "vertex", "euclidean"] = "auto",
-        copies: int = 1,
         bound: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
-        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -118,14 +108,11 @@ class ContinuousMaximizer(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
-            report=report,
             domain=domain,
             function=function,
             labels=None if labels is None else tuple(labels),
             play=play,
             stream=stream,
-            oracle=oracle,
-            copies=copies,
             bound=bound,
             block=block,
         )

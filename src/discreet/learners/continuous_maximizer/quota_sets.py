@@ -35,8 +35,7 @@ class QuotaSets(PointMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        vertices = settings.copies == 1 and settings.oracle == "auto" and settings.bound == "auto"
-        return bool(settings.play == "set" and vertices and _is_slate(settings))
+        return bool(settings.play == "set" and settings.bound == "auto" and _is_slate(settings))
 
     def check(self) -> None:
         if self.settings.play != "set" or not _is_slate(self.settings):

@@ -1,7 +1,8 @@
 """The public settings of a continuous maximiser."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from discreet import require
 from discreet.arrivals.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
@@ -21,8 +22,6 @@ LOOKED_AT, MOST_LOOKED_AT = 0.01, 0.05
 """The share of people whose gradients' lengths set the bound, where nobody says: usually and at most."""
 ENOUGH = 40.0
 """So many people over ε are enough for that."""
-MOST_COPIES = 100
-"""More would not change the point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,18 +33,24 @@ class ContinuousMaximizerSettings(Settings):
     labels: tuple[Label, ...] | None = None
     play: Literal["set", "point"] = "set"
     stream: Stream = "drifting"
-    oracle: Literal["auto", "vertex", "euclidean"] = "auto"
-    copies: int = 1
     bound: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "oracle": "leave it out, points between vertices are decided where they pay; facts['method'] says so",
+        "copies": "leave it out, one running total leads to the point",
+    }
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
         super().__post_init__()
         require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain
-        require.whole("copies", self.copies, 1, MOST_COPIES)
-        self._check_leader()
+        if self.mode == "euclidean" and not (self.play == "point" and is_projected_onto(self.domain)):
+            raise ConfigError(
+                "mode 'euclidean' decides points of quotas or of a knapsack with one budget, not of "
+                f"{type(self.domain).__name__} with play={self.play!r}"
+            )
         if self.bound != "auto":
             require.number("bound", self.bound, 1e-8, 1e8)
         if self.block != "auto":
@@ -55,25 +60,14 @@ class ContinuousMaximizerSettings(Settings):
                 f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
             )
 
-    def _check_leader(self) -> None:
-        if self.play == "set" and (self.copies > 1 or self.oracle == "euclidean"):
-            raise ConfigError(
-                "sets are single vertices: copies and oracle='euclidean' are for play='point', leave them"
-            )
-        if self.copies > 1 and self.oracle == "euclidean":
-            raise ConfigError("copies are mixed from vertices: leave oracle, or copies")
-        if self.oracle == "euclidean" and not is_projected_onto(self.domain):
-            raise ConfigError(
-                f"oracle='euclidean' projects onto quotas or a knapsack with one budget, not onto "
-                f"{type(self.domain).__name__}: use 'vertex'"
-            )
-
     @property
     def leads(self) -> Literal["vertex", "euclidean"]:
         """Which leader: for amounts, where mixtures may be best, the Euclidean one if it is cheap."""
-        if self.oracle != "auto":
-            return self.oracle
-        mixed = self.play == "point" and self.copies == 1 and not isinstance(self.function, Multilinear)
+        if self.mode == "vertex":
+            return "vertex"
+        mixed = self.mode == "euclidean" or (
+            self.play == "point" and not isinstance(self.function, Multilinear)
+        )
         return "euclidean" if mixed and is_projected_onto(self.domain) else "vertex"
 
     @property

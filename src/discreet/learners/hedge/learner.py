@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from discreet.budget.privacy import Privacy
 from discreet.learners.hedge.draws import Draws, HedgeSettings
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
+from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["Hedge"]
 
@@ -34,8 +35,6 @@ class Hedge(Learner):
         Gains lie between 0 and `bound`; anything else is clipped.
     block
         How many rounds an action is kept; "auto" minimises the bound on the regret, with at most 1000 draws.
-    report
-        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -52,6 +51,7 @@ class Hedge(Learner):
     settings_type = HedgeSettings
     modes: ClassVar[Modes] = {"draws": Draws}
 
+    @refuses_removed(NO_REPORT)
     def __init__(
         self,
         actions: int,
@@ -60,7 +60,6 @@ class Hedge(Learner):
         *,
         bound: float = 1.0,
         block: int | Literal["auto"] = "auto",
-        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -69,7 +68,6 @@ class Hedge(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
-            report=report,
             actions=actions,
             bound=bound,
             block=block,

@@ -13,6 +13,7 @@ from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.turn.people import name_of
 from discreet.turn.problem import NOTHING
+from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["RunningSum", "RunningSumSettings"]
 
@@ -25,8 +26,7 @@ class RunningSum(Learner):
 
     Guarantee: docs/guarantees/sums.md, Theorems 2 and 3.
 
-    Runtime: one exact noise vector a release (two for "honaker"); state of at most 17 vectors, whatever the
-    horizon.
+    Runtime: one or two exact noise vectors a release; state of at most 17 vectors, whatever the horizon.
 
     Parameters
     ----------
@@ -40,13 +40,8 @@ class RunningSum(Learner):
         The most one person may add, in the l₁, l₂ (default) or l_∞ norm (1, 2, "inf"). More is clipped.
     nonnegative
         Negative entries count as zero; saves noise: a factor √2, or 2 for single numbers.
-    method
-        "toeplitz", "honaker" and "tree" (each person is in every later total), or "fresh" (every block is
-        noised by itself: least noise for few releases); "auto" takes the one with the least noise.
     block
         Release after every so many people only.
-    report
-        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -68,8 +63,13 @@ class RunningSum(Learner):
     """
 
     settings_type = RunningSumSettings
-    modes: ClassVar[Modes] = {"prefixes": Prefixes}
+    modes: ClassVar[Modes] = {  # the one with the least noise is taken
+        "fresh": Prefixes,  # every block is noised by itself: few releases
+        "honaker": Prefixes,  # a binary tree: δ = 0
+        "toeplitz": Prefixes,  # a factorisation of the sums: δ > 0
+    }
 
+    @refuses_removed({**RunningSumSettings.removed, **NO_REPORT})
     def __init__(
         self,
         dimension: int,
@@ -79,9 +79,7 @@ class RunningSum(Learner):
         bound: float,
         norm: float | str = 2,
         nonnegative: bool = False,
-        method: str = "auto",
         block: int = 1,
-        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -90,12 +88,10 @@ class RunningSum(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
-            report=report,
             dimension=dimension,
             bound=bound,
             norm=norm,  # type: ignore[arg-type]
             nonnegative=nonnegative,
-            method=method,  # type: ignore[arg-type]
             block=block,
         )
         super().__init__(settings, journal, checkpoint)

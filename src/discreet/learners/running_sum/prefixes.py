@@ -67,7 +67,7 @@ class Prefixes(Problem):
             known = settings.horizon is not None
             stream = Stream(rows, self.length(number), settings.block, goes_on=not known)
             # Without a horizon all segments pay in one measure, whatever their lengths.
-            self._sums[number] = calibrate(settings.privacy, stream, settings.method, fresh=known)
+            self._sums[number] = calibrate(settings.privacy, stream, settings.mode, fresh=known)
         return self._sums[number]
 
     @cached_property
@@ -98,7 +98,11 @@ class Prefixes(Problem):
         else:
             total = Spending(spent)
         grid = first.gathering.grid
-        facts = {"mechanism": type(first).__name__, "grid": grid, "noise": sqrt(first.variance(1)) * grid}
+        facts: dict[str, Any] = {
+            "method": type(first).__name__,
+            "why": "it has the least noise for this plan",
+        }
+        facts |= {"grid": grid, "noise": sqrt(first.variance(1)) * grid}
         return Plan.scheduled(
             self.schedule, self.charge, total, cohort=self.cohort, facts=facts, constants=(first,)
         )

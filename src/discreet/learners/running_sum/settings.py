@@ -1,8 +1,9 @@
 """The public settings of a running sum."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Literal
+from typing import ClassVar
 
 from discreet import require
 from discreet.turn.settings import Settings
@@ -18,8 +19,11 @@ class RunningSumSettings(Settings):
     bound: float
     norm: float = 2
     nonnegative: bool = False
-    method: Literal["auto", "tree", "honaker", "toeplitz", "fresh"] = "auto"
     block: int = 1
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "method": "leave it out, the mechanism with the least noise is taken; facts['method'] names it"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Mask
-from discreet.arrivals.chains import FamilyChain
 from discreet.errors import ConfigError
-from discreet.learners.fresh_paths import LEVELS, FreshPaths
+from discreet.learners.fresh_paths import FreshPaths
 from discreet.learners.set_maximizer.mode import ConstantSlate
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, HeldRows
-from discreet.release.gathering.gain_path import GainPath
+from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Batch, Block
 
@@ -42,34 +40,25 @@ class FreshGreedy(ConstantSlate):
                 "stream='iid' holds visitors as rows: choose a built-in function, "
                 "or stream='drifting' for callables"
             )
-        if self.settings.expert != "auto" or self.settings.explore != "auto":
-            raise ConfigError(
-                "stream='iid' has one way to learn from whole preferences: leave expert and explore"
-            )
 
     @cached_property
     def fresh(self) -> FreshPaths:
         """Blocks, and how the slate of each release is drawn."""
-        settings = self.settings
+        settings, family = self.settings, self.settings.functions
+        assert family is not None
         return FreshPaths(
             settings.privacy,
             settings.rounds,
             candidates=settings.room,
             steps=settings.slots,
-            width=self._family.width(settings.room),
+            family=family,
             block=settings.block,
         )
 
-    @property
-    def _family(self) -> Any:
-        return self.settings.functions
-
     @cached_property
     def plan(self) -> Plan:
-        fresh = self.fresh
-        return fresh.plan(
-            {"expert": "fresh greedy", "block": fresh.schedule.first, "noise_in_visitors": fresh.noise}
-        )
+        why = "whole preferences of visitors who are alike over time"
+        return self.fresh.plan(why, {"noise_in_visitors": self.fresh.noise})
 
     def learns_on(self, public: State) -> bool:
         """The visitors of this block say already what a new item is worth to them."""
@@ -79,26 +68,21 @@ class FreshGreedy(ConstantSlate):
         return self.first_catalogue() | {"slate": self.first_slate(), "index": 0}, {}
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"visitors": self.fresh.gathering(public["index"])}
+        return self.fresh.gatherings(public["index"])
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        held = block["visitors"].gathering
-        assert isinstance(held, HeldRows)
-        people = np.asarray(self.people(batch))
-        held.add(block["visitors"], batch.rounds - batch.begin, people)
+        self.fresh.add(block, batch.rounds - batch.begin, np.asarray(self.people(batch)))
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         catalogue = self.next_catalogue(public)
-        gains = GainPath(block["visitors"], FamilyChain(self._family), np.ones(self.settings.room), LEVELS)
-        slate = door.select_path(
-            self.fresh.paths[door.index], gains, partial(self._left, catalogue["living"])
-        )
+        slate = self.fresh.draw(block, door, partial(_left, catalogue["living"]))
         return catalogue | {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
 
-    def _left(self, living: Mask, chosen: list[int]) -> Mask:
-        """What is not on the slate yet."""
-        left = living.copy()
-        left[chosen] = False
-        return left
+
+def _left(living: Mask, chosen: list[int]) -> Mask:
+    """What is not on the slate yet."""
+    left = living.copy()
+    left[chosen] = False
+    return left

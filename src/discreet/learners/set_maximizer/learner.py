@@ -16,9 +16,7 @@ from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
 from discreet.learners.labels import Label, label_of, labelled, labels_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
-from discreet.learners.set_maximizer.exploration import Exploration
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
-from discreet.learners.set_maximizer.hedge_expert import HedgeExpert
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
@@ -26,6 +24,7 @@ from discreet.learners.set_maximizer.swap import Swap
 from discreet.learners.set_maximizer.swap.warm import Logged
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["SetMaximizer"]
 
@@ -65,12 +64,9 @@ class SetMaximizer(Learner):
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
     bound
         The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
-    expert
-        Whole preferences, "drifting" stream: "sum" (default) or "hedge". Clicks and rewards: "swap" (default:
-        screens all items, then exchanges single slots), or for "drifting" streams "exploration" (tries every
-        item in every slot: slower).
     explore
-        Bandit and clicks: the share of rounds spent on trying items (swap: on screening); "auto" balances it.
+        Bandit and clicks: the largest share of visitors who may see a trial, a slate other than the best one
+        known; "auto" sets no limit and balances trials against what they may find.
     block
         How many visitors see the same slate at first; blocks grow (whole preferences of "drifting" streams:
         all blocks).
@@ -112,13 +108,12 @@ class SetMaximizer(Learner):
 
     settings_type = SetMaximizerSettings
     modes: ClassVar[Modes] = {
-        "sum": SumExpert,
-        "hedge": HedgeExpert,
-        "fresh": FreshGreedy,
-        "swap": Swap,
-        "exploration": Exploration,
+        "sum": SumExpert,  # whole preferences, "drifting"
+        "fresh": FreshGreedy,  # whole preferences, "iid"
+        "swap": Swap,  # clicks and rewards
     }
 
+    @refuses_removed(SetMaximizerSettings.removed)
     def __init__(
         self,
         items: int | Sequence[Label],
@@ -130,7 +125,6 @@ class SetMaximizer(Learner):
         stream: Stream = "drifting",
         function: Any = ClickModel,
         bound: float = 1.0,
-        expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         max_items: int | None = None,
@@ -153,7 +147,6 @@ class SetMaximizer(Learner):
             stream=stream,
             function=function,
             bound=bound,
-            expert=expert,
             explore=explore,
             block=block,
             max_items=max_items,
@@ -240,7 +233,7 @@ class SetMaximizer(Learner):
         be in both takes part twice: count rows and rounds together in `contributions`. The clock stays at 0,
         and screening is shorter by the log.
 
-        For clicks and rewards (`expert="swap"`). Value rests on what is said of the chances, privacy does
+        For clicks and rewards. Value rests on what is said of the chances, privacy does
         not: a row with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.
 
         Parameters
@@ -272,8 +265,7 @@ class SetMaximizer(Learner):
         problem = self._engine.problem
         if not isinstance(problem, Swap):
             raise ConfigError(
-                "warm_start is for feedback = 'clicks' or 'bandit' with expert = 'swap', "
-                f"got {self.settings.feedback!r} and {self.settings.expert!r}"
+                f"warm_start is for feedback = 'clicks' or 'bandit', got {self.settings.feedback!r}"
             )
         if self.settings.keyed:
             raise ConfigError("rows of a log do not name their person: make the learner without keyed")

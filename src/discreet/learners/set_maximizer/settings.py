@@ -1,7 +1,8 @@
 """The public settings of a set maximiser."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from discreet import require
 from discreet.arrivals.set_functions import (
@@ -19,14 +20,7 @@ from discreet.limits import MOST_CANDIDATES
 
 __all__ = ["SetMaximizerSettings"]
 
-WAYS = {
-    (False, "drifting"): ("sum", "hedge"),
-    (False, "iid"): (),
-    (True, "drifting"): ("swap", "exploration"),
-    (True, "iid"): ("swap",),
-}
-"""How each kind of feedback (whole preferences or not) and stream can be learned, by name."""
-FORCED = {False: ("auto", "sum", "hedge", "fresh"), True: ("auto", "swap", "exploration")}
+FORCED = {False: ("auto", "sum", "fresh"), True: ("auto", "swap")}
 """The modes that read whole preferences, and those that read clicks and rewards."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 
@@ -40,10 +34,13 @@ class SetMaximizerSettings(ItemSettings):
     stream: Stream = "drifting"
     function: Family = ClickModel()
     bound: float = 1.0
-    expert: Literal["auto", "hedge", "sum", "swap", "exploration"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
     max_items: int | None = None
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "expert": "leave it out, feedback and stream decide; facts['method'] says how the learner learns"
+    }
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
@@ -63,18 +60,14 @@ class SetMaximizerSettings(ItemSettings):
             self.functions.width(self.room)  # refuses covers that do not fit
         if self.explore != "auto":
             require.number("explore", self.explore, 1e-9, 0.999)
+            if self.feedback == "full":
+                raise ConfigError("explore is for feedback='clicks' or 'bandit': leave it out")
         if self.block != "auto":
             require.whole("block", self.block)
         forced = FORCED[self.feedback != "full"]
         if self.mode not in forced:
             raise ConfigError(
                 f"mode must be {' or '.join(forced)} for feedback={self.feedback!r}, got {self.mode!r}"
-            )
-        ways = ("auto", *WAYS[self.feedback != "full", self.stream])
-        if self.expert not in ways:
-            raise ConfigError(
-                f"expert must be {' or '.join(ways)} for feedback={self.feedback!r} and "
-                f"stream={self.stream!r}, got {self.expert!r}"
             )
 
     @property

@@ -4,7 +4,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 
-__all__ = ["distinct_leaders", "filled_up", "ranked", "shrunk"]
+__all__ = ["distinct_leaders", "filled_up"]
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
@@ -17,11 +17,6 @@ def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
         slate.append(int(np.argmax(np.where(left, scores, -np.inf))))
         left[slate[-1]] = False
     return np.array(slate, dtype=np.int64)
-
-
-def ranked(table: Floats) -> Integers:
-    """Items from best to worst, by their scores over all slots."""
-    return np.argsort(-table.sum(axis=0), kind="stable")
 
 
 def filled_up(slates: Integers, available: Mask | None, order: Integers) -> Integers:
@@ -40,18 +35,3 @@ def filled_up(slates: Integers, available: Mask | None, order: Integers) -> Inte
             shown = np.concatenate([shown, order[left[order]][:missing]])
         filled[place, : len(shown)] = shown
     return filled
-
-
-def shrunk(table: Floats, variance: float) -> Floats:
-    """A noisy table with what its slots have in common taken more seriously than how they differ.
-
-    Every row is its items' common score plus its own deviation; deviations are scaled down as far as noise of
-    this variance explains them (James and Stein's estimate). It reads released numbers only.
-    """
-    centred = table - table.mean(axis=1, keepdims=True)
-    common = centred.mean(axis=0, keepdims=True)
-    own = centred - common
-    freedom = max(1, (table.shape[0] - 1) * (table.shape[1] - 1))
-    spread = float(np.sum(own**2)) / freedom
-    kept = max(0.0, 1 - variance / spread) if spread > 0 else 1.0
-    return np.asarray(common + kept * own, dtype=np.float64)

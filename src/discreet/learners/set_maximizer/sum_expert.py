@@ -45,8 +45,7 @@ class SumExpert(ConstantSlate):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        wanted = settings.expert in ("auto", "sum")
-        return bool(settings.feedback == "full" and settings.stream == "drifting" and wanted)
+        return bool(settings.feedback == "full" and settings.stream == "drifting")
 
     @cached_property
     def gains(self) -> RunningTotal:
@@ -73,7 +72,8 @@ class SumExpert(ConstantSlate):
 
     @cached_property
     def plan(self) -> Plan:
-        facts = {"expert": "sum", "block": self.first_block, "releases": self.gains.releases}
+        facts: dict[str, Any] = {"method": "sum", "why": "whole preferences of a stream that may drift"}
+        facts |= {"block": self.first_block, "releases": self.gains.releases}
         return self.gains.plan(facts | {"noise_in_visitors": self.gains.noise})
 
     def start(self) -> tuple[State, State]:

@@ -77,8 +77,6 @@ class SetMaximizerWire(Wire):
         check_propensity(self.log, names, "item")
         if "slates" in self.log:
             raise ConfigError("say propensity if another policy showed the log's slates, or slates, not both")
-        if self.settings.expert == "exploration":
-            raise ConfigError('expert = "exploration" cannot learn from a log of another policy: use "swap"')
         # The column of chances is no answer: a run that goes on with its own decisions has none.
         present(header, [*names, *([] if self._uniform else [self.log["propensity"]])])
         return names

@@ -1,8 +1,8 @@
 """Full information: one running total of everyone's subgradients, and the regularised leader on the cube.
 
 A visitor's cost function gives a subgradient of its Lovász extension at the current point: what each item
-adds along the chain. It is scaled to length at most `clip` (in units of the bound; l₁ for pure guarantees)
-and added up. After each block the noisy total is released, and the next point follows from it. Each round
+adds along the chain. It is scaled to a length of at most CLIP times the bound (pure guarantees: PURE_CLIP, in
+l₁) and added up. After each block the noisy total is released, and the next point follows from it. Each round
 plays the set above a threshold that is a public coin, so the expected cost is the extension's value.
 
 A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 4·M); most are far shorter. A shorter
@@ -68,16 +68,13 @@ class Gradients(CubeMode):
         if self.settings.privacy.pure:
             return pure
         usual = self._total(norm=2, usual=CLIP, pure=False)
-        if self.settings.clip != "auto":  # which is meant in l₂
-            return usual
         return min(usual, pure, key=lambda total: total.usual_noise)
 
     def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal:
         settings = self.settings
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
-        length = settings.bound * (usual if settings.clip == "auto" else settings.clip)
-        rows = Rows((settings.items,), length, norm)
+        rows = Rows((settings.items,), settings.bound * usual, norm)
         return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block, pure=pure)
 
     @cached_property
@@ -86,13 +83,13 @@ class Gradients(CubeMode):
         block = min(self.gradient.people, self.settings.rounds)
         most = self.settings.rounds * block * self.gradient.wanted.bound**2
         noise = self.settings.items * (self.gradient.noise * self.gradient.wanted.bound) ** 2
-        bounded = self.settings.regulariser == "bound" or noise > NOISY * most
-        return Leader(self.cube, most if bounded else None)
+        is_stiff = self.settings.mode == "bound" or noise > NOISY * most
+        return Leader(self.cube, most if is_stiff else None)
 
     @cached_property
     def plan(self) -> Plan:
         facts = {
-            "expert": "subgradients",
+            "method": "gradients" if self.leader.most is None else "bound",
             "why": f"noise for {'(ε, 0)' if self.gradient.pure else '(ε, δ)'} is least",
             "block": self.gradient.schedule.end(0),
             "releases": self.gradient.releases,

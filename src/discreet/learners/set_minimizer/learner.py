@@ -17,8 +17,8 @@ from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, p
 from discreet.learners.set_minimizer.gradients import Gradients
 from discreet.learners.set_minimizer.near_anchor import NearAnchor
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
-from discreet.learners.set_minimizer.trials import Trials
 from discreet.learners.streams import Stream
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["SetMinimizer"]
 
@@ -58,17 +58,9 @@ class SetMinimizer(Learner):
         alternate. "iid", for bandit feedback: visitors are alike over time; most trials come early. Neither
         holds against a stream that reacts to sets or is timed to the blocks: docs/streams.md has what is
         kept.
-    clip
-        Full information: the longest that one visitor's subgradient may be, in units of the bound; longer
-        ones are shortened. "auto" is 1 (pure: 2, in l₁); 2√2 (pure: 4) shortens none.
-    regulariser
-        Full information: "adaptive" (as stiff as released totals call for; as "bound" where noise is large),
-        or "bound" (as stiff as the worst stream might).
-    expert
-        Bandit: "pairs" (default: a belief about items and pairs of them, and trials near the best set), or
-        "chains" (trials of a chain's sets: slower, with a proven bound on regret).
     explore
-        Bandit: the share of rounds that try sets (pairs: at first); "auto" balances it.
+        Bandit: the largest share of visitors who may meet a trial, a set other than the one believed to be
+        cheapest; "auto" sets no limit and balances trials against what they may find.
     block
         How many visitors meet the same point; for bandit feedback, the length of the first block after the
         screening.
@@ -105,8 +97,13 @@ class SetMinimizer(Learner):
     """
 
     settings_type = SetMinimizerSettings
-    modes: ClassVar[Modes] = {"gradients": Gradients, "pairs": NearAnchor, "chains": Trials}
+    modes: ClassVar[Modes] = {
+        "gradients": Gradients,  # whole cost functions; as stiff as released totals call for
+        "bound": Gradients,  # the same, as stiff as the worst stream might call for: where noise is large
+        "pairs": NearAnchor,  # the cost of the chosen set alone
+    }
 
+    @refuses_removed(SetMinimizerSettings.removed)
     def __init__(
         self,
         items: int | Sequence[Label],
@@ -117,9 +114,6 @@ class SetMinimizer(Learner):
         function: Any = None,
         bound: float = 1.0,
         stream: Stream = "drifting",
-        clip: float | Literal["auto"] = "auto",
-        regulariser: Literal["adaptive", "bound"] = "adaptive",
-        expert: Literal["auto", "pairs", "chains"] = "auto",
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",
         report: float = 0.0,
@@ -140,9 +134,6 @@ class SetMinimizer(Learner):
             stream=stream,
             function=function,
             bound=bound,
-            clip=clip,
-            regulariser=regulariser,
-            expert=expert,
             explore=explore,
             block=block,
         )

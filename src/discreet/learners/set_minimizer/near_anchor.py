@@ -19,7 +19,7 @@ References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Se
 """
 
 from functools import cached_property
-from math import exp
+from math import exp, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,10 @@ __all__ = ["NearAnchor"]
 
 SCREENED_ROUNDS = 40
 """Of each random set, divided by ε."""
+SCREENED = 0.05
+"""The largest part of the horizon that the screening takes, if `explore` sets no limit."""
+SCREENED_OF_EXPLORE = 0.5
+"""The largest part of the trials that `explore` allows which the screening takes."""
 FEWEST_SETS = 36
 GROWTH = 1.25
 FIRST_BLOCK = 0.6
@@ -56,9 +60,6 @@ FIRST_TRIAL, DOUBLINGS = 20, 20
 MOST_TRIED = 0.8
 ALARM = 5.0
 """So many standard deviations off are no chance."""
-
-MOST_ITEMS = 1000
-"""A release takes memory for the square of the number of items: beyond, chains of trials."""
 
 
 class Lengths(NamedTuple):
@@ -82,18 +83,14 @@ class NearAnchor(CubeMode):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        few = settings.items <= MOST_ITEMS
-        return bool(settings.feedback == "bandit" and settings.expert in (("auto", "pairs") if few else ()))
+        return bool(settings.feedback == "bandit")
 
     @property
     def assumes(self) -> str:
         return assumed_by(self.settings.stream)
 
     def check(self) -> None:
-        settings = self.settings
-        if settings.clip != "auto" or settings.regulariser != "adaptive":
-            raise ConfigError("clip and regulariser are for feedback='full': leave them as they are")
-        if settings.functions is not None:
+        if self.settings.functions is not None:
             raise ConfigError("bandit feedback is a number: leave function")
 
     # --- the plan -----------------------------------------------------------------------------------------
@@ -101,7 +98,8 @@ class NearAnchor(CubeMode):
     @cached_property
     def lengths(self) -> Lengths:
         settings, rounds = self.settings, self.settings.rounds
-        most = rounds / 20 if settings.explore == "auto" else settings.explore * rounds
+        explore = settings.explore
+        most = (SCREENED if explore == "auto" else SCREENED_OF_EXPLORE * explore) * rounds
         sets, each = max(FEWEST_SETS, 2 * settings.items), max(2, round(SCREENED_ROUNDS / settings.epsilon))
         while sets * each > most and (sets > 12 or each > 1):
             sets, each = (max(12, int(0.8 * sets)), each) if sets > 12 else (sets, max(1, int(0.8 * each)))
@@ -125,7 +123,8 @@ class NearAnchor(CubeMode):
         settings, lengths = self.settings, self.lengths
         once = self._once(lengths.sets)
         facts: dict[str, Any] = {
-            "expert": "pairs",
+            "method": "pairs",
+            "why": "visitors say what the set that was chosen cost, and nothing else",
             "block": lengths.screening,
             "explore": lengths.screening / settings.rounds,
             "noise_in_visitors": once.standard_deviation,
@@ -164,7 +163,8 @@ class NearAnchor(CubeMode):
         sets = np.unique(sets, axis=0)
         counts = np.full(len(sets), lengths.each)
         public: State = {"index": 0, "begin": 0, "blocks": 0, "settled": 0, "point": sets[0].astype(float)}
-        public |= {"sets": sets, "counts": counts, "length": int(counts.sum())}
+        length = int(counts.sum())
+        public |= {"sets": sets, "counts": counts, "length": length, "tried": length}
         if self.earnings is not None:
             public |= self.earnings.start()[0]
         return self._settled_if_over(public | PairBelief.before(items).state()), {}
@@ -294,9 +294,17 @@ class NearAnchor(CubeMode):
         if left - length >= 0.3 * length:
             ahead = min(left, lengths.ahead)
             candidates = self._candidates(belief, anchor, generator)
-            sets, counts = self._priced(belief, anchor, candidates, length, ahead)
+            most = min(MOST_TRIED * length, self._trials_left(public))
+            sets, counts = self._priced(belief, anchor, candidates, length, ahead, most)
         public |= {"sets": sets, "counts": counts, "point": anchor.astype(float)}
+        public["tried"] += length - int(counts[0])
         return self._settled_if_over(public)
+
+    def _trials_left(self, public: State) -> float:
+        """How many more visitors `explore` allows to meet a trial; the screening is one."""
+        if self.settings.explore == "auto":
+            return inf
+        return float(self.settings.explore * self.settings.rounds - public["tried"])
 
     def _settled_if_over(self, public: State) -> State:
         """In the last block nothing is tried and nobody is read."""
@@ -322,22 +330,22 @@ class NearAnchor(CubeMode):
         return np.asarray(sets[(sets != anchor).any(axis=1)])
 
     def _priced(
-        self, belief: PairBelief, anchor: Mask, sets: Mask, length: int, ahead: float
+        self, belief: PairBelief, anchor: Mask, sets: Mask, length: int, ahead: float, most: float
     ) -> tuple[Mask, Integers]:
-        """The anchor and the sets that are worth trying, and how often each."""
+        """The anchor and the sets that are worth trying, and how often each; at most `most` trials."""
         means, own = belief.costs(sets)
         dearer = means - belief.costs(anchor[None])[0]
         variances = own + belief.variances_of_differences(sets, anchor)
         noise = self._once(1).standard_deviation ** 2
         best_rate, best_size = np.full(len(sets), -np.inf), np.zeros(len(sets), dtype=np.int64)
         sizes = FIRST_TRIAL * 2 ** np.arange(DOUBLINGS)
-        for size in sizes[sizes <= max(length / 8, FIRST_TRIAL)].tolist():
+        for size in sizes[sizes <= max(min(length / 8, most / 4), FIRST_TRIAL)].tolist():
             step: Floats = variances / np.sqrt(variances + belief.variance / size + noise / size**2)
             rate = ahead * standard_gain(-dearer, step) / size - np.maximum(dearer, 0.0)
             best_size = np.where(rate > best_rate, size, best_size)
             best_rate = np.maximum(rate, best_rate)
         order = np.argsort(-best_rate, kind="stable")
         order = order[best_rate[order] > 0]
-        order = order[np.cumsum(best_size[order]) <= MOST_TRIED * length]
+        order = order[np.cumsum(best_size[order]) <= most]
         counts = np.concatenate([[length - int(best_size[order].sum())], best_size[order]])
         return np.concatenate([anchor[None], sets[order]]), counts

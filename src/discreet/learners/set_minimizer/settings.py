@@ -1,7 +1,8 @@
 """The public settings of a set minimiser."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from discreet import require
 from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
@@ -18,6 +19,10 @@ from discreet.learners.streams import Stream, check_stream
 
 __all__ = ["SetMinimizerSettings"]
 
+FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairs")}
+"""The modes of each kind of feedback."""
+MOST_ITEMS = 1000
+"""With single costs: a release takes memory for the square of the number of items."""
 Family = (
     MinusModular
     | GraphCut
@@ -37,11 +42,14 @@ class SetMinimizerSettings(ItemSettings):
     stream: Stream = "drifting"
     function: Family = AnyFunction()
     bound: float = 1.0
-    clip: float | Literal["auto"] = "auto"
-    regulariser: Literal["adaptive", "bound"] = "adaptive"
-    expert: Literal["auto", "pairs", "chains"] = "auto"
     explore: float | Literal["auto"] = "auto"
     block: int | Literal["auto"] = "auto"
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "expert": "leave it out, feedback decides; facts['method'] says how the learner learns",
+        "regulariser": "leave it out, it follows from the noise of the plan",
+        "clip": "leave it out, subgradients are clipped at the measured default; bound is what costs can be",
+    }
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
@@ -51,10 +59,14 @@ class SetMinimizerSettings(ItemSettings):
             self.functions.width(self.items)  # refuses edges and covers that do not fit
         if self.explore != "auto":
             require.number("explore", self.explore, 1e-9, 0.999)
-        if self.clip != "auto":
-            require.number("clip", self.clip, 1e-6, 4.0)
-        if self.expert != "auto" and self.feedback == "full":
-            raise ConfigError(f"expert is for feedback='bandit': leave it, got {self.expert!r}")
+        if self.mode not in FORCED[self.feedback]:
+            forced = " or ".join(FORCED[self.feedback])
+            raise ConfigError(f"mode must be {forced} for feedback={self.feedback!r}, got {self.mode!r}")
+        if self.feedback == "bandit" and self.items > MOST_ITEMS:
+            raise ConfigError(
+                f"single costs are learned of at most {MOST_ITEMS} items, got {self.items}: "
+                "choose among fewer, or bring whole cost functions (feedback='full')"
+            )
         if self.block != "auto":
             require.whole("block", self.block)
 

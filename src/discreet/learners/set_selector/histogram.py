@@ -77,10 +77,6 @@ class Histogram(SelectorMode):
         return self.once.charge
 
     @property
-    def charge_measure(self) -> str:
-        return self.once.charge.measure
-
-    @property
     def error(self) -> float:
         return self.once.standard_deviation * sqrt(len(self.cells))
 

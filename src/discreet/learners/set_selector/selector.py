@@ -8,7 +8,7 @@ Guarantee   docs/guarantees/selector.md
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -22,25 +22,17 @@ from discreet.learners.labels import Label, labels_of
 from discreet.learners.learner import JournalLike, privacy_settings
 from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
 from discreet.learners.set_selector.entrance import Entrance
-from discreet.learners.set_selector.greedy import Greedy
 from discreet.learners.set_selector.histogram import Histogram
-from discreet.learners.set_selector.mode import HeldMode, SelectorMode
+from discreet.learners.set_selector.mode import SelectorMode
 from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
-from discreet.learners.set_selector.telescoped import Telescoped
 from discreet.release.gathering.parts import Runner
 from discreet.release.randomness import this_process
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.settings import refuses_removed
 
 __all__ = ["Chosen", "SetSelector", "Traced"]
-
-METHODS: dict[str, type[SelectorMode]] = {
-    "histogram": Histogram,
-    "sampled": Sampled,
-    "telescoped": Telescoped,
-    "greedy": Greedy,
-}
 
 
 class Traced(NamedTuple):
@@ -101,19 +93,14 @@ class SetSelector:
         Which sets may be chosen: `UniformMatroid(items, rank)`, `PartitionMatroid(groups, quotas)`,
         `LaminarMatroid`, `GraphicMatroid`, `OracleMatroid` or `Knapsack(costs, budget)` of discreet.domains.
     privacy
-        What is asked for. Most methods give a pure guarantee, so `delta` is hardly ever used.
+        What is asked for. Without public cells the guarantee is pure; with them `delta` is used if that means
+        less noise.
     function
         What a record means: a family of discreet.arrivals. `Nearby(sites, reach, box)` and `Types(table)`
         have public cells; `ClickModel`, `FacilityLocation`, `ConcaveOverModular`, `WeightedCoverage(covers)`
         take a row of numbers a person; with `SetFunction` each person brings a callable on integer arrays.
     labels
         The items' names; also the columns in which frames and files have what items are worth.
-    method
-        "histogram" (families with public cells: one noisy histogram, then any optimisation for free),
-        "sampled" (people are kept by a coin; draws whose gains telescope), "telescoped" (the same among all
-        people, with a `delta`: for many people), "greedy" (one draw a step, each paid for), or "auto": from
-        public numbers, and `why` tells the reason. A histogram where there are cells, else the one with the
-        least predicted error.
     report
         The share of the budget, up to ½, that pays for the value of what was chosen. A histogram tells it
         for nothing.
@@ -145,6 +132,12 @@ class SetSelector:
     Constraints".
     """
 
+    modes: ClassVar[dict[str, type[SelectorMode]]] = {
+        "histogram": Histogram,  # functions with public cells: Nearby, Types
+        "sampled": Sampled,  # all others
+    }
+
+    @refuses_removed(SetSelectorSettings.removed)
     def __init__(
         self,
         domain: Any,
@@ -152,7 +145,6 @@ class SetSelector:
         *,
         function: Any,
         labels: Sequence[Label] | None = None,
-        method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto",
         report: float = 0.0,
         engine: Any = None,
         seed: int | None = None,
@@ -164,7 +156,6 @@ class SetSelector:
             domain=domain,
             function=AnyFunction() if function is SetFunction else function,
             labels=None if labels is None else tuple(labels),
-            method=method,
             report=report,
         )
         self._journal = journal
@@ -211,7 +202,7 @@ class SetSelector:
             with crew(self._engine) as run:
                 crowd = self._crowd(people, columns, run)
                 problem = self.problem_for(replace(self.settings, people=crowd.count))
-                if isinstance(problem, HeldMode):
+                if isinstance(problem, Sampled):
                     problem.elsewhere = True
                 engine = Engine(problem, type(self).__name__, self._journal)
                 try:
@@ -238,23 +229,9 @@ class SetSelector:
 
     @classmethod
     def problem_for(cls, settings: SetSelectorSettings) -> SelectorMode:
-        """The method that these settings ask for; "auto" is the one with the least predicted error."""
-        if settings.method != "auto":
-            return METHODS[settings.method](settings)
-        if settings.has_cells:
-            return Histogram(settings)
-        found: list[SelectorMode] = []
-        refusals: list[ConfigError] = []
-        for method in (Sampled, Telescoped, Greedy):
-            try:
-                mode = method(settings)
-                mode.error  # noqa: B018  refuses budgets that it cannot serve
-                found.append(mode)
-            except ConfigError as refusal:
-                refusals.append(refusal)
-        if not found:
-            raise refusals[0]
-        return min(found, key=lambda mode: mode.error)
+        """The method that these settings ask for: a histogram where people fall into public cells."""
+        usual = "histogram" if settings.has_cells else "sampled"
+        return cls.modes[usual if settings.mode == "auto" else settings.mode](settings)
 
     def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
         public, settings = engine.public, self.settings

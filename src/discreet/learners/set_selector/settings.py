@@ -1,8 +1,9 @@
 """The public settings of a set selector."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Self
 
 from discreet import require
 from discreet.arrivals.places import Nearby, Types
@@ -31,9 +32,12 @@ class SetSelectorSettings(Settings):
     domain: SetDomain
     function: Family
     labels: tuple[Label, ...] | None = None
-    method: Literal["auto", "histogram", "sampled", "telescoped", "greedy"] = "auto"
     people: int | None = None
     """How many there are: known when `fit` is called."""
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "method": "leave it out, public cells decide; why of the choice says how it was made"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,7 +53,8 @@ class SetSelectorSettings(Settings):
             raise ConfigError(
                 f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
             )
-        if self.method == "histogram" and not self.has_cells:
+        require.one_of("mode", self.mode, ("auto", "histogram", "sampled"))
+        if self.mode == "histogram" and not self.has_cells:
             kind = type(self.function).__name__
             raise ConfigError(f"a histogram needs public cells (Nearby, Types), which {kind} has not")
 

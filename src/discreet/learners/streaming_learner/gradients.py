@@ -46,7 +46,7 @@ class GradientMode(Problem):
         if rows.limit < rows.levels / 2:
             raise ConfigError(
                 f"{rows.size} coefficients are too many for this budget: ask for fewer releases "
-                "(a larger block), or use frank-wolfe over an l₁ ball or a simplex"
+                "(a larger block), or use method='frank-wolfe' over an l₁ ball or a simplex"
             )
 
     def scattered(self, variance: float, samples: float, clip: float, bent: float) -> float:

@@ -54,7 +54,7 @@ class GradientLeader(NoisySum):
 
     @cached_property
     def leader(self) -> Leader:
-        return Leader(self.settings.domain, pace=self.settings.pace)
+        return Leader(self.settings.domain)
 
     @cached_property
     def curvature(self) -> float:
@@ -136,13 +136,11 @@ class GradientLeader(NoisySum):
 
 
 def curvature_of(settings: StreamingLearnerSettings) -> float:
-    """As given, or a sixteenth of what features of the largest length, spread evenly, would give.
+    """A sixteenth of what features of the largest length, spread evenly, would give.
 
     Too large a guess stops learning where features vary little; too small a one only leaves the work to the
     regulariser.
     """
-    if settings.curvature != "auto":
-        return settings.curvature
     if isinstance(settings.loss, CallableLoss) or settings.domain.dual == inf:
         return 0.0
     return curvature_at_most(settings) / 16

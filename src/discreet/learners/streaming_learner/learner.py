@@ -14,7 +14,6 @@ from discreet.arrivals.losses import CallableLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
-from discreet.learners.streaming_learner.corners import FrankWolfeCorners
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.learners.streaming_learner.leader import GradientLeader
@@ -22,6 +21,7 @@ from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.turn.people import names_of
+from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["StreamingLearner"]
 
@@ -57,30 +57,18 @@ class StreamingLearner(Learner):
     target_bound
         Targets are clipped to [−target_bound, target_bound].
     bound
-        The longest a sample's gradient may be; longer ones are scaled down. "auto": a quarter (frank-wolfe:
-        half) of feature_bound · target_bound; for classifiers of feature_bound.
+        A loss that is a callable: the longest a sample's gradient may be; longer ones are scaled down.
+        "auto": a quarter of feature_bound · target_bound.
     method
-        "leader" (regularised leader on noisy sums of gradients), "whitened" (the same after sizes and, if
-        there are enough samples, directions were measured on samples of their own), "passes" (samples are
-        held, two bytes a number, for one release at the end, with many passes over them), "frank-wolfe"
-        (corners of the domain; for l₁ balls and simplices drawn by the exponential mechanism), or "auto", by
-        public numbers: whitened where 90/ε samples are at most a tenth of all, else leader; frank-wolfe for
-        pure guarantees over l₁ balls and simplices with 10⁵ ≤ ε · horizon ≤ 0.7 · d². `facts` says what was
-        chosen.
-    curvature
-        Leader: how strongly convex the expected loss is; 0 for a loss that is only convex. "auto": a
-        sixteenth of what features that are spread evenly over the coordinates would give; 0 for l₁ balls,
-        simplices and callables.
-    pace
-        A factor for the step length.
-    allocation
-        Draws of corners: "final" (the last coefficients are good; the default) or "anytime" (all are).
+        "auto": coefficients are published after every block, by the method that public numbers call for
+        (`facts["method"]` and `facts["why"]`). "passes": samples are held, two bytes per number, and
+        coefficients are published once, at the end, after many passes over them. "frank-wolfe": the source
+        paper's own algorithm, which is the default for pure guarantees over l₁ balls and simplices with
+        10⁵ ≤ ε · horizon ≤ 0.7 · d².
     intercept
         The last coefficient belongs to a constant feature.
     block
         How many samples between releases.
-    report
-        Refused above 0: nobody says what the decision that they met earned.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -107,13 +95,13 @@ class StreamingLearner(Learner):
 
     settings_type = StreamingLearnerSettings
     modes: ClassVar[Modes] = {
-        "leader": GradientLeader,
-        "whitened": WhitenedLeader,
-        "passes": ManyPasses,
-        "frank-wolfe": FrankWolfe,
-        "corners": FrankWolfeCorners,
+        "leader": GradientLeader,  # too few samples to measure rows, l₁ balls, simplices, classes, callables
+        "whitened": WhitenedLeader,  # 90/ε samples are at most a tenth of all
+        "passes": ManyPasses,  # published once: `fit` of estimators
+        "frank-wolfe": FrankWolfe,  # δ = 0 over l₁ balls and simplices, between two bounds on ε · horizon
     }
 
+    @refuses_removed({**StreamingLearnerSettings.removed, **NO_REPORT})
     def __init__(
         self,
         domain: LpBall | Box | Simplex,
@@ -124,13 +112,9 @@ class StreamingLearner(Learner):
         feature_bound: float,
         target_bound: float,
         bound: float | Literal["auto"] = "auto",
-        method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto",
-        curvature: float | Literal["auto"] = "auto",
-        pace: float = 1.0,
-        allocation: Literal["anytime", "final"] = "final",
+        method: Literal["auto", "passes", "frank-wolfe"] = "auto",
         intercept: bool = False,
         block: int | Literal["auto"] = "auto",
-        report: float = 0.0,
         seed: int | None = None,
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
@@ -141,16 +125,12 @@ class StreamingLearner(Learner):
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
-            report=report,
             domain=domain,
             loss=loss,
             feature_bound=feature_bound,
             target_bound=target_bound,
             bound=bound,
             method=method,
-            curvature=curvature,
-            pace=pace,
-            allocation=allocation,
             intercept=intercept,
             block=block,
         )

@@ -64,13 +64,13 @@ class ManyPasses(GradientMode):
     def check(self) -> None:
         settings = self.settings
         if isinstance(settings.loss, CallableLoss) or settings.counts:
-            raise ConfigError("many passes need a loss whose curvature is known: use method='leader'")
+            raise ConfigError("many passes need a loss whose curvature is known: leave out method")
         if settings.privacy.pure:
-            raise ConfigError("many passes need delta > 0: use method='leader'")
+            raise ConfigError("many passes need delta > 0: leave out method, which streams")
         if settings.rounds * self.columns > MOST_HELD:
             raise ConfigError(
                 f"{settings.rounds} samples of {settings.width} numbers do not fit into memory: "
-                "use method='auto', which streams"
+                "leave out method, which streams"
             )
         for once in self.passes.parts:
             if isinstance(once.gathering, Rounded):

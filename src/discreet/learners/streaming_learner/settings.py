@@ -1,8 +1,9 @@
 """The public settings of a streaming learner."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from discreet import require
 from discreet.arrivals.losses import (
@@ -50,23 +51,33 @@ class StreamingLearnerSettings(Settings):
     feature_bound: float
     target_bound: float
     bound: float | Literal["auto"] = "auto"
-    method: Literal["auto", "leader", "whitened", "passes", "frank-wolfe"] = "auto"
-    curvature: float | Literal["auto"] = "auto"
-    pace: float = 1.0
-    allocation: Literal["anytime", "final"] = "final"
+    method: Literal["auto", "passes", "frank-wolfe"] = "auto"
     intercept: bool = False
     block: int | Literal["auto"] = "auto"
 
+    removed: ClassVar[Mapping[str, str]] = {
+        "curvature": "leave it out, it follows from the loss, the bounds and released values",
+        "pace": "leave it out, steps are as long as released values call for",
+        "allocation": "leave it out, the last coefficients count",
+    }
+
     def __post_init__(self) -> None:
+        if isinstance(self.method, str) and self.method in ("leader", "whitened"):
+            raise ConfigError(f"method={self.method!r} is taken where it serves best: leave out method")
         super().__post_init__()
         require.whole("horizon", self.horizon)
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
-        for name in ("feature_bound", "target_bound", "pace"):
+        for name in ("feature_bound", "target_bound"):
             require.number(name, getattr(self, name), SMALLEST, LARGEST)
         if self.bound != "auto":
             require.number("bound", self.bound, SMALLEST, LARGEST)
-        if self.curvature != "auto" and self.curvature != 0:
-            require.number("curvature", self.curvature, SMALLEST, LARGEST)
+            if not isinstance(self.loss, CallableLoss):
+                raise ConfigError(
+                    "bound is for a loss that is a callable: leave it out, "
+                    f"{type(self.loss).__name__} has its own"
+                )
+        if self.method == "passes" and self.block != "auto":
+            raise ConfigError("method='passes' publishes once, at the end: leave out block")
         if self.block != "auto":
             require.whole("block", self.block)
         if isinstance(self.domain, Box):
@@ -80,7 +91,7 @@ class StreamingLearnerSettings(Settings):
             )
         if self.classes > 1 and self.chosen_method in ("whitened", "frank-wolfe"):
             raise ConfigError(
-                f"method {self.chosen_method} learns one margin: use leader or passes for classes"
+                f"{self.chosen_method} learns one margin, not {self.classes} classes: leave out method"
             )
         if self.intercept and self.width < 2:
             raise ConfigError("an intercept needs a domain with one more dimension than there are features")
@@ -151,7 +162,7 @@ class StreamingLearnerSettings(Settings):
         samples for it.
         """
         if self.mode != "auto":
-            return {"corners": "frank-wolfe"}.get(self.mode, self.mode)
+            return self.mode
         if self.method != "auto":
             return self.method
         pure_corners = self.domain.corners and self.privacy.pure and self.classes == 1
@@ -164,8 +175,7 @@ class StreamingLearnerSettings(Settings):
     def measures(self) -> bool:
         """Whether rows may be measured first."""
         known = not isinstance(self.loss, CallableLoss | SoftmaxLoss) and not self.counts
-        free = self.bound == "auto" and self.curvature == "auto"
-        return known and free and not self.domain.corners
+        return known and not self.domain.corners
 
     @property
     def preparation(self) -> tuple[int, ...]:
@@ -174,7 +184,7 @@ class StreamingLearnerSettings(Settings):
         Nothing is measured where sizes would take more than MOST_MEASURED of the samples.
         """
         rounds, least = self.rounds, self.contributions / self.epsilon
-        named, sizes = "whitened" in (self.method, self.mode), self._sizes
+        named, sizes = self.mode == "whitened", self._sizes
         resolving = self.domain.dimension**1.5 * max(
             1.0, least
         )  # with these samples the noise of eigenvalues is small
@@ -200,7 +210,7 @@ class StreamingLearnerSettings(Settings):
             most = CORNERS_MOST * self.domain.dimension**2
             return f"ε · samples is {signal:g}: corners pay from {CORNERS_LEAST:g} to {most:g}"
         if not self.measures:
-            return "with this loss, domain or given bound, rows are not measured"
+            return "with this loss or domain, rows are not measured"
         least = f" of at least {CLASSES_MEASURED}" if self.classifies else ""
         return f"to tell sizes takes {self._sizes} of {self.rounds} samples: a tenth{least} is worth it"
 

@@ -71,15 +71,13 @@ class WhitenedLeader(MeasuredRows):
     def check(self) -> None:
         settings = self.settings
         if isinstance(settings.loss, CallableLoss | SoftmaxLoss):
-            raise ConfigError(
-                "rows are measured for losses of one margin that are known: use method='leader'"
-            )
+            raise ConfigError("rows are measured for losses of one margin that are known: leave out mode")
         if settings.domain.corners:
-            raise ConfigError("rows are not measured over an l₁ ball or a simplex: use method='leader'")
+            raise ConfigError("rows are not measured over an l₁ ball or a simplex: leave out mode")
         if sum(self.preparation) >= settings.rounds:
             raise ConfigError(
-                f"{settings.rounds} samples are all measured, and none is left to learn from: use "
-                "method='leader', or a longer horizon"
+                f"{settings.rounds} samples are all measured, and none is left to learn from: "
+                "ask for a longer horizon"
             )
         super().check()
         if self.gram is not None:
@@ -225,7 +223,7 @@ class WhitenedLeader(MeasuredRows):
         def weight(moments: Any) -> Any:
             return 1 / (bent + self._stiffness(moments, variance, samples))
 
-        pulled = bent * evening.times(mean - begin, 0.5) - self.settings.pace * total
+        pulled = bent * evening.times(mean - begin, 0.5) - total
         found = evening.shaped(pulled, float(weight(evening.rest)), weight(evening.values))
         moved = evening.nearest(evening.times(found, -0.5), domain.diameter(2.0) / 2)
         return domain.project(begin + moved)

@@ -18,13 +18,10 @@ from discreet.release.gathering.base import Gathered, Gathering, as_shape, check
 
 __all__ = ["PublicCells", "steps_within"]
 
-_ONE = np.ones((1, 1), dtype=np.int64)
-"""The sign of a single visitor, who waits."""
-
 
 @dataclass(frozen=True)
 class PublicCells(Gathering):
-    """A number between `low` and `high`, in at most `copies` different cells, in each with a public sign.
+    """A number between `low` and `high`, in at most `copies` different cells.
 
     >>> cells = PublicCells((2, 3), low=0.0, high=1.0, levels=100)
     >>> people = cells.empty()
@@ -67,26 +64,18 @@ class PublicCells(Gathering):
 
     @property
     def span(self) -> int:
-        # With several cells and signs, one may go up as far as another goes down.
-        return int(np.ceil(self._width * self.levels)) * (1 if self.copies == 1 else 2)
+        # All cells of a person move by the same number of steps; others do not move.
+        return int(np.ceil(self._width * self.levels))
 
-    def add(
-        self, gathered: Gathered, cells: Integers, numbers: Floats, signs: Integers | None = None
-    ) -> None:
-        """Clip, quantise and add one number a person, in a row of cells (−1 for none).
-
-        Signs are −1, 0 or 1.
-        """
+    def add(self, gathered: Gathered, cells: Integers, numbers: Floats) -> None:
+        """Clip, quantise and add one number a person, in a row of cells (−1 for none)."""
         if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
             raise ConfigError(f"a person has at most {self.copies} cells and one number")
         cells = np.ascontiguousarray(cells, dtype=np.int64)
-        if signs is None:
-            signs = _ONE if cells.shape == (1, 1) else np.ones_like(cells)
-        signs = np.ascontiguousarray(signs, dtype=np.int64)
         total = gathered.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
         gathered.additions += 1
-        if not kernels().enter_steps(cells, signs, steps, total):
+        if not kernels().enter_steps(cells, steps, total):
             raise ConfigError("the cells of a person must be different from each other")
 
 

@@ -3,7 +3,7 @@
 Guarantee   docs/guarantees/sets.md, Theorem 6
 """
 
-from math import exp
+from math import exp, inf
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from discreet.learners.set_maximizer.swap.blocks import ScreeningBlock
 from discreet.learners.set_maximizer.swap.exchanges import Found, after_exchanges
 from discreet.learners.set_maximizer.swap.screening import (
     BOLD,
+    MOST_SCREENED,
+    SCREENED_OF_EXPLORE,
     Screening,
     after_clicks,
     after_rewards,
@@ -56,8 +58,15 @@ class Course(SetMode):
     def screening(self, public: State) -> Screening:
         """Which blocks find the leaders, among the items that live now."""
         settings, living = self.settings, int(public["living"].sum())
-        share = None if settings.explore == "auto" else settings.explore
-        return Screening(living, settings.slots, public["rounds"], settings.feedback, share)
+        explore = settings.explore
+        most = MOST_SCREENED if explore == "auto" else SCREENED_OF_EXPLORE * explore
+        return Screening(living, settings.slots, public["rounds"], settings.feedback, most)
+
+    def trials_left(self, public: State) -> float:
+        """How many more visitors `explore` allows to see a trial; screenings are trials."""
+        if self.settings.explore == "auto":
+            return inf
+        return float(self.settings.explore * public["rounds"] - public["screened"] - public["tried"])
 
     def _longest(self, public: State) -> float:
         """The rounds of the next block of exchanges, as long as nothing stops it."""
@@ -230,6 +239,7 @@ class Course(SetMode):
             Anchor.of(belief, public["slate"]),
             public["living"],
             rounds=length,
+            most=self.trials_left(public),
             ahead=ahead,
             reward_variance=None if self.by_clicks else level * (1 - level),
             noise_variance=noise,
@@ -238,6 +248,7 @@ class Course(SetMode):
             "trial_slots": trials.slots,
             "trial_items": trials.items,
             "trial_rounds": trials.rounds,
+            "tried": public["tried"] + int(trials.rounds.sum()),
         }
 
     def _settled_if_over(self, public: State) -> State:
@@ -256,8 +267,9 @@ class Course(SetMode):
         after = after_exchanges(belief, found, public["reference"], None if self.by_clicks else level)
         belief = after.belief.with_interest()
         public = self._common(public, belief) | {"reference": after.reference, "level": after.level}
-        screened = public["screened"] + self.screening(public).length(belief.centre)
-        again = screened <= MOST_SCREENED_AGAIN * rounds
+        length = self.screening(public).length(belief.centre)
+        again = public["screened"] + length <= MOST_SCREENED_AGAIN * rounds
+        again = again and length <= self.trials_left(public)
         surprised = after.surprised and (public["blocks"] > 2 or not self.by_clicks)
         if self.forgets and surprised and again:
             before = Belief.before(belief.items, slots=self.settings.slots, interest=belief.centre)

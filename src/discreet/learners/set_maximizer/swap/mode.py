@@ -1,4 +1,4 @@
-"""Clicks and rewards, any or i.i.d. streams: screen all items, then exchange single slots around an anchor.
+"""Clicks and rewards: screen all items, then exchange single slots around an anchor.
 
 Every round shows a full slate. Screening blocks find the leaders among all items; then most rounds show the
 anchor slate, and some, as many as are worth it, the anchor with one slot exchanged. After each block the
@@ -56,7 +56,7 @@ class Swap(Course):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full" and settings.expert in ("auto", "swap"))
+        return bool(settings.feedback != "full")
 
     def check(self) -> None:
         stages = self._planned.stages(GUESS)
@@ -79,7 +79,8 @@ class Swap(Course):
         views = stages[0].length * settings.slots / settings.items
         noise = self.once(self.first_gathering).standard_deviation
         facts: dict[str, Any] = {
-            "expert": "swap",
+            "method": "swap",
+            "why": "visitors say what they think of what they were shown, and of nothing else",
             "block": stages[0].length,
             "explore": self._planned.length(GUESS) / settings.rounds,
             "noise_in_visitors": noise,
@@ -117,7 +118,8 @@ class Swap(Course):
     def start(self) -> tuple[State, State]:
         settings = self.settings
         belief = Belief.before(settings.room, slots=settings.slots, interest=GUESS)
-        public: State = {"index": 0, "begin": 0, "screened": 0, "level": 0.5, "slate": self.first_slate()}
+        public: State = {"index": 0, "begin": 0, "screened": 0, "tried": 0}
+        public |= {"level": 0.5, "slate": self.first_slate()}
         public |= self.first_catalogue() | {"rounds": settings.rounds}
         if self.earnings is not None:
             public |= self.earnings.start()[0]

@@ -15,7 +15,15 @@ import numpy as np
 from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.swap.belief import Belief
 
-__all__ = ["BOLD", "Screening", "Stage", "random_table", "thompson_table"]
+__all__ = [
+    "BOLD",
+    "MOST_SCREENED",
+    "SCREENED_OF_EXPLORE",
+    "Screening",
+    "Stage",
+    "random_table",
+    "thompson_table",
+]
 
 ROWS = 512
 """Of a table of slates."""
@@ -24,7 +32,9 @@ MOST_DRAWN = 2**22
 BOLD = {"clicks": 0.7, "bandit": 1.0}
 """By how much of its standard deviation a belief is moved in Thompson's draws."""
 MOST_SCREENED = 0.35
-"""The largest part of the horizon that screening takes, once."""
+"""The largest part of the horizon that one screening takes, if `explore` sets no limit."""
+SCREENED_OF_EXPLORE = 0.5
+"""The largest part of the trials that `explore` allows which one screening takes."""
 RANDOM, MOST_RANDOM = {"clicks": 3.0, "bandit": 2.0}, 16.0
 """Per cent of the rounds for random slates, at a pace of 1; and at most."""
 THOMPSON = {"clicks": 1.0, "bandit": 0.85}
@@ -46,13 +56,13 @@ class Stage:
 
 @dataclass(frozen=True)
 class Screening:
-    """What comes next, for so many items, slots and rounds; `share` of all rounds, where somebody says."""
+    """The blocks of a screening; it takes at most the share `most` of all rounds."""
 
     items: int
     slots: int
     rounds: int
     feedback: str
-    share: float | None = None
+    most: float = MOST_SCREENED
 
     def pace(self, rate: float) -> float:
         """How much longer than usual screening takes: for 10⁵ visitors who click an item at the usual rate,
@@ -72,8 +82,7 @@ class Screening:
         if self.feedback == "clicks":
             parts += [(False, 1 + number, PREFIX * pace) for number in range(min(3, self.slots - 1))]
         whole = sum(part for _, _, part in parts)
-        most = 100 * (MOST_SCREENED if self.share is None else self.share)
-        scale = most / whole if self.share is not None else min(1.0, most / whole)
+        scale = min(1.0, 100 * self.most / whole)
         return [
             Stage(random, fixed, max(1, int(scale * part / 100 * self.rounds)))
             for random, fixed, part in parts

@@ -88,12 +88,14 @@ def priced(
     living: Mask,
     *,
     rounds: int,
+    most: float,
     ahead: float,
     reward_variance: float | None,
     noise_variance: float,
 ) -> Trials:
     """What to try in a block of so many rounds, with `ahead` rounds after it to profit in.
 
+    At most `most` visitors see a trial.
     `reward_variance` is that of the reward of a slate; None for clicks, whose variance follows from the gain.
     """
     by_clicks = reward_variance is None
@@ -107,11 +109,11 @@ def priced(
         doubt = doubt + anchor.own_variances[:, None]
     chances = np.clip(anchor.gains.means, 0.2 * belief.centre, 0.5)
     single = chances * (1 - chances) if reward_variance is None else np.full(better.shape, reward_variance)
-    first = 16 if by_clicks else 64
+    first, most = 16 if by_clicks else 64, min(MOST_TRIED * rounds, most)
     sizes = first * 2 ** np.arange(DOUBLINGS)
     best_rate = np.full(better.shape, -np.inf)
     best_size = np.zeros(better.shape, dtype=np.int64)
-    for size in sizes[sizes <= max(MOST_TRIED * rounds / 4, first)].tolist():
+    for size in sizes[sizes <= max(most / 4, first)].tolist():
         step = doubt / np.sqrt(doubt + single / size + noise_variance / size**2)
         rate = PATIENCE * ahead * standard_gain(better, step) / size + better
         improves = rate > best_rate
@@ -121,6 +123,6 @@ def priced(
     best_rate[:, ~living] = -1.0
     order = np.argsort(-best_rate.reshape(-1), kind="stable")
     order = order[best_rate.reshape(-1)[order] > 0]
-    order = order[np.cumsum(best_size.reshape(-1)[order]) <= MOST_TRIED * rounds]
+    order = order[np.cumsum(best_size.reshape(-1)[order]) <= most]
     slots, items = np.divmod(order, belief.items)
     return Trials(slots, items, best_size.reshape(-1)[order])
