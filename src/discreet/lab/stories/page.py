@@ -15,7 +15,7 @@ __all__ = ["asked", "percent", "show", "table_of"]
 
 
 def show(
-    console: Console, folder: Path, said: Sequence[Table | str], figure: Any, report: dict[str, Any]
+    console: Console, folder: Path, said: Sequence[object], figure: Any, report: dict[str, Any]
 ) -> dict[str, Any]:
     """Print tables and texts, write demo.png and demo.json, and return the report."""
     for each in said:
