@@ -127,60 +127,145 @@ def demo(
         typer.echo(json.dumps(report))
 
 
-@app.command()
-def plan(
-    rounds: Annotated[int, typer.Option(help="How many people are expected.")],
-    problem: Annotated[
-        Literal["display", "costs", "regression", "contextual", "selection", "continuous"],
-        typer.Option(
-            help="display: which items to show; costs: the set of least cost; regression: coefficients; "
-            "contextual: which arm, given the context; selection: one set, once; continuous: sets of "
-            "a point that moves."
-        ),
-    ] = "display",
-    items: Annotated[
-        int | None, typer.Option(help="Display, costs, selection, continuous: how many items there are.")
-    ] = None,
-    slots: Annotated[
-        int | None, typer.Option(help="Display, selection, continuous: how many are chosen.")
-    ] = None,
+class Plans(TyperGroup):
+    """The problems that can be planned, each with its own options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse options before the problem, as they were written in earlier versions."""
+        if args and args[0].startswith("-") and args[0] != "--help":
+            words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
+            problem = next((name for name in self.commands if name in words), "display")
+            rest = " ".join(word for word in words if word != problem)
+            _refuse(f"the problem comes first: discreet plan {problem} {rest}")
+        return super().parse_args(ctx, args)
+
+
+plan = typer.Typer(cls=Plans, no_args_is_help=True)
+app.add_typer(
+    plan,
+    name="plan",
+    help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take.",
+)
+Rounds = Annotated[int, typer.Option(help="How many people are expected.")]
+Items = Annotated[int, typer.Option(help="How many items there are.")]
+Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
+Stream = Annotated[Literal["drifting", "iid"], typer.Option(help="iid if visitors are alike over time.")]
+Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
+
+
+@plan.command("display")
+def plan_display(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
     feedback: Annotated[
-        Literal["full", "bandit", "clicks"] | None,
-        typer.Option(help="Display, costs: what the site gets to see; full by default."),
-    ] = None,
-    stream: Annotated[
-        Literal["drifting", "iid"] | None,
-        typer.Option(help="Display, continuous: iid if visitors are alike over time."),
-    ] = None,
+        Literal["full", "bandit", "clicks"],
+        typer.Option(
+            help="What the site sees: whole preferences, whether a slate was clicked, or which item."
+        ),
+    ] = "full",
+    stream: Stream = "drifting",
     click_rate: Annotated[
-        float | None, typer.Option(help="Display: the mean chance that a visitor clicks an item.")
-    ] = None,
-    arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
-    features: Annotated[
-        int | None, typer.Option(help="Contextual, regression: how many numbers a context or sample has.")
-    ] = None,
-    relevant: Annotated[
-        str | None, typer.Option(help="Contextual: how many features an arm needs, or all.")
-    ] = None,
-    method: Annotated[
-        Literal["stream", "batch"] | None,
-        typer.Option(help="Regression: published again and again (default), or once after many passes."),
+        float | None, typer.Option(help="The mean chance that a visitor clicks an item.")
     ] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    contributions: Annotated[int, typer.Option(help="In how many rounds one person may take part.")] = 1,
+    contributions: Contributions = 1,
     as_json: Json = False,
 ) -> None:
-    """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
-    from discreet.budget.privacy import Privacy
-    from discreet.lab.planning import make_plan, print_plan
-    from discreet.lab.plans import asked_case
+    """Which items to show, visitor after visitor."""
+    terms = (items, slots, feedback, stream, click_rate)
+    _plan("DisplayCase", rounds, (epsilon, delta, contributions), terms, as_json)
 
-    options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
-    options |= {"arms": arms, "features": features, "relevant": relevant, "method": method}
-    options["click_rate"] = click_rate
-    privacy = Privacy(epsilon, delta, contributions=contributions)
-    found = make_plan(asked_case(problem, rounds, privacy, options), Console(quiet=as_json))
+
+@plan.command("costs")
+def plan_costs(
+    items: Items,
+    rounds: Rounds,
+    feedback: Annotated[
+        Literal["full", "bandit"],
+        typer.Option(help="What is seen: whole costs, or the cost of the chosen set."),
+    ] = "full",
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """The set of least cost, visitor after visitor."""
+    _plan("CostsCase", rounds, (epsilon, delta, contributions), (items, feedback), as_json)
+
+
+@plan.command("regression")
+def plan_regression(
+    features: Annotated[int, typer.Option(help="How many numbers a sample has.")],
+    rounds: Rounds,
+    once: Annotated[
+        bool, typer.Option("--once", help="Publish once, at the end, instead of again and again.")
+    ] = False,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Coefficients of a linear model."""
+    _plan("RegressionCase", rounds, (epsilon, delta, contributions), (features, once), as_json)
+
+
+@plan.command("contextual")
+def plan_contextual(
+    arms: Annotated[int, typer.Option(help="How many arms there are.")],
+    features: Annotated[int, typer.Option(help="How many numbers a context has.")],
+    rounds: Rounds,
+    relevant: Annotated[str | None, typer.Option(help="How many features an arm needs, or all.")] = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Which arm for whom, given their context."""
+    needed = int(relevant) if relevant is not None and relevant.isdecimal() else relevant
+    _plan("ContextualCase", rounds, (epsilon, delta, contributions), (arms, features, needed), as_json)
+
+
+@plan.command("selection")
+def plan_selection(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """One set, once, from people's records."""
+    _plan("SelectionCase", rounds, (epsilon, delta, contributions), (items, slots), as_json)
+
+
+@plan.command("continuous")
+def plan_continuous(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
+    stream: Stream = "drifting",
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Sets of a fractional point that moves."""
+    _plan("ContinuousCase", rounds, (epsilon, delta, contributions), (items, slots, stream), as_json)
+
+
+def _plan(
+    kind: str, rounds: int, asked: tuple[float, float, int], terms: tuple[Any, ...], as_json: bool
+) -> None:
+    from discreet.budget.privacy import Privacy
+    from discreet.lab import plans
+    from discreet.lab.planning import make_plan, print_plan
+
+    epsilon, delta, contributions = asked
+    case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
+    found = make_plan(case, Console(quiet=as_json))
     if as_json:
         typer.echo(json.dumps(found))
     else:
