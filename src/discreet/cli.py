@@ -5,25 +5,19 @@ a bug, shows no variables: they may be people's.
 """
 
 import json
-import os
-import platform
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from typer.core import TyperGroup
 
 from discreet import __version__
 from discreet.errors import DiscreetError
+from discreet.service.doctor import examine, extra_with
 
 __all__ = ["app", "main"]
-
-EXTRAS = {"dp_accounting": "accounting", "matplotlib": "lab", "polars": "lab", "sklearn": "sklearn"}
-"""Which extra brings a package that is not always installed."""
 
 
 class Commands(TyperGroup):
@@ -46,9 +40,10 @@ class Commands(TyperGroup):
             _refuse(f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}")
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
-            if package not in EXTRAS:
+            extra = extra_with(package)
+            if extra is None:
                 raise
-            _refuse(f"{package} is missing: pip install 'discreet[{EXTRAS[package]}]'")
+            _refuse(f"{package} is missing: pip install 'discreet[{extra}]'")
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -468,43 +463,21 @@ def reproduce(
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check that discreet works on this machine: compile, draw, and time the exact samplers."""
-    report = _examine()
+    """Check that discreet works on this machine; every line says OK, or what to do.
+
+    Exit code 1 if something essential is broken.
+    """
+    findings = examine()
+    sound = all(finding.fine for finding in findings if finding.essential)
     if as_json:
-        typer.echo(json.dumps(report))
-        return
-    table = Table(title="discreet on this machine", show_header=False)
-    for name, value in report.items():
-        table.add_row(name.replace("_", " "), str(value))
-    Console().print(table)
-
-
-def _examine() -> dict[str, Any]:
-    from importlib.metadata import version
-    from time import perf_counter
-
-    import numba
-
-    from discreet import warm_up
-    from discreet.release.noise import DiscreteGaussian
-    from discreet.release.randomness import system_words
-
-    began = perf_counter()
-    warm_up()
-    compiled = perf_counter() - began
-    began = perf_counter()
-    DiscreteGaussian(2**24).draw(100_000, system_words())
-    return {
-        "discreet": __version__,
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "numba": numba.__version__,
-        "randomgen": version("randomgen"),
-        "cores": os.cpu_count(),
-        "seconds_to_compile_or_load_kernels": round(compiled, 2),
-        "nanoseconds_per_exact_gaussian": round((perf_counter() - began) * 1e4),
-        "file_locks": "yes" if sys.platform != "win32" else "no: file journals need a POSIX system",
-    }
+        typer.echo(json.dumps({"ok": sound, "findings": [finding._asdict() for finding in findings]}))
+    else:
+        typer.echo(f"discreet {__version__} on this machine")
+        for finding in findings:
+            state = "OK" if finding.fine else "broken" if finding.essential else "to do"
+            typer.echo(f"{state:7} {finding.name:16}  {finding.says}")
+    if not sound:
+        raise typer.Exit(1)
 
 
 def main() -> None:
