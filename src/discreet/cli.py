@@ -5,6 +5,7 @@ a bug, shows no variables: they may be people's.
 """
 
 import json
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -81,6 +82,16 @@ Epsilon = Annotated[float, typer.Option(help="Smaller is stricter.")]
 Delta = Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")]
 
 
+def _answer(
+    found: dict[str, Any], as_json: bool, show: Callable[[dict[str, Any], Console], None] | None = None
+) -> None:
+    """Print what was found: as JSON, or by `show`, where it was not shown on the way."""
+    if as_json:
+        typer.echo(json.dumps(found))
+    elif show is not None:
+        show(found, Console())
+
+
 EXAMPLES = ("bundle", "dosing", "sites", "totals")
 """Stories of earlier versions, by the name of the script that took their place."""
 
@@ -117,9 +128,7 @@ def demo(
         _refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
     count = usual if people is None else people
-    report = tell(count, Privacy(epsilon, delta), out, seed=seed, console=Console(quiet=as_json))
-    if as_json:
-        typer.echo(json.dumps(report))
+    _answer(tell(count, Privacy(epsilon, delta), out, seed=seed, console=Console(quiet=as_json)), as_json)
 
 
 class Plans(TyperGroup):
@@ -260,11 +269,7 @@ def _plan(
 
     epsilon, delta, contributions = asked
     case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
-    found = make_plan(case, Console(quiet=as_json))
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        print_plan(found, Console())
+    _answer(make_plan(case, Console(quiet=as_json)), as_json, print_plan)
 
 
 @app.command()
@@ -279,9 +284,7 @@ def run(
     """Run a learner over an event log: decisions and a report, resumable at any point."""
     from discreet.service.run import run_log
 
-    report = run_log(config, data, out, Console(quiet=as_json))
-    if as_json:
-        typer.echo(json.dumps(report))
+    _answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
 
 
 @app.command()
@@ -292,11 +295,7 @@ def status(
     """How far a run is, what it has spent and what it decides now; also while it is going on."""
     from discreet.service.status import show_status, status_of
 
-    found = status_of(folder)
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        show_status(found, Console())
+    _answer(status_of(folder), as_json, show_status)
 
 
 @app.command()
@@ -313,11 +312,10 @@ def change(
     """
     from discreet.service.change import change_run
 
-    found = change_run(folder, add=add or (), retire=retire or (), extend=extend)
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    console = Console()
+    _answer(change_run(folder, add=add or (), retire=retire or (), extend=extend), as_json, _show_change)
+
+
+def _show_change(found: dict[str, Any], console: Console) -> None:
     coming = (
         f"; from the next block on also {', '.join(map(str, found['coming']))}" if found["coming"] else ""
     )
@@ -347,10 +345,7 @@ def evaluate(
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
     found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        show_evaluation(found, Console())
+    _answer(found, as_json, show_evaluation)
 
 
 @app.command()
@@ -368,9 +363,7 @@ def select(
     """Choose one set, once, from people's records: which sites to open, which titles to stock."""
     from discreet.service.select import select_from
 
-    chosen = select_from(config, data, out, Console(quiet=as_json), engine=engine)
-    if as_json:
-        typer.echo(json.dumps(chosen))
+    _answer(select_from(config, data, out, Console(quiet=as_json), engine=engine), as_json)
 
 
 @app.command()

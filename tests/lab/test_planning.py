@@ -79,6 +79,13 @@ def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
     assert "at most 5,500" in printed(easy)
 
 
+def test_an_epsilon_beyond_what_a_guarantee_can_have_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "EFFORTS", (Effort(4, 1, 7),))
+    monkeypatch.setattr(MadeUp, "share", lambda case, seed: 0.5)
+    tried = make_plan(MadeUp(1000, Privacy(1e6, 1e-6)), QUIET)["share_by_epsilon"]
+    assert [(row["epsilon"], row["share"]) for row in tried] == [(1e6, 0.5)] * 2  # of four worlds, and of one
+
+
 def test_more_than_a_million_are_not_simulated_and_it_says_so() -> None:
     plan = make_plan(MadeUp(10**9, USUAL), QUIET)
     assert (plan["people"], plan["people_simulated"]) == (10**9, 10**6)

@@ -36,6 +36,8 @@ SECONDS = 28.0
 """Of computing in all, on about two cores."""
 ALONE = 3.0
 """Seconds below which one process does it sooner than two."""
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
+"""Between these, a guarantee can be asked for."""
 FIRST_WORLD = 1000
 """The seed of the first world."""
 NAMES = {
@@ -135,9 +137,13 @@ def make_plan(case: Case, console: Console) -> dict[str, Any]:
     with pool or nullcontext(), ThreadPoolExecutor(2) as searches:
         asked = _kept(simulated, effort.worlds, pool, bars_on(console))
         kept = partial(_kept, worlds=effort.searched, pool=pool)
-        epsilons = partial(_with_epsilon, simulated), effort.steps, effort.steps
-        people = partial(_with_people, simulated), *_people_steps(simulated, effort)
-        by_epsilon, by_people = searches.map(lambda cases: _least(asked, kept, *cases), (epsilons, people))
+        cases = (
+            (partial(_with_epsilon, simulated), effort.steps, effort.steps),
+            (partial(_with_people, simulated), *_people_steps(simulated, effort)),
+        )
+        (epsilon, by_epsilon), (people, by_people) = searches.map(
+            lambda some: _least(asked, kept, *some), cases
+        )
     return {
         "facts": facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
         "in_words": in_words(case.privacy),
@@ -147,10 +153,10 @@ def make_plan(case: Case, console: Console) -> dict[str, Any]:
         "people_simulated": rounds,
         "expected_share": asked.share,
         "standard_error": asked.standard_error,
-        "share_by_epsilon": [row._asdict() for row in sorted({asked, *by_epsilon.tried})],
-        "share_by_people": [row._asdict() for row in sorted({asked, *by_people.tried})],
-        "epsilon_for_90_percent": by_epsilon.found and by_epsilon.found.epsilon,
-        "people_for_90_percent": by_people.found and by_people.found.people,
+        "share_by_epsilon": [row._asdict() for row in by_epsilon],
+        "share_by_people": [row._asdict() for row in by_people],
+        "epsilon_for_90_percent": epsilon and epsilon.epsilon,
+        "people_for_90_percent": people and people.people,
     }
 
 
@@ -191,11 +197,10 @@ def _with_people(case: Case, steps: int) -> Case:
     return replace(case, rounds=round(case.rounds * 2 ** (steps / 2)))
 
 
-def _with_epsilon(case: Case, steps: int) -> Case | None:
-    """The case with so many half octaves more epsilon; None if no guarantee can have it."""
-    with suppress(ConfigError):
-        return replace(case, privacy=replace(case.privacy, epsilon=case.privacy.epsilon * 2 ** (steps / 2)))
-    return None
+def _with_epsilon(case: Case, steps: int) -> Case:
+    """The case with so many half octaves more epsilon, as far as a guarantee can have it."""
+    epsilon = min(max(case.privacy.epsilon * 2 ** (steps / 2), LEAST_EPSILON), MOST_EPSILON)
+    return replace(case, privacy=replace(case.privacy, epsilon=epsilon))
 
 
 def _kept(case: Case, worlds: int, pool: Executor | None, bar: Bar = silent) -> Kept:
@@ -208,34 +213,26 @@ def _kept(case: Case, worlds: int, pool: Executor | None, bar: Bar = silent) -> 
     )
 
 
-class _Found(NamedTuple):
-    """The least that is enough, if any of those that were tried is; and all that were tried."""
-
-    found: Kept | None
-    tried: list[Kept]
-
-
 def _least(
-    asked: Kept, kept: Callable[[Case], Kept], at: Callable[[int], Case | None], fewer: int, more: int
-) -> _Found:
-    """The least of the cases `at` −fewer, …, more that keeps enough; `asked` is the one at 0."""
-    tried: list[Kept] = []
+    asked: Kept, kept: Callable[[Case], Kept], at: Callable[[int], Case], fewer: int, more: int
+) -> tuple[Kept | None, list[Kept]]:
+    """The least of the cases `at` −fewer, …, more that keeps enough, and all that were tried.
+
+    `asked` is the one at 0.
+    """
+    tried = [asked]
     found = asked if asked.share >= GOAL else None
     # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is untried).
     low, high = (-fewer - 1, 0) if found else (0, more + 1)
     while high - low > 1:
         middle = (low + high) // 2
-        case = at(middle)
-        row = None if case is None else kept(case)
-        if row is not None:
-            tried.append(row)
-        if row is not None and row.share >= GOAL:
+        row = kept(at(middle))
+        tried.append(row)
+        if row.share >= GOAL:
             found, high = row, middle
-        elif row is None and middle > 0:
-            high = middle
         else:
             low = middle
-    return _Found(found, tried)
+    return found, sorted(set(tried), key=lambda row: row[:2])
 
 
 def print_plan(plan: dict[str, Any], console: Console) -> None:

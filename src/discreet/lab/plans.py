@@ -23,11 +23,10 @@ from discreet.decide.domains import LpBall
 from discreet.decide.matroids import UniformMatroid
 from discreet.lab import contextual
 from discreet.lab.bundle import BundleWorld, run_bundle
-from discreet.lab.display import CHUNK, World, run_display
+from discreet.lab.display import World, run_display
 from discreet.lab.planning import Case
 from discreet.lab.regression import Regression
 from discreet.lab.selection import FilmLog, greedy_without_noise, value_to
-from discreet.lab.visits import pieces
 from discreet.learners.contextual_bandit import ContextualBandit
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 from discreet.learners.learner import Learner
@@ -268,15 +267,8 @@ class ContinuousCase(OnlineCase):
         )
 
     def share(self, seed: int) -> float:
-        learner, world = self.learner(seed), World.drawn(self.rounds, items=self.items, seed=seed)
-        value = 0.0
-        for piece in pieces(learner, self.rounds, CHUNK):
-            rows = world.rows(piece.start, piece.stop)
-            sets = learner.preview(len(piece))
-            shown = np.where(sets >= 0, np.take_along_axis(rows, np.maximum(sets, 0), axis=1), 0.0)
-            value += float((1 - np.prod(1 - shown, axis=1)).sum())
-            learner.observe_many(rows)
-        return world.share(value, self.slots)
+        world = World.drawn(self.rounds, items=self.items, seed=seed)
+        return world.share(run_display(self.learner(seed), world).value, self.slots)
 
     @property
     def seconds_a_person(self) -> float:

@@ -88,7 +88,6 @@ def tell_display(
     best = world.worth(world.best_slate(SLOTS))
     curves = _curves(min(visitors, MOST_VISITORS), privacy.delta, bar)
     result = DisplayResult(visitors, world.random_worth(SLOTS), best, runs, curves)
-    spent = {name: learner.guarantee.epsilon_spent for name, learner in learners.items()}
     numbers = {
         "visitors": visitors,
         "epsilon": privacy.epsilon,
@@ -104,7 +103,7 @@ def tell_display(
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
-    said = [_table(result, privacy, spent), str(learners[QUOTED].guarantee)]
+    said = [_table(result, privacy), str(learners[QUOTED].guarantee)]
     return show(console, folder, said, _picture(result), numbers)
 
 
@@ -130,14 +129,13 @@ def share_at(name: str, visitors: int, epsilon: float, delta: float, seed: int) 
     return world.share(run_display(learner, world).value, SLOTS)
 
 
-def _table(result: DisplayResult, privacy: Privacy, spent: dict[str, float]) -> Table:
+def _table(result: DisplayResult, privacy: Privacy) -> Table:
     title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {asked(privacy)}"
-    table = table_of(title, "what the shop sees", "clicks", "share kept", "epsilon spent")
-    table.add_row("nothing: random slates", f"{result.random:,.0f}", percent(0.0), "0")
+    table = table_of(title, "what the shop sees", "clicks", "share kept")
+    table.add_row("nothing: random slates", f"{result.random:,.0f}", percent(0.0))
     for name, share in result.shares.items():
-        paid = "-" if name == PLAIN else f"{spent[name]:.2f}"
-        table.add_row(name, f"{result.runs[name].value:,.0f}", percent(share), paid)
-    table.add_row("best fixed slate, in hindsight", f"{result.hindsight:,.0f}", percent(1.0), "-")
+        table.add_row(name, f"{result.runs[name].value:,.0f}", percent(share))
+    table.add_row("best fixed slate, in hindsight", f"{result.hindsight:,.0f}", percent(1.0))
     return table
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from discreet import pictures
 from discreet.budget.privacy import Privacy
@@ -30,10 +30,7 @@ def show(
 
 def table_of(title: str, first: str, *others: str) -> Table:
     """A table whose first column holds words and whose others hold numbers."""
-    table = Table(first, title=title)
-    for heading in others:
-        table.add_column(heading, justify="right")
-    return table
+    return Table(first, *(Column(heading, justify="right") for heading in others), title=title)
 
 
 def asked(privacy: Privacy) -> str:

@@ -93,17 +93,18 @@ def tell_regression(
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
-    table = table_of(f"{sellers:,} sellers, {asked(privacy)}", "who learns", "prices explained", "protection")
-    table.add_row("discreet", percent(explained["discreet"]), f"epsilon = {privacy.epsilon:g}")
-    table.add_row("least squares", percent(explained["least squares"]), "none")
-    said = [table, _coefficients(published[-1], squares), str(learner.guarantee)]
+    shares = ", ".join(f"{name} {percent(share)}" for name, share in explained.items())
+    said = [
+        _coefficients(f"{sellers:,} sellers, {asked(privacy)}", published[-1], squares),
+        f"Variance of prices explained: {shares}.",
+        str(learner.guarantee),
+    ]
     return show(console, folder, said, _picture(np.array(clocks), published, squares, privacy), numbers)
 
 
-def _coefficients(published: Floats, squares: Floats) -> Table:
+def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
     """What is public in the end: it names no seller."""
-    heading = "Published in the end: what a feature adds to a price, in thousands"
-    table = table_of(heading, "", "discreet", "give or take", "least squares", "the truth")
+    table = table_of(title, "adds, in thousands", "discreet", "give or take", "least squares", "the truth")
     for (name, truth), ours, error, plain in zip(EFFECTS.items(), *published, squares, strict=True):
         table.add_row(name, f"{ours:+.0f}", f"{error:.0f}", f"{plain:+.0f}", f"{truth:+d}")
     return table
