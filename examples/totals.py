@@ -39,7 +39,7 @@ truth = bought.cumsum(axis=0)
 for category, total, true in zip(CATEGORIES, published[-1], truth[-1], strict=True):
     print(f"{category:12} {total:10,.1f} published {true:10,.0f} in truth")
 # Noise drawn anew for each of n totals has to be √n times as large as for one total.
-single = RunningSum(len(CATEGORIES), 1, privacy, bound=1.0, norm="inf", nonnegative=True, seed=0)
+single = RunningSum(len(CATEGORIES), 1, privacy, bound=1.0, norm="inf", nonnegative=True)
 single.add(bought[0])
 afresh = single.standard_deviation * asked.people**0.5
 print(f"A total is off by {shop.standard_deviation:.1f} shoppers, typically; with new noise for every total")

@@ -127,8 +127,8 @@ def demo(
     if story not in stories:
         _refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
-    count = usual if people is None else people
-    _answer(tell(count, Privacy(epsilon, delta), out, seed=seed, console=Console(quiet=as_json)), as_json)
+    asked, console = Privacy(epsilon, delta), Console(quiet=as_json)
+    _answer(tell(usual if people is None else people, asked, out, seed=seed, console=console), as_json)
 
 
 class Plans(TyperGroup):
@@ -178,8 +178,8 @@ def plan_display(
     as_json: Json = False,
 ) -> None:
     """Which items to show, visitor after visitor."""
-    terms = (items, slots, feedback, stream, click_rate)
-    _plan("DisplayCase", rounds, (epsilon, delta, contributions), terms, as_json)
+    terms = items, slots, feedback, stream, click_rate
+    _plan("DisplayCase", rounds, epsilon, delta, contributions, as_json, *terms)
 
 
 @plan.command("costs")
@@ -196,7 +196,7 @@ def plan_costs(
     as_json: Json = False,
 ) -> None:
     """The set of least cost, visitor after visitor."""
-    _plan("CostsCase", rounds, (epsilon, delta, contributions), (items, feedback), as_json)
+    _plan("CostsCase", rounds, epsilon, delta, contributions, as_json, items, feedback)
 
 
 @plan.command("regression")
@@ -212,7 +212,7 @@ def plan_regression(
     as_json: Json = False,
 ) -> None:
     """Coefficients of a linear model."""
-    _plan("RegressionCase", rounds, (epsilon, delta, contributions), (features, once), as_json)
+    _plan("RegressionCase", rounds, epsilon, delta, contributions, as_json, features, once)
 
 
 @plan.command("contextual")
@@ -228,7 +228,7 @@ def plan_contextual(
 ) -> None:
     """Which arm for whom, given their context."""
     needed = int(relevant) if relevant is not None and relevant.isdecimal() else relevant
-    _plan("ContextualCase", rounds, (epsilon, delta, contributions), (arms, features, needed), as_json)
+    _plan("ContextualCase", rounds, epsilon, delta, contributions, as_json, arms, features, needed)
 
 
 @plan.command("selection")
@@ -242,7 +242,7 @@ def plan_selection(
     as_json: Json = False,
 ) -> None:
     """One set, once, from people's records."""
-    _plan("SelectionCase", rounds, (epsilon, delta, contributions), (items, slots), as_json)
+    _plan("SelectionCase", rounds, epsilon, delta, contributions, as_json, items, slots)
 
 
 @plan.command("continuous")
@@ -257,17 +257,22 @@ def plan_continuous(
     as_json: Json = False,
 ) -> None:
     """Sets of a fractional point that moves."""
-    _plan("ContinuousCase", rounds, (epsilon, delta, contributions), (items, slots, stream), as_json)
+    _plan("ContinuousCase", rounds, epsilon, delta, contributions, as_json, items, slots, stream)
 
 
 def _plan(
-    kind: str, rounds: int, asked: tuple[float, float, int], terms: tuple[Any, ...], as_json: bool
+    kind: str,
+    rounds: int,
+    epsilon: float,
+    delta: float,
+    contributions: int,
+    as_json: bool,
+    *terms: Any,
 ) -> None:
     from discreet.budget.privacy import Privacy
     from discreet.lab import plans
     from discreet.lab.planning import make_plan, print_plan
 
-    epsilon, delta, contributions = asked
     case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
     _answer(make_plan(case, Console(quiet=as_json)), as_json, print_plan)
 

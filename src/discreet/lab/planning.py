@@ -33,7 +33,7 @@ GOAL = 0.9
 MOST_SIMULATED = 1_000_000
 """More people are not simulated."""
 SECONDS = 28.0
-"""Of computing in all, on about two cores."""
+"""How long the simulations may take together, on about two cores."""
 ALONE = 3.0
 """Seconds below which one process does it sooner than two."""
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
@@ -107,7 +107,7 @@ EFFORTS = (Effort(4, 4, 15), Effort(4, 2, 15), Effort(4, 2, 7), Effort(4, 1, 7),
 
 
 class Kept(NamedTuple):
-    """The share of the value that is kept at an epsilon with so many people, on average over worlds."""
+    """The share of the value that is kept at an epsilon and a number of people, on average over worlds."""
 
     epsilon: float
     people: int
@@ -193,12 +193,12 @@ def _people_steps(case: Case, effort: Effort) -> tuple[int, int]:
 
 
 def _with_people(case: Case, steps: int) -> Case:
-    """The case with so many half octaves more people."""
+    """The case with more people, by a number of half octaves."""
     return replace(case, rounds=round(case.rounds * 2 ** (steps / 2)))
 
 
 def _with_epsilon(case: Case, steps: int) -> Case:
-    """The case with so many half octaves more epsilon, as far as a guarantee can have it."""
+    """The case with more epsilon, by a number of half octaves, as far as a guarantee can have it."""
     epsilon = min(max(case.privacy.epsilon * 2 ** (steps / 2), LEAST_EPSILON), MOST_EPSILON)
     return replace(case, privacy=replace(case.privacy, epsilon=epsilon))
 

@@ -59,7 +59,7 @@ class OnlineCase(Case):
 
 @dataclass(frozen=True)
 class DisplayCase(OnlineCase):
-    """The best `slots` of so many items, shown to one visitor after another."""
+    """The best `slots` of the items, shown to one visitor after another."""
 
     items: int
     slots: int
@@ -107,7 +107,7 @@ class DisplayCase(OnlineCase):
 
 @dataclass(frozen=True)
 class CostsCase(OnlineCase):
-    """The set of least cost, of so many items."""
+    """The set of items of least cost."""
 
     items: int
     feedback: Literal["full", "bandit"] = "full"
@@ -133,7 +133,7 @@ class CostsCase(OnlineCase):
 
 @dataclass(frozen=True)
 class RegressionCase(OnlineCase):
-    """Coefficients of so many features."""
+    """Coefficients of a linear model."""
 
     features: int
     once: bool = False
@@ -166,7 +166,7 @@ class RegressionCase(OnlineCase):
 
 @dataclass(frozen=True)
 class ContextualCase(OnlineCase):
-    """Which of so many arms, given so many features."""
+    """Which arm to play, given the features of a person."""
 
     arms: int
     features: int
@@ -216,7 +216,7 @@ class ContextualCase(OnlineCase):
 
 @dataclass(frozen=True)
 class SelectionCase(Case):
-    """So many (`slots`) of so many items, chosen once."""
+    """A set of `slots` items, chosen once."""
 
     items: int
     slots: int
@@ -248,7 +248,7 @@ class SelectionCase(Case):
 
 @dataclass(frozen=True)
 class ContinuousCase(OnlineCase):
-    """Up to `slots` of so many items, by a point of the uniform matroid's polytope."""
+    """Sets of up to `slots` items, by a point of the uniform matroid's polytope."""
 
     items: int
     slots: int

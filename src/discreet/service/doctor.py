@@ -25,7 +25,7 @@ EXTRAS = {
 """The packages that each extra brings."""
 DRAWS = 100_000
 FARTHEST = 0.03
-"""How far the mean and the deviation of so many draws may be off, in deviations: beyond nine of their own."""
+"""How far the mean and the deviation of the draws may be off: more than nine standard errors."""
 
 
 class Finding(NamedTuple):

@@ -41,8 +41,6 @@ SEEN = {
     "whole preferences": Seen("full", pictures.BLUE),
     PLAIN: Seen("full", pictures.BLACK, "--"),
 }
-QUOTED = "clicks"
-"""The learner whose guarantee is printed."""
 NO_PRIVACY = 1e4
 """An epsilon at which noise plays no role."""
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
@@ -50,7 +48,7 @@ CURVES = ("whole preferences", "clicks")
 WORLDS = (1, 2, 3)
 """Seeds of the worlds over which the bands of the picture go."""
 MOST_VISITORS = 100_000
-"""Of each of these worlds."""
+"""The most visitors of each of these worlds."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +56,7 @@ class DisplayResult:
     """What all contenders earned from the same visitors; and shares kept in other worlds, against ε."""
 
     visitors: int
+    privacy: Privacy
     random: float
     """What random slates earn."""
     hindsight: float
@@ -87,7 +86,7 @@ def tell_display(
         runs = {name: run_display(learner, world, report=report) for name, learner in learners.items()}
     best = world.worth(world.best_slate(SLOTS))
     curves = _curves(min(visitors, MOST_VISITORS), privacy.delta, bar)
-    result = DisplayResult(visitors, world.random_worth(SLOTS), best, runs, curves)
+    result = DisplayResult(visitors, privacy, world.random_worth(SLOTS), best, runs, curves)
     numbers = {
         "visitors": visitors,
         "epsilon": privacy.epsilon,
@@ -103,7 +102,7 @@ def tell_display(
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
-    said = [_table(result, privacy), str(learners[QUOTED].guarantee)]
+    said = [_table(result), str(learners["clicks"].guarantee)]
     return show(console, folder, said, _picture(result), numbers)
 
 
@@ -129,8 +128,8 @@ def share_at(name: str, visitors: int, epsilon: float, delta: float, seed: int) 
     return world.share(run_display(learner, world).value, SLOTS)
 
 
-def _table(result: DisplayResult, privacy: Privacy) -> Table:
-    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {asked(privacy)}"
+def _table(result: DisplayResult) -> Table:
+    title = f"{result.visitors:,} visitors, {ITEMS} items, {SLOTS} slots, {asked(result.privacy)}"
     table = table_of(title, "what the shop sees", "clicks", "share kept")
     table.add_row("nothing: random slates", f"{result.random:,.0f}", percent(0.0))
     for name, share in result.shares.items():
@@ -153,7 +152,7 @@ def _picture(result: DisplayResult) -> Any:
         xscale="log",
         xlabel="visitors so far (log scale)",
         ylabel="clicks per visitor",
-        title="What the shop earns while it learns",
+        title=f"What the shop earns while it learns (ε = {result.privacy.epsilon:g})",
         ylim=(0, highest * 1.1),
     )
     for name, shares in result.curves.items():
@@ -171,6 +170,6 @@ def _picture(result: DisplayResult) -> Any:
     right.minorticks_off()
     pictures.count_people(left)
     for axes in (left, right):
-        pictures.add_legend(axes, loc="lower right")
+        pictures.add_legend(axes, loc="lower right", title="what the shop sees")
         pictures.open_frame(axes)
     return figure

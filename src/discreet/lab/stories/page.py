@@ -30,7 +30,9 @@ def show(
 
 def table_of(title: str, first: str, *others: str) -> Table:
     """A table whose first column holds words and whose others hold numbers."""
-    return Table(first, *(Column(heading, justify="right") for heading in others), title=title)
+    return Table(
+        first, *(Column(heading, justify="right") for heading in others), title=title, min_width=len(title)
+    )
 
 
 def asked(privacy: Privacy) -> str:

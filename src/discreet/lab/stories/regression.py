@@ -25,7 +25,7 @@ __all__ = ["tell_regression"]
 EFFECTS = {"size": 150, "rooms": 25, "distance": -90, "age": -50, "floor": 15, "balcony": 30}
 """What a feature of 1 in place of 0 adds to a price, in thousands."""
 HALF = 500
-"""Prices lie within so many thousands of their middle: a public range."""
+"""Half of the public range of prices, in thousands."""
 SCATTER = 60
 """The standard deviation of prices around what features say, in thousands."""
 LONGEST = (len(EFFECTS) + 1) ** 0.5
@@ -86,10 +86,10 @@ def tell_regression(
         "delta": privacy.delta,
         "explained": explained,
         "coefficients": {
-            "discreet": dict(zip(EFFECTS, published[-1, 0].tolist(), strict=True)),
-            "least squares": dict(zip(EFFECTS, squares.tolist(), strict=True)),
+            "discreet": _by_name(published[-1, 0]),
+            "least squares": _by_name(squares),
         },
-        "standard_errors": dict(zip(EFFECTS, published[-1, 1].tolist(), strict=True)),
+        "standard_errors": _by_name(published[-1, 1]),
         "seconds": time.perf_counter() - began,
         "simulated": seed is not None,
     }
@@ -100,6 +100,10 @@ def tell_regression(
         str(learner.guarantee),
     ]
     return show(console, folder, said, _picture(np.array(clocks), published, squares, privacy), numbers)
+
+
+def _by_name(numbers: Floats) -> dict[str, float]:
+    return dict(zip(EFFECTS, numbers.tolist(), strict=True))
 
 
 def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
@@ -113,15 +117,14 @@ def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
 def _picture(sellers: Any, published: Floats, squares: Floats, privacy: Privacy) -> Any:
     """Published coefficients over time, with their bands, and least squares on all sellers."""
     figure, (axes,) = pictures.panels(1, (8.5, 5))
-    for place, name in enumerate(EFFECTS):
-        if name not in DRAWN:
-            continue
+    for name, colour in DRAWN.items():
+        place = list(EFFECTS).index(name)
         middle, error = published[:, 0, place], published[:, 1, place]
         known = np.isfinite(error)
-        axes.plot(sellers, middle, color=DRAWN[name], linewidth=2.2, label=f"{name}, published")
-        axes.axhline(squares[place], color=DRAWN[name], linestyle="--", label=f"{name}, least squares")
+        axes.plot(sellers, middle, color=colour, linewidth=2.2, label=f"{name}, published")
+        axes.axhline(squares[place], color=colour, linestyle="--", label=f"{name}, least squares")
         bands = (middle - 2 * error)[known], (middle + 2 * error)[known]
-        axes.fill_between(sellers[known], *bands, color=DRAWN[name], alpha=0.15, linewidth=0)
+        axes.fill_between(sellers[known], *bands, color=colour, alpha=0.15, linewidth=0)
     axes.set(
         xlabel="sellers",
         ylabel="adds to a price, in thousands",
