@@ -20,52 +20,29 @@ from discreet.lab.transcripts import Size
 from discreet.turn.described import fingerprint
 
 
-def test_the_display_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
+def test_the_demo_prints_a_table_and_a_guarantee_and_writes_a_picture(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--people", "4000", "--out", str(tmp_path), "--seed", "1"])
     assert result.exit_code == 0, result.output
-    report = json.loads((tmp_path / "demo.json").read_text())
-    assert report["share"]["discreet, whole preferences, i.i.d."] > 0.5
-    assert report["share"]["published constants"] < 0.2
-    assert "best fixed slate" in result.output
+    assert all(words in result.output for words in ("best fixed slate", "share kept", "SIMULATED"))
+    assert json.loads((tmp_path / "demo.json").read_text())["visitors"] == 4000
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_totals_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["demo", "--story", "totals", "--people", "2000", "--out", str(tmp_path), "--seed", "1"]
-    )
-    assert result.exit_code == 0, result.output
-    assert "groceries" in result.output
-    assert "Differential privacy" in result.output
-    report = json.loads((tmp_path / "demo.json").read_text())
-    assert (
-        abs(report["published"]["groceries"] - report["true"]["groceries"]) < 6 * report["standard_deviation"]
-    )
-    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_bundle_story_prints_a_table_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["demo", "--story", "bundle", "--people", "6000", "--out", str(tmp_path), "--seed", "1"]
-    )
-    assert result.exit_code == 0, result.output
-    assert "not private" in result.output
-    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-    report = json.loads((tmp_path / "demo.json").read_text())
-    assert report["hindsight"] <= report["cost"]["no privacy, whole costs"] * 1.02
-    assert report["share"]["discreet, whole costs, drifting"] > 0.5
 
 
 def test_demo_speaks_json(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["demo", "--story", "totals", "--people", "200", "--out", str(tmp_path), "--json"]
-    )
-    assert json.loads(result.output)["people"] == 200
+    command = ["demo", "--story", "regression", "--people", "3000", "--out", str(tmp_path), "--json"]
+    assert json.loads(CliRunner().invoke(app, command).output)["sellers"] == 3000
 
 
-def test_doctor_reports_the_machine() -> None:
-    report = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).output)
-    assert report["nanoseconds_per_exact_gaussian"] > 0
+@pytest.mark.parametrize(
+    ("story", "message"),
+    [
+        ("sites", "the story 'sites' is an example now: python examples/sites.py"),
+        ("opera", "story must be display or regression, got 'opera'"),
+    ],
+)
+def test_a_story_that_is_not_told_here_is_one_line(story: str, message: str) -> None:
+    result = CliRunner().invoke(app, ["demo", "--story", story])
+    assert (result.exit_code, result.stderr) == (2, f"discreet: {message}\n")
 
 
 @pytest.mark.parametrize(
@@ -73,13 +50,13 @@ def test_doctor_reports_the_machine() -> None:
     [
         (["--epsilon", "-1"], "epsilon must be a number between"),
         (["--people", "0"], "horizon must be a whole number"),
-        (["--people", "0", "--story", "bundle"], "visitors must be"),
+        (["--people", "0", "--story", "display"], "horizon must be a whole number"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: str, tmp_path: Path) -> None:
     program = "from discreet.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", program, "demo", "--story", "totals", "--out", str(tmp_path), *arguments],
+        [sys.executable, "-c", program, "demo", "--story", "regression", "--out", str(tmp_path), *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -92,12 +69,12 @@ def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: 
 
 def test_plan_says_what_a_budget_buys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.lab.planning.EFFORTS", (Effort(2, 1, 7),))
-    arguments = ["plan", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid", "--json"]
-    plan = json.loads(CliRunner().invoke(app, arguments).output)
+    arguments = ["plan", "display", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid"]
+    plan = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert 0.3 < plan["expected_share"] <= 1.01
     assert plan["facts"]["releases"] > 1
-    assert plan["published_share"] < plan["expected_share"]
     assert plan["epsilon_for_90_percent"] is not None
+    assert "share of the value kept" in CliRunner().invoke(app, arguments).output
 
 
 def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
@@ -326,7 +303,7 @@ def test_version() -> None:
         (
             ModuleNotFoundError("No module named 'polars'", name="polars"),
             2,
-            "discreet: polars is missing: pip install 'discreet[lab]'\n",
+            "discreet: polars is missing: pip install 'discreet[service]'\n",
         ),
     ],
 )

@@ -5,25 +5,20 @@ a bug, shows no variables: they may be people's.
 """
 
 import json
-import os
-import platform
-import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from typer.core import TyperGroup
 
 from discreet import __version__
 from discreet.errors import DiscreetError
+from discreet.service.doctor import examine, extra_with
 
 __all__ = ["app", "main"]
-
-EXTRAS = {"dp_accounting": "accounting", "matplotlib": "lab", "polars": "lab", "sklearn": "sklearn"}
-"""Which extra brings a package that is not always installed."""
 
 
 class Commands(TyperGroup):
@@ -46,9 +41,10 @@ class Commands(TyperGroup):
             _refuse(f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}")
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
-            if package not in EXTRAS:
+            extra = extra_with(package)
+            if extra is None:
                 raise
-            _refuse(f"{package} is missing: pip install 'discreet[{EXTRAS[package]}]'")
+            _refuse(f"{package} is missing: pip install 'discreet[{extra}]'")
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -82,125 +78,203 @@ def about(
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Epsilon = Annotated[float, typer.Option(help="Smaller is stricter.")]
+Delta = Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")]
 
 
-class Story(StrEnum):
-    """What `discreet demo` can tell."""
+def _answer(
+    found: dict[str, Any], as_json: bool, show: Callable[[dict[str, Any], Console], None] | None = None
+) -> None:
+    """Print what was found: as JSON, or by `show`, where it was not shown on the way."""
+    if as_json:
+        typer.echo(json.dumps(found))
+    elif show is not None:
+        show(found, Console())
 
-    display = "display"
-    bundle = "bundle"
-    totals = "totals"
-    dosing = "dosing"
-    sites = "sites"
-    regression = "regression"
+
+EXAMPLES = ("bundle", "dosing", "sites", "totals")
+"""Stories of earlier versions, by the name of the script that took their place."""
 
 
 @app.command()
 def demo(
     story: Annotated[
-        Story,
-        typer.Option(
-            help="display: what to show a million visitors; bundle: what to bundle; totals: running sums; "
-            "dosing: which dose for whom; sites: which sites to open; regression: what drives a price."
-        ),
-    ] = Story.display,
+        str,
+        typer.Option(help="display: what to show a million visitors; regression: what drives a price."),
+    ] = "display",
     people: Annotated[
-        int | None, typer.Option(help="How many visitors, shoppers, patients or sellers.")
+        int | None, typer.Option(help="How many visitors (1,000,000) or sellers (100,000).")
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
     out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
     seed: Annotated[
         int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """A shop learns what to show, or a clinic whom to give what, without giving anybody away.
+    """A shop learns what to show, without giving any visitor away; or a town what drives prices.
 
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
-    from discreet.lab.stories.bundle import tell_bundle
     from discreet.lab.stories.display import tell_display
-    from discreet.lab.stories.dosing import tell_dosing
     from discreet.lab.stories.regression import tell_regression
-    from discreet.lab.stories.sites import tell_sites
-    from discreet.lab.stories.totals import tell_totals
 
-    console = Console(quiet=as_json)
-    stories = {
-        Story.display: (tell_display, 1_000_000),
-        Story.bundle: (tell_bundle, 300_000),
-        Story.totals: (tell_totals, 50_000),
-        Story.dosing: (tell_dosing, 100_000),
-        Story.sites: (tell_sites, 5_000),
-        Story.regression: (tell_regression, 100_000),
-    }
+    stories = {"display": (tell_display, 1_000_000), "regression": (tell_regression, 100_000)}
+    if story in EXAMPLES:
+        _refuse(f"the story {story!r} is an example now: python examples/{story}.py")
+    if story not in stories:
+        _refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
-    count = usual if people is None else people
-    report = tell(count, Privacy(epsilon, delta), out, seed=seed, console=console)
-    if as_json:
-        typer.echo(json.dumps(report))
+    asked, console = Privacy(epsilon, delta), Console(quiet=as_json)
+    _answer(tell(usual if people is None else people, asked, out, seed=seed, console=console), as_json)
 
 
-@app.command()
-def plan(
-    rounds: Annotated[int, typer.Option(help="How many people are expected.")],
-    problem: Annotated[
-        Literal["display", "costs", "regression", "contextual", "selection", "continuous"],
-        typer.Option(
-            help="display: which items to show; costs: the set of least cost; regression: coefficients; "
-            "contextual: which arm, given the context; selection: one set, once; continuous: sets of "
-            "a point that moves."
-        ),
-    ] = "display",
-    items: Annotated[
-        int | None, typer.Option(help="Display, costs, selection, continuous: how many items there are.")
-    ] = None,
-    slots: Annotated[
-        int | None, typer.Option(help="Display, selection, continuous: how many are chosen.")
-    ] = None,
+class Plans(TyperGroup):
+    """The problems that can be planned, each with its own options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse options before the problem, as they were written in earlier versions."""
+        if args and args[0].startswith("-") and args[0] != "--help":
+            words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
+            problem = next((name for name in self.commands if name in words), "display")
+            rest = " ".join(word for word in words if word != problem)
+            _refuse(f"the problem comes first: discreet plan {problem} {rest}")
+        return super().parse_args(ctx, args)
+
+
+plan = typer.Typer(cls=Plans, no_args_is_help=True)
+app.add_typer(
+    plan,
+    name="plan",
+    help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take.",
+)
+Rounds = Annotated[int, typer.Option(help="How many people are expected.")]
+Items = Annotated[int, typer.Option(help="How many items there are.")]
+Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
+Stream = Annotated[Literal["drifting", "iid"], typer.Option(help="iid if visitors are alike over time.")]
+Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
+
+
+@plan.command("display")
+def plan_display(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
     feedback: Annotated[
-        Literal["full", "bandit", "clicks"] | None,
-        typer.Option(help="Display, costs: what the site gets to see; full by default."),
-    ] = None,
-    stream: Annotated[
-        Literal["drifting", "iid"] | None,
-        typer.Option(help="Display, continuous: iid if visitors are alike over time."),
-    ] = None,
+        Literal["full", "bandit", "clicks"],
+        typer.Option(
+            help="What the site sees: whole preferences, whether a slate was clicked, or which item."
+        ),
+    ] = "full",
+    stream: Stream = "drifting",
     click_rate: Annotated[
-        float | None, typer.Option(help="Display: the mean chance that a visitor clicks an item.")
+        float | None, typer.Option(help="The mean chance that a visitor clicks an item.")
     ] = None,
-    arms: Annotated[int | None, typer.Option(help="Contextual: how many arms there are.")] = None,
-    features: Annotated[
-        int | None, typer.Option(help="Contextual, regression: how many numbers a context or sample has.")
-    ] = None,
-    relevant: Annotated[
-        str | None, typer.Option(help="Contextual: how many features an arm needs, or all.")
-    ] = None,
-    method: Annotated[
-        Literal["stream", "batch"] | None,
-        typer.Option(help="Regression: published again and again (default), or once after many passes."),
-    ] = None,
-    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 1e-6,
-    contributions: Annotated[int, typer.Option(help="In how many rounds one person may take part.")] = 1,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
     as_json: Json = False,
 ) -> None:
-    """What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take."""
-    from discreet.budget.privacy import Privacy
-    from discreet.lab.planning import make_plan, print_plan
-    from discreet.lab.plans import asked_case
+    """Which items to show, visitor after visitor."""
+    terms = items, slots, feedback, stream, click_rate
+    _plan("DisplayCase", rounds, epsilon, delta, contributions, as_json, *terms)
 
-    options: dict[str, Any] = {"items": items, "slots": slots, "feedback": feedback, "stream": stream}
-    options |= {"arms": arms, "features": features, "relevant": relevant, "method": method}
-    options["click_rate"] = click_rate
-    privacy = Privacy(epsilon, delta, contributions=contributions)
-    found = make_plan(asked_case(problem, rounds, privacy, options), Console(quiet=as_json))
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        print_plan(found, Console())
+
+@plan.command("costs")
+def plan_costs(
+    items: Items,
+    rounds: Rounds,
+    feedback: Annotated[
+        Literal["full", "bandit"],
+        typer.Option(help="What is seen: whole costs, or the cost of the chosen set."),
+    ] = "full",
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """The set of least cost, visitor after visitor."""
+    _plan("CostsCase", rounds, epsilon, delta, contributions, as_json, items, feedback)
+
+
+@plan.command("regression")
+def plan_regression(
+    features: Annotated[int, typer.Option(help="How many numbers a sample has.")],
+    rounds: Rounds,
+    once: Annotated[
+        bool, typer.Option("--once", help="Publish once, at the end, instead of again and again.")
+    ] = False,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Coefficients of a linear model."""
+    _plan("RegressionCase", rounds, epsilon, delta, contributions, as_json, features, once)
+
+
+@plan.command("contextual")
+def plan_contextual(
+    arms: Annotated[int, typer.Option(help="How many arms there are.")],
+    features: Annotated[int, typer.Option(help="How many numbers a context has.")],
+    rounds: Rounds,
+    relevant: Annotated[str | None, typer.Option(help="How many features an arm needs, or all.")] = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Which arm for whom, given their context."""
+    needed = int(relevant) if relevant is not None and relevant.isdecimal() else relevant
+    _plan("ContextualCase", rounds, epsilon, delta, contributions, as_json, arms, features, needed)
+
+
+@plan.command("selection")
+def plan_selection(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """One set, once, from people's records."""
+    _plan("SelectionCase", rounds, epsilon, delta, contributions, as_json, items, slots)
+
+
+@plan.command("continuous")
+def plan_continuous(
+    items: Items,
+    slots: Slots,
+    rounds: Rounds,
+    stream: Stream = "drifting",
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    as_json: Json = False,
+) -> None:
+    """Sets of a fractional point that moves."""
+    _plan("ContinuousCase", rounds, epsilon, delta, contributions, as_json, items, slots, stream)
+
+
+def _plan(
+    kind: str,
+    rounds: int,
+    epsilon: float,
+    delta: float,
+    contributions: int,
+    as_json: bool,
+    *terms: Any,
+) -> None:
+    from discreet.budget.privacy import Privacy
+    from discreet.lab import plans
+    from discreet.lab.planning import make_plan, print_plan
+
+    case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
+    _answer(make_plan(case, Console(quiet=as_json)), as_json, print_plan)
 
 
 @app.command()
@@ -215,9 +289,7 @@ def run(
     """Run a learner over an event log: decisions and a report, resumable at any point."""
     from discreet.service.run import run_log
 
-    report = run_log(config, data, out, Console(quiet=as_json))
-    if as_json:
-        typer.echo(json.dumps(report))
+    _answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
 
 
 @app.command()
@@ -228,11 +300,7 @@ def status(
     """How far a run is, what it has spent and what it decides now; also while it is going on."""
     from discreet.service.status import show_status, status_of
 
-    found = status_of(folder)
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        show_status(found, Console())
+    _answer(status_of(folder), as_json, show_status)
 
 
 @app.command()
@@ -249,11 +317,10 @@ def change(
     """
     from discreet.service.change import change_run
 
-    found = change_run(folder, add=add or (), retire=retire or (), extend=extend)
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    console = Console()
+    _answer(change_run(folder, add=add or (), retire=retire or (), extend=extend), as_json, _show_change)
+
+
+def _show_change(found: dict[str, Any], console: Console) -> None:
     coming = (
         f"; from the next block on also {', '.join(map(str, found['coming']))}" if found["coming"] else ""
     )
@@ -269,8 +336,8 @@ def evaluate(
         str,
         typer.Option(help="The column with the chance of what was shown, or uniform."),
     ],
-    epsilon: Annotated[float, typer.Option(help="Smaller is stricter.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="The probability with which the guarantee may fail.")] = 0.0,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 0.0,
     contributions: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
     clip: Annotated[
         float | None, typer.Option(help="The most a row may weigh; 10, or what uniform slates need.")
@@ -283,10 +350,7 @@ def evaluate(
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
     found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        show_evaluation(found, Console())
+    _answer(found, as_json, show_evaluation)
 
 
 @app.command()
@@ -304,9 +368,7 @@ def select(
     """Choose one set, once, from people's records: which sites to open, which titles to stock."""
     from discreet.service.select import select_from
 
-    chosen = select_from(config, data, out, Console(quiet=as_json), engine=engine)
-    if as_json:
-        typer.echo(json.dumps(chosen))
+    _answer(select_from(config, data, out, Console(quiet=as_json), engine=engine), as_json)
 
 
 @app.command()
@@ -399,43 +461,21 @@ def reproduce(
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check that discreet works on this machine: compile, draw, and time the exact samplers."""
-    report = _examine()
+    """Check that discreet works on this machine; every line says OK, or what to do.
+
+    Exit code 1 if something essential is broken.
+    """
+    findings = examine()
+    sound = all(finding.fine for finding in findings if finding.essential)
     if as_json:
-        typer.echo(json.dumps(report))
-        return
-    table = Table(title="discreet on this machine", show_header=False)
-    for name, value in report.items():
-        table.add_row(name.replace("_", " "), str(value))
-    Console().print(table)
-
-
-def _examine() -> dict[str, Any]:
-    from importlib.metadata import version
-    from time import perf_counter
-
-    import numba
-
-    from discreet import warm_up
-    from discreet.release.noise import DiscreteGaussian
-    from discreet.release.randomness import system_words
-
-    began = perf_counter()
-    warm_up()
-    compiled = perf_counter() - began
-    began = perf_counter()
-    DiscreteGaussian(2**24).draw(100_000, system_words())
-    return {
-        "discreet": __version__,
-        "python": platform.python_version(),
-        "numpy": version("numpy"),
-        "numba": numba.__version__,
-        "randomgen": version("randomgen"),
-        "cores": os.cpu_count(),
-        "seconds_to_compile_or_load_kernels": round(compiled, 2),
-        "nanoseconds_per_exact_gaussian": round((perf_counter() - began) * 1e4),
-        "file_locks": "yes" if sys.platform != "win32" else "no: file journals need a POSIX system",
-    }
+        typer.echo(json.dumps({"ok": sound, "findings": [finding._asdict() for finding in findings]}))
+    else:
+        typer.echo(f"discreet {__version__} on this machine")
+        for finding in findings:
+            state = "OK" if finding.fine else "broken" if finding.essential else "to do"
+            typer.echo(f"{state:7} {finding.name:16}  {finding.says}")
+    if not sound:
+        raise typer.Exit(1)
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from discreet.errors import ConfigError
 __all__ = [
     "BLACK",
     "BLUE",
-    "GREEN",
     "GREY",
     "LIGHT_BLUE",
     "PURPLE",
@@ -30,7 +29,6 @@ __all__ = [
 
 BLACK = "black"
 BLUE = "#1b6ca8"
-GREEN = "#588157"
 GREY = "#999999"
 LIGHT_BLUE = "#7fb3d8"
 PURPLE = "#8e6c8a"

@@ -173,11 +173,9 @@ def test_regret_is_what_it_says_it_is() -> None:
     played = play(world, Same(1), 3000, seed=9, chunk=1000)
     generator = np.random.default_rng([9, 1])
     means = np.concatenate([world.sample(1000, generator).means for _ in range(3)])
-    lost = np.cumsum(means.max(axis=1) - means[:, 1])
-    at_stake = np.cumsum(means.max(axis=1) - means.mean(axis=1))
-    assert played.regret == pytest.approx(lost[-1] / at_stake[-1])
-    assert played.rounds[-1] == 3000
-    assert played.curve == pytest.approx((lost / at_stake)[played.rounds - 1])
+    lost = (means.max(axis=1) - means[:, 1]).sum()
+    at_stake = (means.max(axis=1) - means.mean(axis=1)).sum()
+    assert played.regret == pytest.approx(lost / at_stake)
 
 
 @pytest.mark.parametrize("world", [SparseWorld.drawn(7, seed=1), DenseWorld.drawn(7, 3), wine()])
@@ -209,14 +207,6 @@ def test_one_by_one_gets_the_rewards_that_anybody_else_would_get() -> None:
         SparseWorld.drawn(7, reward="bernoulli"), means, np.random.default_rng(1)
     )  # the same luck: whoever clicks the worse arm clicks the better one
     assert (np.diff(clicks, axis=1) >= 0).all()
-
-
-def test_passing_people_are_reported_and_counted_from_the_first() -> None:
-    passed: list[int] = []
-    played = play(SparseWorld.drawn(7, seed=1), Same(0), 1234, report=passed.append, chunk=500)
-    assert passed == [500, 500, 234]
-    assert played.rounds[0] == 6
-    assert len(played.curve) == 200
 
 
 def test_a_world_without_anything_at_stake_has_no_regret() -> None:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from discreet import ConfigError, Privacy, pictures
 from discreet.lab.reproduce import reproduce
-from discreet.lab.stories import bundle, display, sites, totals
+from discreet.lab.stories.display import tell_display
+from discreet.lab.stories.regression import tell_regression
 
 
 @pytest.fixture
@@ -21,20 +22,14 @@ def without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_matplotlib")
-@pytest.mark.parametrize(
-    "tell",
-    [display.tell_display, bundle.tell_bundle, totals.tell_totals, sites.tell_sites],
-    ids=["display", "bundle", "totals", "sites"],
-)
+@pytest.mark.parametrize("tell", [tell_display, tell_regression], ids=["display", "regression"])
 def test_a_story_is_refused_before_anything_is_simulated(
     tell: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def compute(*arguments: Any, **settings: Any) -> None:
+    def simulate(*learners: Any) -> None:
         raise AssertionError("this takes minutes")
 
-    showing = sys.modules[tell.__module__]
-    for name in ("compute_display", "compute_bundle", "compute_totals", "compute_sites"):
-        monkeypatch.setattr(showing, name, compute, raising=False)
+    monkeypatch.setattr(sys.modules[tell.__module__], "warm_up", simulate)
     with pytest.raises(ConfigError, match=r"pictures need matplotlib: pip install 'discreet\[lab\]'"):
         tell(1000, Privacy(1.0, 1e-6), tmp_path / "demo", seed=1, console=Console(quiet=True))
     assert not (tmp_path / "demo").exists()

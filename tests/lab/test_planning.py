@@ -1,6 +1,5 @@
 """If these fail, people plan with numbers that do not hold."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import StringIO
@@ -9,15 +8,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 from discreet import ConfigError, Privacy
-from discreet.cli import app
 from discreet.lab import planning
 from discreet.lab.planning import EFFORTS, Case, Effort, Kept, make_plan, print_plan, share_of
-from discreet.lab.planning_continuous import ContinuousCase
-from discreet.lab.planning_selection import SelectionCase
-from discreet.lab.planning_sets import CostsCase, DisplayCase
+from discreet.lab.plans import DisplayCase
 
 USUAL = Privacy(1.0, 1e-6)
 QUIET = Console(quiet=True)
@@ -27,8 +22,6 @@ QUIET = Console(quiet=True)
 class MadeUp(Case):
     """Shares that grow with people and epsilon, ± 0.1 in every other world."""
 
-    rounds: int
-    privacy: Privacy
     seconds: float = 1e-9
     needed: float = 4000.0
 
@@ -51,9 +44,6 @@ def printed(plan: dict[str, Any]) -> str:
     paper = StringIO()
     print_plan(plan, Console(file=paper, width=140))
     return paper.getvalue()
-
-
-# --- what is asked of every case
 
 
 def test_a_plan_finds_the_least_that_keeps_ninety_per_cent() -> None:
@@ -89,6 +79,13 @@ def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
     assert "at most 5,500" in printed(easy)
 
 
+def test_an_epsilon_beyond_what_a_guarantee_can_have_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "EFFORTS", (Effort(4, 1, 7),))
+    monkeypatch.setattr(MadeUp, "share", lambda case, seed: 0.5)
+    tried = make_plan(MadeUp(1000, Privacy(1e6, 1e-6)), QUIET)["share_by_epsilon"]
+    assert [(row["epsilon"], row["share"]) for row in tried] == [(1e6, 0.5)] * 2  # of four worlds, and of one
+
+
 def test_more_than_a_million_are_not_simulated_and_it_says_so() -> None:
     plan = make_plan(MadeUp(10**9, USUAL), QUIET)
     assert (plan["people"], plan["people_simulated"]) == (10**9, 10**6)
@@ -104,14 +101,15 @@ def test_a_case_that_takes_long_is_simulated_less_whatever_the_machine() -> None
     assert all(effort.runs >= later.runs for effort, later in pairwise(EFFORTS))
 
 
-def test_more_people_are_tried_only_as_far_as_there_is_time() -> None:
+def test_more_people_are_tried_only_as_far_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
     quick, slow = (MadeUp(1000, USUAL, seconds, needed=1e9) for seconds in (1e-9, 4e-4))
-    tried = [make_plan(case, QUIET, workers=1)["share_by_people"][-1]["people"] for case in (quick, slow)]
+    monkeypatch.setattr(planning, "ALONE", float("inf"))
+    tried = [make_plan(case, QUIET)["share_by_people"][-1]["people"] for case in (quick, slow)]
     assert tried == [181_019, 2828]  # 15 half octaves, and 3
 
 
 def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = DisplayCase(5, 2, 300, USUAL)
+    case = DisplayCase(300, USUAL, items=5, slots=2)
     monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1, 1),))
     alone = make_plan(case, QUIET)
     monkeypatch.setattr(planning, "ALONE", 0.0)
@@ -119,7 +117,6 @@ def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPa
         planning, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers)
     )
     assert make_plan(case, QUIET) == alone
-    assert alone["published_share"] is not None
 
 
 def test_people_too_few_for_any_learner_keep_nothing() -> None:
@@ -135,74 +132,3 @@ def test_an_epsilon_is_said_in_plain_words() -> None:
     text = printed(plan)
     assert "up to 3, all of them together" in text
     assert "delta" not in text
-
-
-# --- the cases
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        DisplayCase(12, 3, 3000, USUAL, "full", "iid"),
-        CostsCase(6, 3000, USUAL),
-        ContinuousCase(12, 3, 3000, USUAL, "iid"),
-        SelectionCase(30, 4, 1500, USUAL),
-    ],
-    ids=lambda case: type(case).__name__,
-)
-def test_more_privacy_keeps_less_and_the_same_question_has_the_same_answer(case: Case) -> None:
-    shares = [case.with_epsilon(epsilon).share(1000) for epsilon in (0.02, 1.0, 1.0)]
-    assert shares[0] + 0.05 < shares[1] == shares[2] <= 1.01
-    assert 0.9 < case.facts()["epsilon"] <= 1.0
-    thrice = type(case)(**(vars(case) | {"privacy": Privacy(1.0, 1e-6, contributions=3)}))
-    assert thrice.facts()["epsilon"] == pytest.approx(1.0, rel=0.05)
-    assert thrice.share(1000) < shares[1] + 0.02
-
-
-def test_our_share_beats_the_published_one() -> None:
-    case = DisplayCase(6, 3, 4000, USUAL)
-    published = case.published_share(3)
-    assert published is not None
-    assert case.share(3) > published + 0.1
-    assert DisplayCase(6, 3, 4000, Privacy(1.0)).published_share(3) is None
-    assert DisplayCase(6, 3, 4000, USUAL, "clicks").published_share(3) is None
-
-
-@pytest.mark.parametrize("rate", [0.004, 0.05, 0.4])
-def test_a_world_has_the_click_rate_that_was_asked_for(rate: float) -> None:
-    world = DisplayCase(20, 3, 100, USUAL, "clicks", "iid", rate).visitors(1)
-    assert float((world.weights @ world.chances).mean()) == pytest.approx(rate, rel=0.01)
-    assert world.chances.max() <= 1
-
-
-# --- the command
-
-
-def test_the_command_says_the_same_thing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1, 1),))
-    arguments = ["plan", "--problem", "costs", "--items", "4", "--rounds", "500", "--json"]
-    first, second = (json.loads(CliRunner().invoke(app, arguments).output) for _ in range(2))
-    assert first == second
-    assert 0.2 < first["expected_share"] <= 1.01
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--items 5", "a plan for display needs --slots"),
-        ("", "a plan for display needs --items and --slots"),
-        ("--items 5 --slots 2 --arms 4", "a plan for display has no use for --arms: leave it out"),
-        ("--problem costs --items 5 --slots 2", "a plan for costs has no use for --slots"),
-        ("--problem costs --items 5 --click-rate 0.1", "a plan for costs has no use for --click-rate"),
-        ("--problem selection --items 5", "a plan for selection needs --slots"),
-        ("--problem selection --items 5 --slots 2 --stream iid", "no use for --stream"),
-        ("--problem continuous --items 5 --slots 2 --feedback full", "no use for --feedback"),
-        ("--items 5 --slots 2 --click-rate 0.9", "click-rate must be a number between"),
-        ("--items 5 --slots 9", "slots (9) must not exceed items (5)"),
-        ("--items 5 --slots 2 --contributions 0", "contributions must be"),
-    ],
-)
-def test_options_that_are_missing_or_do_nothing_are_refused_in_one_line(options: str, message: str) -> None:
-    result = CliRunner().invoke(app, ["plan", "--rounds", "100", *options.split()])
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
-    assert message in result.stderr

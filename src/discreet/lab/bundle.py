@@ -16,7 +16,6 @@ from discreet.arrays import Floats, Integers
 from discreet.arrivals import GraphCut, MinusModular
 from discreet.errors import ConfigError
 from discreet.lab.minimum import least_cut
-from discreet.lab.progress import Report
 from discreet.lab.visits import pieces
 from discreet.learners.set_minimizer import SetMinimizer
 
@@ -135,11 +134,9 @@ class BundleWorld:
 
 @dataclass(frozen=True)
 class BundleRun:
-    """What a learner's sets cost: in all, and up to some visitors."""
+    """What a learner's sets cost all visitors."""
 
     cost: float
-    visitors: Integers
-    spent: Floats
 
 
 class CostWorld(Protocol):
@@ -160,10 +157,9 @@ class CostWorld(Protocol):
         """What sets, one a row, cost them."""
 
 
-def run_bundle(learner: SetMinimizer, world: CostWorld, *, report: Report | None = None) -> BundleRun:
+def run_bundle(learner: SetMinimizer, world: CostWorld) -> BundleRun:
     """Let a learner meet all visitors, in full or by the cost of its own sets; burn-in counts."""
-    visitors = [0]
-    spent = [0.0]
+    spent = 0.0
     for piece in pieces(learner, world.visitors, CHUNK):
         rows = world.rows(piece.start, piece.stop)
         sets = learner.preview(len(piece))
@@ -171,8 +167,5 @@ def run_bundle(learner: SetMinimizer, world: CostWorld, *, report: Report | None
         np.put_along_axis(chosen, sets, 1.0, axis=1)  # −1 marks the column that is left out
         costs = world.costs(rows, chosen[:, :-1])
         learner.observe_many(rows if learner.settings.feedback == "full" else costs)
-        visitors.append(piece.stop)
-        spent.append(spent[-1] + float(costs.sum()))
-        if report is not None:
-            report(len(piece))
-    return BundleRun(spent[-1], np.array(visitors), np.array(spent))
+        spent += float(costs.sum())
+    return BundleRun(spent)

@@ -15,7 +15,6 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError, StateError
-from discreet.lab.progress import Report
 from discreet.learners.learner import Learner
 from discreet.turn.tickets import Tickets
 
@@ -43,8 +42,6 @@ Rewards = Literal["bernoulli", "gaussian"]
 
 NUMBERS = 4_000_000
 """How many numbers of contexts are held at once."""
-MARKS = 200
-"""At so many rounds it is noted how large the regret is by then."""
 SPREAD = 0.1
 """The standard deviation of Gaussian rewards."""
 
@@ -349,11 +346,9 @@ class LearnerPolicy:
 
 @dataclass(frozen=True)
 class Played:
-    """How large the regret was: in all, and up to some rounds."""
+    """How large the regret was."""
 
     regret: float
-    rounds: Integers
-    curve: Floats
 
 
 def play(
@@ -362,10 +357,9 @@ def play(
     horizon: int,
     *,
     seed: int = 0,
-    report: Report | None = None,
     chunk: int | None = None,
 ) -> Played:
-    """Let a policy meet so many people of a world, `chunk` at a time; `report(people)` is called in between.
+    """Let a policy meet so many people of a world, `chunk` at a time.
 
     >>> class First:
     ...     rounds_until_change = 1000
@@ -380,10 +374,6 @@ def play(
         raise ConfigError(f"horizon must be at least 1, got {horizon!r}")
     people, luck = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
     largest = chunk if chunk is not None else max(1, NUMBERS // world.features)
-    marks = np.unique(np.linspace(0, horizon, MARKS + 1).astype(np.int64))
-    marks = marks[marks > 0]
-    losses = np.empty(len(marks))
-    stakes = np.empty(len(marks))
     loss = stake = 0.0
     passed = 0
     while passed < horizon:
@@ -394,17 +384,10 @@ def play(
         else:
             arms = _played(world, policy, contexts, means, luck)
         best = means.max(axis=1)
-        lost = loss + np.cumsum(best - _of_arms(means, arms))
-        staked = stake + np.cumsum(best - means.mean(axis=1))
-        here = np.flatnonzero((marks > passed) & (marks <= passed + count))
-        losses[here] = lost[marks[here] - passed - 1]
-        stakes[here] = staked[marks[here] - passed - 1]
-        loss, stake = float(lost[-1]), float(staked[-1])
+        loss += float((best - _of_arms(means, arms)).sum())
+        stake += float((best - means.mean(axis=1)).sum())
         passed += count
-        if report is not None:
-            report(count)
-    curve = np.divide(losses, stakes, out=np.zeros(len(marks)), where=stakes > 0)
-    return Played(float(curve[-1]), marks, curve)
+    return Played(loss / stake if stake > 0 else 0.0)
 
 
 def _played(

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.lab.progress import Report
 from discreet.lab.visits import pieces
-from discreet.learners.set_maximizer import SetMaximizer
+from discreet.learners.learner import Learner
 
 __all__ = ["Log", "Run", "World", "run_display"]
 
@@ -179,7 +179,7 @@ class Run:
 
 
 def run_display(
-    learner: SetMaximizer,
+    learner: Learner,
     world: World,
     *,
     seed: int = 0,
@@ -201,7 +201,7 @@ def run_display(
         slates = learner.preview(len(piece))
         shown = np.where(slates >= 0, np.take_along_axis(rows, np.maximum(slates, 0), axis=1), 0.0)
         worth = 1 - np.prod(1 - shown, axis=1)
-        feedback = learner.settings.feedback
+        feedback = getattr(learner.settings, "feedback", "full")
         if feedback == "full":
             learner.observe_many(rows)
         elif feedback == "bandit":

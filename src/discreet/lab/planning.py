@@ -6,15 +6,16 @@ and how many people. Seeds are fixed: the same question has the same answer. How
 from the size of the case, never from the clock.
 """
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, floor, inf, log2, sqrt
 from multiprocessing import get_context
 from statistics import fmean, stdev
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -25,26 +26,18 @@ from discreet.errors import ConfigError
 from discreet.lab.progress import Bar, bars_on, silent
 from discreet.lab.repeat import repeat
 
-__all__ = [
-    "GOAL",
-    "MOST_SIMULATED",
-    "Case",
-    "Effort",
-    "Kept",
-    "fact_table",
-    "make_plan",
-    "print_plan",
-    "share_of",
-]
+__all__ = ["GOAL", "MOST_SIMULATED", "Case", "Effort", "Kept", "make_plan", "print_plan", "share_of"]
 
 GOAL = 0.9
 """The share of the value that is aimed for."""
 MOST_SIMULATED = 1_000_000
 """More people are not simulated."""
 SECONDS = 28.0
-"""Of computing in all, on about two cores."""
+"""How long the simulations may take together, on about two cores."""
 ALONE = 3.0
 """Seconds below which one process does it sooner than two."""
+LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
+"""Between these, a guarantee can be asked for."""
 FIRST_WORLD = 1000
 """The seed of the first world."""
 NAMES = {
@@ -70,38 +63,30 @@ NAMES = {
 }
 
 
-class Case:
-    """What is planned; the parent of every problem's case, which is a frozen dataclass."""
+@dataclass(frozen=True)
+class Case(ABC):
+    """What is planned; the parent of every problem's case."""
 
     rounds: int
     privacy: Privacy
-    world: str
-    """What the made-up worlds are like, in a few words."""
-
-    def facts(self) -> dict[str, Any]:
-        """Public numbers of the plan, and `epsilon` as it will be spent; refuses what cannot be."""
-        raise NotImplementedError
-
-    def share(self, seed: int) -> float:
-        """The share of the value that is kept in the world of this seed."""
-        raise NotImplementedError
-
-    def published_share(self, seed: int) -> float | None:
-        """The share that the constants of the papers keep there; None if there are none."""
-        return None
 
     @property
+    @abstractmethod
+    def world(self) -> str:
+        """What the made-up worlds are like, in a few words."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Public numbers of the plan, and `epsilon` as it will be spent; refuses what cannot be."""
+
+    @abstractmethod
+    def share(self, seed: int) -> float:
+        """The share of the value that is kept in the world of this seed."""
+
+    @property
+    @abstractmethod
     def seconds_a_person(self) -> float:
         """About how long it takes to simulate one."""
-        raise NotImplementedError
-
-    def with_rounds(self, rounds: int) -> Self:
-        """The same with other people."""
-        return replace(self, rounds=rounds)  # type: ignore[type-var]
-
-    def with_epsilon(self, epsilon: float) -> Self:
-        """The same with another epsilon."""
-        return replace(self, privacy=replace(self.privacy, epsilon=epsilon))  # type: ignore[type-var]
 
 
 class Effort(NamedTuple):
@@ -122,7 +107,7 @@ EFFORTS = (Effort(4, 4, 15), Effort(4, 2, 15), Effort(4, 2, 7), Effort(4, 1, 7),
 
 
 class Kept(NamedTuple):
-    """The share of the value that is kept at an epsilon with so many people, on average over worlds."""
+    """The share of the value that is kept at an epsilon and a number of people, on average over worlds."""
 
     epsilon: float
     people: int
@@ -142,26 +127,23 @@ def share_of(case: Case, seed: int) -> float:
     return -inf
 
 
-def published_share_of(case: Case, seed: int) -> float | None:
-    """What the papers' constants keep."""
-    return case.published_share(seed)
-
-
-def make_plan(case: Case, console: Console, *, workers: int = 2) -> dict[str, Any]:
+def make_plan(case: Case, console: Console) -> dict[str, Any]:
     """Facts, the share that is expected, and which epsilon or how many people would keep 90 %."""
     facts = case.facts()
     effort, rounds = _affordable(case)
-    simulated = case.with_rounds(rounds)
-    cost = effort.runs * rounds * case.seconds_a_person
-    with _pool(1 if cost < ALONE else workers) as pool:
-        search = _Search(effort, pool)
-        published = search.later(published_share_of, simulated, FIRST_WORLD)
-        asked = search.kept(simulated, effort.worlds, bar=bars_on(console))
-        by_epsilon, by_people = search.both(
-            lambda: search.least(asked, partial(_with_epsilon, simulated), effort.steps, effort.steps),
-            lambda: search.least(asked, partial(_with_people, simulated), *_people_steps(simulated, effort)),
+    simulated = replace(case, rounds=rounds)
+    alone = effort.runs * rounds * case.seconds_a_person < ALONE
+    pool = None if alone else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+    with pool or nullcontext(), ThreadPoolExecutor(2) as searches:
+        asked = _kept(simulated, effort.worlds, pool, bars_on(console))
+        kept = partial(_kept, worlds=effort.searched, pool=pool)
+        cases = (
+            (partial(_with_epsilon, simulated), effort.steps, effort.steps),
+            (partial(_with_people, simulated), *_people_steps(simulated, effort)),
         )
-        by_print = published()
+        (epsilon, by_epsilon), (people, by_people) = searches.map(
+            lambda some: _least(asked, kept, *some), cases
+        )
     return {
         "facts": facts | {"delta": case.privacy.delta, "contributions": case.privacy.contributions},
         "in_words": in_words(case.privacy),
@@ -171,11 +153,10 @@ def make_plan(case: Case, console: Console, *, workers: int = 2) -> dict[str, An
         "people_simulated": rounds,
         "expected_share": asked.share,
         "standard_error": asked.standard_error,
-        "share_by_epsilon": [row._asdict() for row in sorted({asked, *by_epsilon.tried})],
-        "share_by_people": [row._asdict() for row in sorted({asked, *by_people.tried})],
-        "epsilon_for_90_percent": by_epsilon.found and by_epsilon.found.epsilon,
-        "people_for_90_percent": by_people.found and by_people.found.people,
-        "published_share": by_print,
+        "share_by_epsilon": [row._asdict() for row in by_epsilon],
+        "share_by_people": [row._asdict() for row in by_people],
+        "epsilon_for_90_percent": epsilon and epsilon.epsilon,
+        "people_for_90_percent": people and people.people,
     }
 
 
@@ -212,127 +193,82 @@ def _people_steps(case: Case, effort: Effort) -> tuple[int, int]:
 
 
 def _with_people(case: Case, steps: int) -> Case:
-    """The case with so many half octaves more people."""
-    return case.with_rounds(round(case.rounds * 2 ** (steps / 2)))
+    """The case with more people, by a number of half octaves."""
+    return replace(case, rounds=round(case.rounds * 2 ** (steps / 2)))
 
 
-def _with_epsilon(case: Case, steps: int) -> Case | None:
-    """The case with so many half octaves more epsilon; None if no guarantee can have it."""
-    with suppress(ConfigError):
-        return case.with_epsilon(case.privacy.epsilon * 2 ** (steps / 2))
-    return None
+def _with_epsilon(case: Case, steps: int) -> Case:
+    """The case with more epsilon, by a number of half octaves, as far as a guarantee can have it."""
+    epsilon = min(max(case.privacy.epsilon * 2 ** (steps / 2), LEAST_EPSILON), MOST_EPSILON)
+    return replace(case, privacy=replace(case.privacy, epsilon=epsilon))
 
 
-class _Found(NamedTuple):
-    """The least that is enough, if any of those that were tried is; and all that were tried."""
-
-    found: Kept | None
-    tried: list[Kept]
-
-
-class _Search:
-    """Simulations of a case and of others like it, and bisection among these."""
-
-    def __init__(self, effort: Effort, pool: Executor | None) -> None:
-        self._effort, self._pool = effort, pool
-
-    def kept(self, case: Case, worlds: int, bar: Bar = silent) -> Kept:
-        """The share that is kept, on average over worlds."""
-        tasks = [(case, FIRST_WORLD + number) for number in range(worlds)]
-        shares = repeat(share_of, tasks, label="simulating", bar=bar, workers=1, executor=self._pool)
-        known = worlds > 1 and -inf not in shares
-        error = stdev(shares) / sqrt(worlds) if known else None
-        return Kept(case.privacy.epsilon, case.rounds, fmean(shares), error)
-
-    def later(self, experiment: Callable[..., Any], *task: Any) -> Callable[[], Any]:
-        """What will give the result of an experiment, begun now if there are processes for it."""
-        if self._pool is None:
-            return lambda: experiment(*task)
-        return self._pool.submit(experiment, *task).result
-
-    def both(self, one: Callable[[], "_Found"], other: Callable[[], "_Found"]) -> tuple["_Found", "_Found"]:
-        """Two searches, side by side if there are processes for them: each has one trial at a time."""
-        if self._pool is None:
-            return one(), other()
-        with ThreadPoolExecutor(2) as threads:
-            first, second = threads.submit(one), threads.submit(other)
-            return first.result(), second.result()
-
-    def least(self, asked: Kept, at: Callable[[int], Case | None], fewer: int, more: int) -> _Found:
-        """The least of the cases `at` −fewer, …, more that keeps enough; `asked` is the one at 0."""
-        tried: list[Kept] = []
-        found = asked if asked.share >= GOAL else None
-        # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is untried).
-        low, high = (-fewer - 1, 0) if found else (0, more + 1)
-        while high - low > 1:
-            middle = (low + high) // 2
-            case = at(middle)
-            row = None if case is None else self.kept(case, self._effort.searched)
-            if row is not None:
-                tried.append(row)
-            if row is not None and row.share >= GOAL:
-                found, high = row, middle
-            elif row is None and middle > 0:
-                high = middle
-            else:
-                low = middle
-        return _Found(found, tried)
+def _kept(case: Case, worlds: int, pool: Executor | None, bar: Bar = silent) -> Kept:
+    """The share that is kept, on average over worlds."""
+    tasks = [(case, FIRST_WORLD + number) for number in range(worlds)]
+    shares = repeat(share_of, tasks, label="simulating", bar=bar, workers=1, executor=pool)
+    known = worlds > 1 and -inf not in shares
+    return Kept(
+        case.privacy.epsilon, case.rounds, fmean(shares), stdev(shares) / sqrt(worlds) if known else None
+    )
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[Executor | None]:
-    """Processes for all simulations of a plan; None for this one."""
-    if workers == 1:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield pool
+def _least(
+    asked: Kept, kept: Callable[[Case], Kept], at: Callable[[int], Case], fewer: int, more: int
+) -> tuple[Kept | None, list[Kept]]:
+    """The least of the cases `at` −fewer, …, more that keeps enough, and all that were tried.
+
+    `asked` is the one at 0.
+    """
+    tried = [asked]
+    found = asked if asked.share >= GOAL else None
+    # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is untried).
+    low, high = (-fewer - 1, 0) if found else (0, more + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        row = kept(at(middle))
+        tried.append(row)
+        if row.share >= GOAL:
+            found, high = row, middle
+        else:
+            low = middle
+    return found, sorted(set(tried), key=lambda row: row[:2])
 
 
-def fact_table(facts: dict[str, Any]) -> Table:
-    """A table of what a plan fixes beforehand, to be continued with what was simulated."""
+def print_plan(plan: dict[str, Any], console: Console) -> None:
+    """The plan as a table: what is fixed beforehand, then what was simulated."""
+    facts = plan["facts"]
     table = Table(show_header=False, title="What this budget buys")
     for name, value in facts.items():
         if name in NAMES:
             table.add_row(NAMES[name], _shown(value))
-    spent = f"epsilon = {facts['epsilon']:.4g}"
-    table.add_row(
-        "privacy spent in the end", spent + (f" at delta = {facts['delta']:g}" if facts["delta"] else "")
-    )
-    return table
-
-
-def print_plan(plan: dict[str, Any], console: Console) -> None:
-    """The plan as a table."""
-    table = fact_table(plan["facts"])
+    failing = f" at delta = {facts['delta']:g}" if facts["delta"] else ""
+    table.add_row("privacy spent in the end", f"epsilon = {facts['epsilon']:.4g}{failing}")
     table.add_row("in plain words", plan["in_words"])
-    if plan["facts"]["contributions"] > 1:
-        table.add_row("rounds of one person", f"up to {plan['facts']['contributions']}, all of them together")
+    if facts["contributions"] > 1:
+        table.add_row("rounds of one person", f"up to {facts['contributions']}, all of them together")
     table.add_section()
     asked = Kept(0.0, 0, plan["expected_share"], plan["standard_error"])
     table.add_row("share of the value kept", str(asked))
     table.add_row("simulated", f"in {plan['worlds']} worlds: {plan['world']}")
     if plan["people_simulated"] < plan["people"]:
         table.add_row("", f"with {plan['people_simulated']:,} people only: more of them keep more")
-    rows = [Kept(**row) for row in plan["share_by_epsilon"]]
-    table.add_row(
-        "epsilon for 90 %", _least(plan["epsilon_for_90_percent"], [row.epsilon for row in rows], "g")
-    )
-    people = [row.people for row in (Kept(**row) for row in plan["share_by_people"])]
-    table.add_row("people for 90 %", _least(plan["people_for_90_percent"], people, ","))
-    if plan["published_share"] is not None:
-        table.add_row("published constants keep", f"{max(plan['published_share'], 0):.1%}")
+    for name in ("epsilon", "people"):
+        tried = [row[name] for row in plan[f"share_by_{name}"]]
+        table.add_row(f"{name} for 90 %", _enough(plan[f"{name}_for_90_percent"], tried))
     console.print(table)
 
 
-def _least(found: float | None, tried: list[float] | list[int], form: str) -> str:
+def _enough(found: float | None, tried: list[float]) -> str:
+    """The least that was enough, among those that were tried."""
     if found is None:
-        return f"more than {_number(max(tried), form)}"
-    return f"{'about' if found > min(tried) else 'at most'} {_number(found, form)}"
+        return f"more than {_rounded(max(tried))}"
+    return f"{'about' if found > min(tried) else 'at most'} {_rounded(found)}"
 
 
-def _number(value: float, form: str) -> str:
-    return f"{value:.3g}" if form == "g" else f"{float(f'{value:.2g}'):,.0f}"
+def _rounded(value: float) -> str:
+    """Whole numbers (people) to two digits, others (epsilon) to three."""
+    return f"{float(f'{value:.2g}'):,.0f}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def _shown(value: Any) -> str:

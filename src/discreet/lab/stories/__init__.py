@@ -1,4 +1,1 @@
-"""Stories for the command line: each computes a result in one module and shows it in another.
-
-What they share, a folder for picture and numbers and a console for tables, is a `Page`.
-"""
+"""Stories for `discreet demo`: what a shop shows, and what drives the price of a flat."""

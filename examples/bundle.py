@@ -1,0 +1,76 @@
+"""A shop learns which accessories to bundle with a camera, and gives no customer away.
+
+Every customer has a cost for any bundle: it is higher if things that belong together are torn apart, and
+lower with every thing that they want. The bundle is chosen before their cost is seen.
+
+    python examples/bundle.py --people 100000 --out pictures
+"""
+
+from argparse import ArgumentParser
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from discreet import Privacy, SetMinimizer
+from discreet.arrivals import GraphCut, MinusModular
+
+parser = ArgumentParser(description="Learn which accessories to bundle.")
+parser.add_argument("--people", type=int, default=100_000)
+parser.add_argument("--epsilon", type=float, default=1.0)
+parser.add_argument("--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private")
+parser.add_argument("--out", type=Path, default=Path("pictures"))
+asked = parser.parse_args()
+
+# One row per customer: what it costs to tear each pair apart, then what each item alone is worth to them.
+GROUPS = (("lens", "filter", "hood"), ("tripod", "remote", "level"), ("bag", "strap"), ("drone", "charger"))
+WANTED = (0.25, 0.0, -0.05, 0.15, -0.15, -0.2, -0.05, 0.2, -0.3, 0.1)
+items = [item for group in GROUPS for item in group]
+pairs = [(items.index(one), items.index(two)) for group in GROUPS for one, two in combinations(group, 2)]
+generator = np.random.default_rng(3)
+torn = generator.uniform(0, 0.1, size=(asked.people, len(pairs)))
+worth = generator.normal(WANTED, 0.2, size=(asked.people, len(items))) / 3
+rows = np.concatenate([torn, worth], axis=1)
+
+function = MinusModular(GraphCut(tuple(pairs)))
+shop = SetMinimizer(items, asked.people, Privacy(asked.epsilon, 1e-6), function=function, seed=asked.seed)
+bundles = shop.replay(rows)  # one bundle per customer, decided before the customer's row was read
+inside = np.zeros((asked.people, len(items) + 1))
+np.put_along_axis(inside, bundles, 1.0, axis=1)  # short bundles are filled up with −1: the last column
+inside = inside[:, :-1]
+one, two = np.transpose(pairs)
+costs = (torn * (inside[:, one] != inside[:, two])).sum(axis=1) - (worth * inside).sum(axis=1)
+
+# The baselines: nothing at all, or everything; and the best of all bundles, in hindsight.
+every = np.indices((2,) * len(items)).reshape(len(items), -1).T
+means = (every[:, one] != every[:, two]) @ torn.mean(axis=0) - every @ worth.mean(axis=0)
+naive, least = min(means[0], means[-1]), means.min()
+best = every[means.argmin()] == 1
+
+print(f"Bundled: {', '.join(shop.labels[shop.act()])}.")
+print(f"Best in hindsight: {', '.join(np.array(items)[best])}.")
+kept = (naive - costs.mean()) / (naive - least)
+print(f"{kept:.1%} of what the best bundle saves over nothing or everything is kept.")
+print(shop.guarantee)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+starts = np.unique(np.append(0, np.geomspace(100, asked.people, 25).astype(int)))
+counts = np.diff(starts)
+means = np.add.reduceat(costs, starts[:-1]) / counts
+left.stairs(means, starts, baseline=None, linewidth=2, label="discreet")
+left.axhline(naive, color="black", linestyle=":", label="nothing or everything")
+left.axhline(least, color="black", linestyle="--", label="best bundle in hindsight")
+left.set(ylabel="cost per customer", title=f"What bundles cost while the shop learns (ε = {asked.epsilon:g})")
+left.legend(loc="upper right")
+shares = np.add.reduceat(inside, starts[:-1]) / counts[:, None]
+image = right.pcolormesh(starts, range(len(items) + 1), shares.T, cmap="Blues", vmin=0, vmax=1)
+figure.colorbar(image, ax=right, label="share of bundles with the item")
+names = [f"{item} ✓" if wanted else item for item, wanted in zip(items, best, strict=True)]
+right.set_yticks(np.arange(len(items)) + 0.5, names)
+right.set(title="How the bundle forms (✓: in the best bundle in hindsight)")
+for axes in (left, right):
+    axes.set(xscale="log", xlim=(50, asked.people), xlabel="customers so far (log scale)")
+asked.out.mkdir(parents=True, exist_ok=True)
+figure.savefig(asked.out / "bundle.png", dpi=130)
+print(f"Wrote {asked.out / 'bundle.png'}")

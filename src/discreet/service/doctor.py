@@ -1,0 +1,124 @@
+"""Whether discreet works on this machine: what works, what is missing, and what to do about it.
+
+Only the sampler's kernel is compiled, so that the answer takes a second or two.
+"""
+
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from importlib.util import find_spec
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import NamedTuple
+
+from discreet.errors import StateError
+
+__all__ = ["EXTRAS", "Finding", "examine", "extra_with"]
+
+EXTRAS = {
+    "service": ("polars",),
+    "lab": ("matplotlib", "polars"),
+    "sklearn": ("sklearn",),
+    "scale": ("distributed",),
+    "accounting": ("dp_accounting",),
+}
+"""The packages that each extra brings."""
+DRAWS = 100_000
+FARTHEST = 0.03
+"""How far the mean and the deviation of the draws may be off: more than nine standard errors."""
+
+
+class Finding(NamedTuple):
+    """What one check found: whether it is fine, and details or the remedy."""
+
+    name: str
+    fine: bool
+    says: str
+    essential: bool = False
+
+
+def examine() -> list[Finding]:
+    """All findings: first what is essential, then what costs time or comfort."""
+    return [
+        _tried("versions", _versions, "pip install --upgrade discreet", essential=True),
+        _tried("randomness", _randomness, "the operating system must give random keys", essential=True),
+        _tried("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
+        _tried("compiler cache", _cache, "set NUMBA_CACHE_DIR to a folder that you can write"),
+        _tried("file locks", _locks, "keep runs on a local disk of a POSIX system"),
+        *(_extra(name, packages) for name, packages in EXTRAS.items()),
+    ]
+
+
+def extra_with(package: str) -> str | None:
+    """The smallest extra that brings a package; None if it is not optional.
+
+    >>> extra_with("polars")
+    'service'
+    """
+    return next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+
+
+def _tried(name: str, check: Callable[[], str], remedy: str, *, essential: bool = False) -> Finding:
+    try:
+        return Finding(name, True, check(), essential)
+    except Exception as error:  # whatever goes wrong is the finding
+        return Finding(name, False, f"{error}: {remedy}", essential)
+
+
+def _versions() -> str:
+    installed = (f"{package} {version(package)}" for package in ("numpy", "scipy", "numba", "randomgen"))
+    return ", ".join([f"Python {platform.python_version()}", *installed])
+
+
+def _randomness() -> str:
+    from discreet.release.randomness import system_words
+
+    if system_words().key() == system_words().key():
+        raise StateError("two keys are equal")
+    return "keyed by the operating system"
+
+
+def _sampler() -> str:
+    from discreet.release.noise import DiscreteGaussian
+    from discreet.release.randomness import system_words
+
+    noise, words = DiscreteGaussian(2**24), system_words()
+    began = perf_counter()
+    noise.draw(1, words)
+    ready = perf_counter()
+    drawn = noise.draw(DRAWS, words) / noise.sigma
+    each = (perf_counter() - ready) / DRAWS
+    if abs(drawn.mean()) > FARTHEST or abs(drawn.std() - 1) > FARTHEST:
+        raise StateError("draws do not have the law of a Gaussian")
+    return f"ready in {ready - began:.1f} s, {each * 1e9:.0f} ns per draw"
+
+
+def _cache() -> str:
+    from discreet.release import kernels
+
+    folder = kernels.fill_gaussian.stats.cache_path
+    if folder is None:
+        raise StateError("no folder can be written, so every start compiles for a minute")
+    return str(folder)
+
+
+def _locks() -> str:
+    from discreet.turn.journal import FileJournal
+
+    with TemporaryDirectory(dir=".") as folder:
+        first, second = (FileJournal(f"{folder}/state") for _ in range(2))
+        first.claim(lambda turn: None)
+        try:
+            second.claim(lambda turn: None)
+        except StateError:
+            return "hold in this folder"
+        finally:
+            first.close()
+            second.close()
+    raise StateError("two processes may hold one lock")
+
+
+def _extra(name: str, packages: tuple[str, ...]) -> Finding:
+    missing = [package for package in packages if find_spec(package) is None]
+    says = f"{', '.join(missing)} missing: pip install 'discreet[{name}]'" if missing else ", ".join(packages)
+    return Finding(f"extra {name}", not missing, says)

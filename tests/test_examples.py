@@ -1,0 +1,57 @@
+"""If these fail, the first script that a newcomer copies does not run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discreet
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SOURCE = Path(discreet.__file__).parent.parent
+
+
+def printed(name: str, people: int, folder: Path) -> str:
+    """What an example prints, after it has written its picture."""
+    options = ["--people", str(people), "--seed", "1", "--out", str(folder)]
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(SOURCE), "MPLBACKEND": "agg"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert "ifferential privacy" in done.stdout
+    assert "epsilon = 1 of 1" in done.stdout
+    return done.stdout
+
+
+def test_every_example_is_run_here() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"bundle", "dosing", "sites", "totals"}
+
+
+@pytest.mark.parametrize(
+    ("name", "people", "least"), [("bundle", 20_000, 50), ("dosing", 5000, 40), ("sites", 1000, 80)]
+)
+def test_an_example_keeps_most_of_the_value_and_says_so(
+    name: str, people: int, least: float, tmp_path: Path
+) -> None:
+    found = re.search(r"(-?[\d.]+)% of (?:what|the difference)", printed(name, people, tmp_path))
+    assert found is not None
+    assert least < float(found.group(1)) < 105
+
+
+def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
+    text = printed("totals", 2000, tmp_path)
+    deviation, afresh = (float(found) for found in re.findall(r"(?:off by|would be) ([\d.]+)", text))
+    assert deviation < afresh / 3
+    rows = re.findall(r"([\d.,]+) published +([\d.,]+) in truth", text)
+    totals = [[float(number.replace(",", "")) for number in row] for row in rows]
+    assert len(totals) == 4
+    assert all(abs(published - truth) < 6 * deviation for published, truth in totals)
+    assert max(abs(published - truth) for published, truth in totals) > 0
