@@ -2,14 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test night lint bench clean
 
 demo: .venv/ready
 	$(BIN)/discreet demo
 
 test: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
+	$(BIN)/python -m pytest -n 2 -m "not night"
+
+night: .venv/ready lint
+	$(BIN)/python -c "import discreet; discreet.warm_up()"
 	$(BIN)/python -m pytest -n 2
+	$(BIN)/discreet audit --size night --out .night/audit
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -23,66 +23,32 @@ IMPORTS = """
 from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
 from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
 from discreet.domains import LpBall
+from discreet.learners.forced import forced
 """
 
-VERSIONS = {
-    "0.3": Preamble(
-        IMPORTS,
-        {
-            "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
-            "Hedge": "Hedge(10, 10**6, P, block=1000)",
-            "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P, stream='any')",
-            "SetMaximizer full drifting hedge": "SetMaximizer(100, 5, 10**6, P, expert='hedge')",
-            "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
-            "SetMaximizer bandit drifting": (
-                "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='any')"
-            ),
-            "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
-            "SetMaximizer clicks drifting": (
-                "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='any')"
-            ),
-            "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
-            "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
-            "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='any')",
-            "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-            "StreamingLearner leader": (
-                "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='leader')"
-            ),
-            "StreamingLearner frank-wolfe": (
-                "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
-            ),
-            "StreamingLearner corners": (
-                "StreamingLearner(LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS, method='frank-wolfe')"
-            ),
-        },
+COMMON = {
+    "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
+    "Hedge": "Hedge(10, 10**6, P, block=1000)",
+    "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P)",
+    "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
+    "SetMaximizer bandit drifting": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
+    "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
+    "SetMaximizer clicks drifting": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
+    "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
+    "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
+    "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit')",
+    "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
+    "StreamingLearner leader": "forced(StreamingLearner, 'leader', LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner frank-wolfe": (
+        "forced(StreamingLearner, 'frank-wolfe', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
     ),
-    "0.4": Preamble(
-        IMPORTS + "from discreet.learners.forced import forced\n",
-        {
-            "RunningSum": "RunningSum(10, 10**6, P, bound=1.0)",
-            "Hedge": "Hedge(10, 10**6, P, block=1000)",
-            "SetMaximizer full drifting": "SetMaximizer(100, 5, 10**6, P)",
-            "SetMaximizer full drifting hedge": "forced(SetMaximizer, 'hedge', 100, 5, 10**6, P)",
-            "SetMaximizer full iid": "SetMaximizer(100, 5, 10**6, P, stream='iid')",
-            "SetMaximizer bandit drifting": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
-            "SetMaximizer bandit iid": "SetMaximizer(100, 5, 10**6, P, feedback='bandit', stream='iid')",
-            "SetMaximizer clicks drifting": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
-            "SetMaximizer clicks iid": "SetMaximizer(100, 5, 10**6, P, feedback='clicks', stream='iid')",
-            "SetMinimizer full": "SetMinimizer(20, 10**6, P, function=CUT)",
-            "SetMinimizer bandit drifting": "SetMinimizer(20, 10**6, P, feedback='bandit')",
-            "SetMinimizer bandit iid": "SetMinimizer(20, 10**6, P, feedback='bandit', stream='iid')",
-            "StreamingLearner leader": (
-                "forced(StreamingLearner, 'leader', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
-            ),
-            "StreamingLearner frank-wolfe": (
-                "forced(StreamingLearner, 'frank-wolfe', LpBall(10), SQUARED, 10**6, P, **BOUNDS)"
-            ),
-            "StreamingLearner corners": (
-                "forced(StreamingLearner, 'corners', LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS)"
-            ),
-        },
+    "StreamingLearner corners": (
+        "forced(StreamingLearner, 'frank-wolfe', LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS)"
     ),
 }
+"""The modes of the newest version."""
+CORNERS = {"StreamingLearner corners": COMMON["StreamingLearner corners"].replace("frank-wolfe", "corners")}
+VERSIONS = {"0.4": Preamble(IMPORTS, COMMON | CORNERS), "0.5": Preamble(IMPORTS, COMMON)}
 """Preambles, keyed by the first version that each is for. A mode has the same name in all of them. Horizons
 are written 10**6, which frame.py replaces by others."""
 

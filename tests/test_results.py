@@ -12,10 +12,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
 HELPERS = {"report", "frame_versions"}
 """Modules that benchmarks import."""
-WORKERS = {"diffprivlib_peer": "real", "selection_speed": "selection"}
+WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in processes of their own, and the benchmarks that start them."""
-MODES_OF_ONE_VERSION: set[str] = set()
-"""Modes that 0.3 or 0.4 lacks; all others must have one name in both to be compared."""
 SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WORKERS.keys())
 
 
@@ -64,8 +62,7 @@ def test_make_bench_runs_every_benchmark() -> None:
 
 
 def test_every_benchmark_writes_its_report() -> None:
-    scripts = [*SCRIPTS, "selection_speed"]
-    assert not [name for name in scripts if "    write(" not in (BENCHMARKS / f"{name}.py").read_text()]
+    assert not [name for name in SCRIPTS if "    write(" not in (BENCHMARKS / f"{name}.py").read_text()]
 
 
 def test_a_report_is_printed_and_written_in_its_order(
@@ -92,12 +89,12 @@ def test_a_report_is_printed_and_written_in_its_order(
 
 
 def test_versions_give_the_same_name_to_the_same_mode(versions: ModuleType) -> None:
-    before, now = (set(versions.VERSIONS[version].modes) for version in ("0.3", "0.4"))
-    assert before ^ now == MODES_OF_ONE_VERSION
+    before, now = (set(versions.VERSIONS[version].modes) for version in ("0.4", "0.5"))
+    assert before == now
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("0.3.0", "0.3"), ("0.3.7", "0.3"), ("0.4.0", "0.4"), ("0.10.0", "0.4")]
+    ("version", "words"), [("0.4.0", "0.4"), ("0.4.7", "0.4"), ("0.5.0", "0.5"), ("0.10.0", "0.5")]
 )
 def test_a_checkout_is_measured_in_the_words_of_its_version(
     version: str, words: str, versions: ModuleType, tmp_path: Path
@@ -108,7 +105,7 @@ def test_a_checkout_is_measured_in_the_words_of_its_version(
 
 
 def test_a_version_without_words_is_refused_in_one_line(versions: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^version 0\.2\.1 .* known are 0\.3, 0\.4 and later$"):
+    with pytest.raises(SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5 and later$"):
         versions.preamble_of(versions.version_of(checkout(tmp_path / "old", "0.2.1")))
     with pytest.raises(SystemExit, match=r"^.* is no checkout of discreet: .*$"):
         versions.version_of(tmp_path / "elsewhere")

@@ -120,11 +120,12 @@ def _example() -> bytes:
     return statefile.encode(sums.snapshot())
 
 
-def test_what_the_first_version_wrote_is_not_reinterpreted(tmp_path: Path) -> None:
-    """Its sums were on other grids: only the version that wrote it can finish it."""
+@pytest.mark.parametrize(("version", "wrote"), [(1, r"0\.1"), (2, r"0\.3"), (3, r"0\.4")])
+def test_what_an_earlier_version_wrote_is_not_reinterpreted(tmp_path: Path, version: int, wrote: str) -> None:
+    """Its grids, settings or modes were others: only the version that wrote it can finish it."""
     path = tmp_path / "old.state"
-    path.write_bytes(sealed({"kind": "RunningSum", "config": {}}, version=1))
-    with pytest.raises(StateError, match=r"written by discreet 0\.1.*finish it with that version"):
+    path.write_bytes(sealed({"kind": "RunningSum", "config": {}}, version=version))
+    with pytest.raises(StateError, match=f"written by discreet {wrote}: finish it with that version"):
         discreet.load(path)
 
 

@@ -3,9 +3,6 @@
     lazy_greedy            any gains, any constraint: what was gained before bounds what is gained now
     improved_by_swaps      one item for another, as long as that helps
     choose_facilities      greedy and swaps for Σ weight · max over the chosen of a worth
-    choose_clicks          greedy and swaps for Σ weight · (1 − ∏ over the chosen of (1 − probability))
-    lazy_facilities        the first of these without weights, any `picks` items of a large table, compiled
-    lazy_coverage          how much the chosen items cover, any `picks` of them, compiled
 
 Values are monotone and submodular: gains are not negative and fall as more is chosen, so most need never be
 looked at again. All algorithms choose what plain greedy would, of equal items the one with the smaller
@@ -24,18 +21,11 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers
-from discreet.compiled import compiled, compiled_sums
+from discreet.compiled import compiled_sums
 from discreet.decide.constraints import Constraint, Price, Priced
 from discreet.errors import ConfigError
 
-__all__ = [
-    "choose_clicks",
-    "choose_facilities",
-    "improved_by_swaps",
-    "lazy_coverage",
-    "lazy_facilities",
-    "lazy_greedy",
-]
+__all__ = ["choose_facilities", "improved_by_swaps", "lazy_greedy"]
 
 Gains = Callable[[list[int], Integers], Floats]
 """gains_of(chosen, items): what each of the items adds to the chosen ones."""
@@ -150,22 +140,6 @@ def choose_facilities(
     return _chosen(_Facilities(rows), constraint, price, limit)
 
 
-def choose_clicks(
-    worths: Any, weights: Any, constraint: Constraint, *, price: Price = "density", limit: int = 100
-) -> list[int]:
-    """A set of large Σ over cells of weight · (1 − ∏ over its items of (1 − probability in that cell)).
-
-    `worths` has the probabilities, a row a cell and a column an item, clipped to [0, 1]; weights below 0
-    count as 0. Greedy, also from the best single item under a knapsack, then at most `limit` swaps.
-
-    >>> from discreet.decide.matroids import UniformMatroid
-    >>> choose_clicks([[0.9, 0.8, 0.0], [0.0, 0.0, 0.5]], [1.0, 1.0], UniformMatroid(items=3, rank=2))
-    [0, 2]
-    """
-    table, counts = _histogram(worths, weights, constraint)
-    return _chosen(_Clicks(np.clip(table, 0.0, 1.0).T, counts), constraint, price, limit)
-
-
 def _histogram(worths: Any, weights: Any, constraint: Constraint) -> tuple[Floats, Floats]:
     table, counts = np.asarray(worths, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if table.ndim != 2 or table.shape != (*counts.shape, constraint.items):
@@ -176,9 +150,7 @@ def _histogram(worths: Any, weights: Any, constraint: Constraint) -> tuple[Float
     return table, np.maximum(counts, 0.0)
 
 
-def _chosen(
-    objective: "_Facilities | _Clicks", constraint: Constraint, price: Price, limit: int
-) -> list[int]:
+def _chosen(objective: "_Facilities", constraint: Constraint, price: Price, limit: int) -> list[int]:
     starts: list[list[int]] = [[]]
     if isinstance(constraint, Priced):  # the best for its price may keep out one that is worth more than all
         alone = objective.gains([], np.arange(constraint.items))
@@ -190,32 +162,22 @@ def _chosen(
     )
 
 
-class _Table:
-    """A value of sets by a row an item and a column a cell; what is left to gain is remembered."""
+class _Facilities:
+    """Every cell uses its best item; a row per item has its worths times weights, a column per cell."""
 
     def __init__(self, rows: Floats) -> None:
         self._rows = np.ascontiguousarray(rows)
         self._newest: tuple[list[int], Floats] | None = None
 
-    def cells(self, chosen: list[int]) -> Floats:
-        """What the chosen items leave of each cell, or have covered."""
-        raise NotImplementedError
-
-    def _cells_of(self, chosen: list[int]) -> Floats:
-        if self._newest is None or self._newest[0] != chosen:  # lazy greedy asks often about the same items
-            self._newest = list(chosen), self.cells(chosen)
+    def _covered(self, chosen: list[int]) -> Floats:
+        """What the chosen items cover of each cell: lazy greedy asks often about the same items."""
+        if self._newest is None or self._newest[0] != chosen:
+            self._newest = list(chosen), np.asarray(self._rows[chosen].max(axis=0, initial=0.0))
         return self._newest[1]
-
-
-class _Facilities(_Table):
-    """Every cell uses its best item; rows have worths times weights."""
-
-    def cells(self, chosen: list[int]) -> Floats:
-        return np.asarray(self._rows[chosen].max(axis=0, initial=0.0), dtype=np.float64)
 
     def gains(self, chosen: list[int], items: Integers) -> Floats:
         gains = np.empty(len(items))
-        _facility_gains(self._rows, items, self._cells_of(chosen), gains)
+        _facility_gains(self._rows, items, self._covered(chosen), gains)
         return gains
 
     def changes(self, chosen: list[int]) -> Floats:
@@ -226,174 +188,14 @@ class _Facilities(_Table):
         return changes[:, :-1].T.copy()
 
 
-class _Clicks(_Table):
-    """Every item of a cell is clicked independently; rows have probabilities."""
-
-    def __init__(self, rows: Floats, weights: Floats) -> None:
-        super().__init__(rows)
-        self._weights = weights
-
-    def cells(self, chosen: list[int]) -> Floats:
-        return np.asarray(self._weights * np.prod(1 - self._rows[chosen], axis=0), dtype=np.float64)
-
-    def gains(self, chosen: list[int], items: Integers) -> Floats:
-        gains = np.empty(len(items))
-        _click_gains(self._rows, items, self._cells_of(chosen), gains)
-        return gains
-
-    def changes(self, chosen: list[int]) -> Floats:
-        missed = 1 - self._rows[chosen]
-        ones = np.ones((1, missed.shape[1]))
-        before = np.cumprod(np.vstack([ones, missed[:-1]]), axis=0)
-        after = np.cumprod(np.vstack([ones, missed[:0:-1]]), axis=0)[::-1]
-        gains = (before * after * self._weights) @ self._rows.T  # without each of the chosen items
-        return np.asarray(gains - gains[np.arange(len(chosen)), chosen][:, None], dtype=np.float64)
-
-
-def lazy_facilities(similarities: Any, picks: int) -> list[int]:
-    """The `picks` rows that greedily maximise Σ over columns of the largest number in them.
-
-    Numbers below 0 count as 0. Sums are of 32-bit numbers, in blocks that are added up in 64 bits.
-
-    >>> lazy_facilities([[5, 4, 0], [0, 4, 5], [3, 3, 3]], picks=2)
-    [0, 1]
-    """
-    rows = np.ascontiguousarray(similarities, dtype=np.float32)
-    if rows.ndim != 2:
-        raise ConfigError(f"similarities must be a table, got an array of {rows.shape}")
-    chosen = np.empty(require.whole("picks", picks, 1, len(rows)), dtype=np.int64)
-    _lazy_facilities(rows, chosen)
-    return [int(item) for item in chosen]
-
-
-def lazy_coverage(starts: Any, members: Any, picks: int, weights: Any = None) -> list[int]:
-    """The `picks` items that greedily cover most: item a covers `members[starts[a] : starts[a + 1]]`.
-
-    As in a SciPy CSR matrix: `lazy_coverage(matrix.indptr, matrix.indices, 50)`; an item has each member
-    once. `weights` has what each member is worth, 1 if left out.
-
-    >>> lazy_coverage(starts=[0, 2, 5, 6], members=[0, 1, 1, 2, 3, 0], picks=2)
-    [1, 0]
-    """
-    starts, members = np.asarray(starts, dtype=np.int64), np.asarray(members)
-    members = members if members.dtype == np.int32 else members.astype(np.int64)  # SciPy's as they are
-    size = int(members.max(initial=0)) + 1
-    worth = np.ones(size) if weights is None else np.asarray(weights, dtype=np.float64)
-    if starts.size < 2 or starts[0] != 0 or starts[-1] != members.size or (np.diff(starts) < 0).any():
-        raise ConfigError("starts must rise from 0 to the number of members, one more than there are items")
-    if members.min(initial=0) < 0 or worth.size < size or not ((worth >= 0) & (worth < np.inf)).all():
-        raise ConfigError("members must be numbered from 0, and weights be one finite number ≥ 0 for each")
-    chosen = np.empty(require.whole("picks", picks, 1, len(starts) - 1), dtype=np.int64)
-    _lazy_coverage(starts, members, worth, chosen)
-    return [int(item) for item in chosen]
-
-
-BLOCK = 256
-"""So many numbers are added up with the precision that they have."""
-
-
-@compiled
-def _sink(heap: Any, bounds: Any, place: int, size: int) -> None:
-    """Let an entry of the heap sink to where it belongs: largest bound first, then smallest number."""
-    item = heap[place]
-    while 2 * place + 1 < size:
-        child = 2 * place + 1
-        if child + 1 < size:
-            left, right = heap[child], heap[child + 1]
-            if bounds[right] > bounds[left] or (bounds[right] == bounds[left] and right < left):
-                child += 1
-        below = heap[child]
-        if bounds[below] < bounds[item] or (bounds[below] == bounds[item] and below > item):
-            break
-        heap[place] = below
-        place = child
-    heap[place] = item
-
-
 @compiled_sums
-def _facility_gain(row: Any, covered: Any) -> Any:
-    """Σ max(row − covered, 0)."""
-    total = 0.0
-    for first in range(0, row.size, BLOCK):
-        part: Any = np.float32(0)
-        for cell in range(first, min(first + BLOCK, row.size)):
-            more = row[cell] - covered[cell]
-            part += more if more > 0 else np.float32(0)
-        total += part
-    return total
-
-
-@compiled
-def _lazy_facilities(rows: Any, chosen: Any) -> None:
-    """Fill `chosen`. Rounding is monotone, so what was gained before stays a bound."""
-    covered = np.zeros(rows.shape[1], dtype=rows.dtype)
-    size = rows.shape[0]
-    heap, bounds = np.arange(size), np.empty(size)
-    for item in range(size):
-        bounds[item] = _facility_gain(rows[item], covered)
-    for place in range(size // 2 - 1, -1, -1):
-        _sink(heap, bounds, place, size)
-    for pick in range(chosen.size):
-        while True:
-            item = heap[0]
-            gain = _facility_gain(rows[item], covered)
-            if gain == bounds[item]:
-                break
-            bounds[item] = gain
-            _sink(heap, bounds, 0, size)
-        chosen[pick] = item
-        covered = np.maximum(covered, rows[item])
-        size -= 1
-        heap[0] = heap[size]
-        _sink(heap, bounds, 0, size)
-
-
-@compiled_sums
-def _uncovered(left: Any, members: Any, first: int, last: int) -> float:
-    """What the members from first to last would add."""
-    total = 0.0
-    for place in range(first, last):
-        total += left[members[place]]
-    return total
-
-
-@compiled
-def _lazy_coverage(starts: Any, members: Any, weights: Any, chosen: Any) -> None:
-    """The same for what is not yet covered."""
-    left = weights.copy()
-    size = starts.size - 1
-    heap, bounds = np.arange(size), (starts[1:] - starts[:-1]) * weights.max()
-    for place in range(size // 2 - 1, -1, -1):
-        _sink(heap, bounds, place, size)
-    for pick in range(chosen.size):
-        while True:
-            item = heap[0]
-            gain = _uncovered(left, members, starts[item], starts[item + 1])
-            if gain == bounds[item]:
-                break
-            bounds[item] = gain
-            _sink(heap, bounds, 0, size)
-        chosen[pick] = item
-        for place in range(starts[item], starts[item + 1]):
-            left[members[place]] = 0.0
-        size -= 1
-        heap[0] = heap[size]
-        _sink(heap, bounds, 0, size)
-
-
-@compiled
 def _facility_gains(rows: Any, items: Any, covered: Any, gains: Any) -> None:
+    """Σ max(row − covered, 0) of each item's row."""
     for place in range(items.size):
-        gains[place] = _facility_gain(rows[items[place]], covered)
-
-
-@compiled_sums
-def _click_gains(rows: Any, items: Any, left: Any, gains: Any) -> None:
-    for place in range(items.size):
-        total = 0.0
-        row = rows[items[place]]
+        row, total = rows[items[place]], 0.0
         for cell in range(row.size):
-            total += row[cell] * left[cell]
+            more = row[cell] - covered[cell]
+            total += more if more > 0 else 0.0
         gains[place] = total
 
 

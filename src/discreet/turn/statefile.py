@@ -27,8 +27,8 @@ from discreet.turn.record import OpenSpan, PeopleState, RoundsState, Turn
 __all__ = ["decode", "encode", "make_durable", "read", "write"]
 
 MAGIC = b"DISCREET"
-VERSION = 3
-FINISHES = {1: "0.1", 2: "0.3"}
+VERSION = 4
+FINISHES = {1: "0.1", 2: "0.3", 3: "0.4"}
 """Which release of discreet can go on from older formats."""
 _START = len(MAGIC) + 2 + 8 + 8
 _CHECK = 32
