@@ -18,6 +18,7 @@ from discreet.lab.display import World, run_display
 from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published import bandit_dp, fi_dp
+from discreet.lab.published.promise import compared
 from discreet.lab.repeat import repeat
 from report import write
 
@@ -81,12 +82,13 @@ def made(name: str, horizon: int, seed: int) -> World:
     return world
 
 
+@compared()
 def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> float:
     """What one way of choosing earns."""
     horizon, items = len(world.types), world.chances.shape[1]
     if settings.pop("published", False):
         algorithm = bandit_dp.run if settings.get("feedback") == "bandit" else fi_dp.run
-        return algorithm(world, SLOTS, PRIVACY.epsilon, PRIVACY.delta, seed=seed).value
+        return algorithm(world, SLOTS, PRIVACY.epsilon, PRIVACY.delta, noise="printed", seed=seed).value
     if settings.pop(
         "one_shot", False
     ):  # private greedy on the first two per cent, then the same slate for ever

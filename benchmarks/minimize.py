@@ -20,6 +20,7 @@ from discreet.lab.cost_worlds import AlternatingWorld, ConcaveWorld
 from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published.costs import cost_as_published, cost_without_privacy
+from discreet.lab.published.promise import compared
 from discreet.lab.repeat import repeat
 from report import write
 
@@ -64,11 +65,12 @@ def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float
     return (world.naive - cost) / (world.naive - leader), world.share(cost)
 
 
+@compared()
 def cost_of(world: BundleWorld, settings: dict[str, Any], seed: int) -> float:
     """What one way of choosing costs."""
     bandit = settings.get("feedback") == "bandit"
     if settings.pop("published", False):
-        return cost_as_published(world, epsilon=PRIVACY.epsilon, bandit=bandit, seed=seed)
+        return cost_as_published(world, epsilon=PRIVACY.epsilon, bandit=bandit, noise="printed", seed=seed)
     privacy = PRIVACY
     if settings.pop("noise_off", False):
         privacy = NOISE_OFF

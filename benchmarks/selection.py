@@ -27,6 +27,7 @@ from discreet.domains import UniformMatroid
 from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value, printed_value
 from discreet.lab.progress import bars_on
 from discreet.lab.published import dpcg
+from discreet.lab.published.promise import compared
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
 from discreet.turn.coins import scattered
@@ -95,6 +96,7 @@ def share(kind: str, people: int, epsilon: float, settings: dict[str, Any], seed
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
 
 
+@compared()
 def published_share(settings: dict[str, Any], path: str | None, people: int, seed: int) -> float:
     """The same for noisy continuous greedy as published: ten sites, for made-up or real points."""
     city = City.drawn(people, seed=seed) if path is None else drawn_from(path, people, seed)
@@ -129,7 +131,7 @@ def online_share(people: int, stream: str, epsilon: float, method: str, seed: in
         learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
         earned = played_value(learner, rows)
     else:
-        earned = printed_value(method, rows, domain, epsilon, seed=seed)
+        earned = printed_value(method, rows, domain, epsilon, noise="printed", seed=seed)
     return earned / meta_frank_wolfe(rows, Multilinear(), domain.vertex, np.full(100, 0.05))
 
 

@@ -6,7 +6,6 @@ a bug, shows no variables: they may be people's.
 
 import json
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -423,23 +422,14 @@ def audit(
         raise typer.Exit(1)
 
 
-class Experiment(StrEnum):
-    """What `discreet reproduce` can run again."""
-
-    all = "all"
-    sco_tables = "sco-tables"
-    rates = "rates"
-    value = "value"
-    slips = "slips"
-
-
 @app.command()
 def reproduce(
     name: Annotated[
-        Experiment,
+        str,
         typer.Argument(
+            metavar="all|sco-tables|rates|value|errata",
             help="sco-tables: streaming regression in l_p geometry; rates: how regret grows; value: what is "
-            "kept; slips: what is wrong in print."
+            "kept as printed, with sound noise and by discreet; errata: what the print needs to hold.",
         ),
     ],
     out: Annotated[
@@ -450,10 +440,14 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Run the papers' experiments again: what was printed, what comes out, and what discreet gets."""
+    from discreet import require
     from discreet.lab.reproduce import EXPERIMENTS
     from discreet.lab.reproduce import reproduce as run_again
 
-    names = list(EXPERIMENTS) if name == Experiment.all else [name.value]
+    if name == "slips":
+        _refuse("slips are called errata now: discreet reproduce errata")
+    require.one_of("name", name, ("all", *EXPERIMENTS))
+    names = list(EXPERIMENTS) if name == "all" else [name]
     report = run_again(names, out, console=Console(quiet=as_json), quick=quick, seeds=seeds)
     if as_json:
         typer.echo(json.dumps(report))

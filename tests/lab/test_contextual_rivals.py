@@ -339,4 +339,4 @@ def test_what_is_told_of_a_world_reaches_the_published_bandit() -> None:
         table = TableWorld.of(np.eye(2), np.array([0, 1]), context_bound=1.0)
         told.clear()
         RIVALS["glm_bandit_printed"](table, 3000, 1.0, 1e-6)
-        assert told == {}
+        assert told == {"noise": "printed"}

@@ -12,5 +12,5 @@ def test_without_privacy_the_printed_algorithms_earn_more_than_chance_and_less_t
     name: str,
 ) -> None:
     rows, domain = Tastes.drawn(300, items=6, seed=1).rows, UniformMatroid(6, 2)
-    earned = printed_value(name, rows, domain, 1e9, seed=2)
+    earned = printed_value(name, rows, domain, 1e9, noise="printed", seed=2)
     assert click_value(rows, np.full(6, 2 / 6)) < earned < click_value(rows, np.ones(6))

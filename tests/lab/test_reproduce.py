@@ -10,7 +10,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from discreet import pictures
-from discreet.cli import Experiment as Named
 from discreet.cli import app
 from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.repeat import Kept
@@ -20,8 +19,15 @@ from discreet.lab.reproduce.report import Ask, Chapter, Grid, Picture, print_cha
 from discreet.lab.reproduce.sco_tables import errors_over_time, rates_over_time
 
 
-def test_every_experiment_has_a_name_on_the_command_line() -> None:
-    assert {name.value for name in Named} == {"all", *EXPERIMENTS}
+def test_experiments_are_run_by_their_names_only() -> None:
+    shown = CliRunner().invoke(app, ["reproduce", "--help"], env={"COLUMNS": "200"}).output
+    assert "|".join(["all", *EXPERIMENTS]) in shown
+    for name, answer in (
+        ("slips", "discreet: slips are called errata now: discreet reproduce errata\n"),
+        ("Value", f"discreet: name must be one of all, {', '.join(EXPERIMENTS)}, got 'Value'\n"),
+    ):
+        result = CliRunner().invoke(app, ["reproduce", name])
+        assert (result.exit_code, result.output) == (2, answer)
 
 
 def test_a_report_has_the_same_words_and_numbers_in_every_form(tmp_path: Path) -> None:
@@ -44,11 +50,11 @@ def test_a_report_has_the_same_words_and_numbers_in_every_form(tmp_path: Path) -
     assert "short" not in paper.getvalue()
 
 
-def test_slips_are_computed_and_written(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["reproduce", "slips", "--out", str(tmp_path), "--json"])
+def test_errata_are_computed_and_written(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["reproduce", "errata", "--out", str(tmp_path), "--json"])
     assert result.exit_code == 0, result.output
-    report = json.loads(result.output)["slips"]
-    assert len(report["slips_shown"]) >= 12
+    report = json.loads(result.output)["errata"]
+    assert len(report["errata_shown"]) >= 12
     assert report["verdicts"]["DPCG, curvature"]["epsilon"] == "infinite"
     assert report["verdicts"]["TBAP"]["epsilon"] == pytest.approx(2.0, rel=1e-3)
     assert "the tree gives twice epsilon" in (tmp_path / "report.md").read_text()

@@ -31,6 +31,7 @@ from discreet.lab.contextual_plain_rivals import (
     growing,
 )
 from discreet.lab.published.glm_bandit import GlmBandit
+from discreet.lab.published.promise import AnyNoise, compared
 
 __all__ = [
     "RIVALS",
@@ -317,12 +318,15 @@ def _private_linucb_printed(*arguments: Any, **settings: Any) -> PrivateLinUCB:
     return PrivateLinUCB(*arguments, calibration="printed", centred=False, **settings)
 
 
-def _glm_bandit(world: World, horizon: int, *privacy: float, **settings: Any) -> GlmBandit:
-    """The published algorithm; it is told the link and, in l_1, how long coefficients are."""
+@compared()
+def _glm_bandit(
+    world: World, horizon: int, *privacy: float, noise: AnyNoise = "printed", **settings: Any
+) -> GlmBandit:
+    """The published algorithm; it knows the link and, in l_1, how long coefficients are."""
     if isinstance(world, LinearWorld):
         settings.setdefault("link", world.link)
         settings.setdefault("radius", float(np.abs(world.coefficients).sum(axis=1).max()))
-    return GlmBandit(world, horizon, *privacy, **settings)
+    return GlmBandit(world, horizon, *privacy, noise=noise, **settings)
 
 
 def _glm_bandit_sound(

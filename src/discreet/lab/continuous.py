@@ -7,7 +7,6 @@ References  Chen, Hassani, Karbasi (2018), "Online Continuous Submodular Maximiz
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from discreet.arrays import Floats, Integers
 from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
 from discreet.domains import UniformMatroid
 from discreet.lab.published import continuous, dpmfw
+from discreet.lab.published.promise import Noise, compared
 from discreet.lab.visits import pieces
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 
@@ -80,22 +80,17 @@ def played_value(learner: ContinuousMaximizer, rows: Floats) -> float:
     return earned
 
 
+@compared()
 def printed_value(
-    name: str,
-    rows: Floats,
-    domain: UniformMatroid,
-    epsilon: float,
-    *,
-    noise: Literal["printed", "sound"] = "printed",
-    seed: int,
+    name: str, rows: Floats, domain: UniformMatroid, epsilon: float, *, noise: Noise, seed: int
 ) -> float:
     """What the papers' algorithms earn: "alg4" by its points, "dpmfw" by sets rounded from them.
 
     A point of DPMFW is kept for 20 people, which is faster, and as private.
     """
     if name == "alg4":
-        points = continuous.run(rows, Multilinear(), domain, epsilon, noise=noise, seed=seed)
-        return float((1 - np.prod(1 - rows * points, axis=1)).sum())
-    points = dpmfw.run(rows, Multilinear(), domain, epsilon, 1e-6, noise=noise, block=20, seed=seed)
-    shown = np.take_along_axis(rows, dpmfw.sets_of(domain, points, seed=seed), axis=1)
+        played = continuous.run(rows, Multilinear(), domain, epsilon, noise=noise, seed=seed)
+        return float((1 - np.prod(1 - rows * played.decisions, axis=1)).sum())
+    played = dpmfw.run(rows, Multilinear(), domain, epsilon, 1e-6, noise=noise, block=20, seed=seed)
+    shown = np.take_along_axis(rows, dpmfw.sets_of(domain, played.decisions, seed=seed), axis=1)
     return float((1 - np.prod(1 - shown, axis=1)).sum())

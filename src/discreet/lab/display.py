@@ -176,6 +176,8 @@ class Run:
     value: float
     visitors: Integers
     earned: Floats
+    guarantee: str = ""
+    """What a published algorithm promises."""
 
 
 def run_display(

@@ -14,6 +14,8 @@ from discreet.lab.published.bandit_dp import most_redraws, printed_exploration, 
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array([0, 1, 0]))
 """Three visitors of two types, two items."""
 
@@ -56,12 +58,15 @@ def test_the_constants_are_the_printed_ones() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("gamma", [0.6, 1.0])
+@pytest.mark.parametrize("gamma", [0.6, pytest.param(1.0, marks=pytest.mark.night)])
 def test_earnings_follow_the_law_of_the_printed_rules(gamma: float) -> None:
     """20,000 runs; no learning at all, or exploring a sixth too rarely, would show."""
     eta = 4.0
     epsilon = eta / rate(1.0, 1e-6, 2, len(SMALL.types), gamma)
-    seen = [run(SMALL, 2, epsilon, 1e-6, exploration=gamma, seed=seed).value for seed in range(20_000)]
+    seen = [
+        run(SMALL, 2, epsilon, 1e-6, noise="printed", exploration=gamma, seed=seed).value
+        for seed in range(20_000)
+    ]
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, gamma)) > ALPHA
     assert p_value(seen, law_of_earnings(SMALL, 2, 0.0, gamma)) < ALPHA
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, gamma * 5 / 6)) < ALPHA
@@ -70,15 +75,15 @@ def test_earnings_follow_the_law_of_the_printed_rules(gamma: float) -> None:
 def test_without_privacy_and_with_little_exploration_items_that_complete_each_other_are_found() -> None:
     chances = np.array([[0.95, 0.6, 0.0, 0.1], [0.0, 0.0, 0.7, 0.1]])
     world = World(np.array([0.6, 0.4]), chances, np.tile([0, 1, 0, 1, 0], 10_000))
-    earned = run(world, 2, 1e5, 1e-6, exploration=0.05).value
+    earned = run(world, 2, 1e5, 1e-6, noise="printed", exploration=0.05).value
     assert earned > 0.9 * world.worth(np.array([0, 2]))
     assert earned > 1.2 * world.worth(np.array([0, 1]))
 
 
 def test_at_a_usual_epsilon_nothing_is_kept() -> None:
     world = World.drawn(10_000)
-    assert world.share(run(world, 5, 1.0, 1e-6).value, 5) < 0.0
-    assert world.share(run(world, 5, 1.0, 1e-6, exploration=0.1).value, 5) < 0.1
+    assert world.share(run(world, 5, 1.0, 1e-6, noise="printed").value, 5) < 0.0
+    assert world.share(run(world, 5, 1.0, 1e-6, noise="printed", exploration=0.1).value, 5) < 0.1
 
 
 def test_earnings_are_noted_as_visitors_pass() -> None:
@@ -93,11 +98,11 @@ def test_earnings_are_noted_as_visitors_pass() -> None:
 
 
 def test_what_was_not_printed_is_refused() -> None:
-    with pytest.raises(ConfigError, match="published rate needs delta > 0, got 0"):
-        run(SMALL, 2, 1.0, 0.0)
+    with pytest.raises(ConfigError, match="published noise needs delta > 0, got 0"):
+        run(SMALL, 2, 1.0, 0.0, noise="printed")
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         run(SMALL, 2, 1.0, 1e-6, exploration=0.0)
-    with pytest.raises(ConfigError, match="slots must be at least 1, got 0"):
+    with pytest.raises(ConfigError, match="slots must be a whole number, at least 1, got 0"):
         run(SMALL, 0, 1.0, 1e-6)
 
 
@@ -106,7 +111,7 @@ def test_sound_runs_have_the_sound_rate_and_stop_at_their_last_redraw() -> None:
     most = most_redraws(2_000, 0.3)
     sharper = sound_rate(1.0, 1e-6, most) / rate(1.0, 1e-6, 2, 2_000, 0.3)
     sound = run(world, 2, 1.0, 1e-6, noise="sound", exploration=0.3, seed=3)
-    assert sound.value == run(world, 2, sharper, 1e-6, exploration=0.3, seed=3).value
+    assert sound.value == run(world, 2, sharper, 1e-6, noise="printed", exploration=0.3, seed=3).value
     sums, weights, slate = np.zeros((2, 10)), np.ones((2, 10)), np.array([4, 7])
     earned = bandit_dp._learn(world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate)
     assert earned == pytest.approx(world.worth(slate))

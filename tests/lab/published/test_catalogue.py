@@ -1,12 +1,21 @@
 """If these fail, a reader does not find an algorithm, or is told the wrong thing about its privacy."""
 
+import re
+import warnings
+from math import inf, sqrt
+from typing import Any
+
 import numpy as np
 import pytest
 
 from discreet.arrays import Integers
+from discreet.arrivals import ClickModel, Multilinear
 from discreet.decide.domains import LpBall
+from discreet.domains import GraphicMatroid, UniformMatroid
 from discreet.errors import ConfigError
+from discreet.lab.published import hedge
 from discreet.lab.published.catalogue import CATALOGUE, Algorithm, published
+from discreet.lab.published.promise import PrintedNoiseWarning, compared
 
 
 @pytest.mark.parametrize("algorithm", CATALOGUE.values(), ids=CATALOGUE)
@@ -25,20 +34,130 @@ def likes_even(chosen: Integers) -> float:
     return float((chosen % 2 == 0).any())
 
 
-def test_algorithms_are_run_by_name() -> None:
-    rows = np.random.default_rng(1).uniform(-0.5, 0.5, size=(6, 3))
-    assert published("tbap").play(rows, 1.0, 1.0).shape == (6, 3)
-    assert len(published("Hedge").play(np.abs(rows), 1.0, 1e-3)) == 6
-    for name in ("FI-DP", "BanditDP", "BanditDP, B.1", "BanditDP, B.2"):
-        assert len(published(name).play([likes_even] * 6, 3, 2, 6, 1.0, 1e-3).sets) == 6
-    for name in ("SUBMODPRFTL", "BANDITSUBMODPRFTL"):
-        assert len(published(name).play([likes_even] * 6, 3, 6, 1.0).sets) == 6
-    assert published("streaming Frank–Wolfe").play(rows, rows[:, 0], LpBall(3), 1.0, 1e-3).shape == (6, 3)
-    assert published("streaming Frank–Wolfe l1").play(rows, rows[:, 0], LpBall(3, 1), 1.0, 1e-3).shape == (
-        6,
-        3,
-    )
-    assert published("GLM bandit").play(rows, np.abs(rows), 1.0, 1e-3, warm_up=1).shape == (6,)
+ROWS = np.abs(np.random.default_rng(1).uniform(-0.5, 0.5, size=(6, 3)))
+SETS: list[Any] = [[likes_even] * 6, 3, 2, 6, 1.0, 1e-3]
+POINTS: list[Any] = [ROWS, Multilinear(), UniformMatroid(3, 1), 1.0]
+ARGUMENTS: dict[str, list[Any]] = {
+    "TBAP": [ROWS, 1.0, 1.0],
+    "SUBMODPRFTL": [[likes_even] * 6, 3, 6, 1.0],
+    "BANDITSUBMODPRFTL": [[likes_even] * 6, 3, 6, 1.0],
+    "Hedge": [ROWS, 1.0, 1e-3],
+    "FI-DP": SETS,
+    "BanditDP": SETS,
+    "BanditDP, B.1": SETS,
+    "BanditDP, B.2": SETS,
+    "PFTAL copies": POINTS,
+    "streaming Frank–Wolfe": [ROWS, ROWS[:, 0], LpBall(3), 1.0, 1e-3],
+    "streaming Frank–Wolfe l1": [ROWS, ROWS[:, 0], LpBall(3, 1), 1.0, 1e-3],
+    "GLM bandit": [ROWS, ROWS, 1.0, 1e-3],
+    "DPCG": [ROWS, ClickModel(), UniformMatroid(3, 1), 1.0, 1e-3],
+    "DPCG, curvature": [ROWS, ClickModel(), UniformMatroid(3, 1), 1.0, 1e-3],
+    "DPMFW": [*POINTS, 1e-3],
+}
+WITHOUT = ["TBAP", "SUBMODPRFTL", "BANDITSUBMODPRFTL", "GLM bandit"]
+WITHOUT += ["streaming Frank–Wolfe", "streaming Frank–Wolfe l1"]
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name != "DPCG, curvature"])
+def test_runs_are_private_unless_something_else_is_asked_for(name: str) -> None:
+    """The default neither warns, which would be an error here, nor promises more than it was asked for."""
+    played = published(name).play(*ARGUMENTS[name])
+    same = published(name).play(*ARGUMENTS[name], noise="sound")
+    assert played.guarantee == same.guarantee
+    assert re.match(r"sound noise: (joint )?DP with ε = 1(, δ = 0.001)? \(simulated: ", played.guarantee)
+    found, again = (getattr(each, "decisions", getattr(each, "values", None)) for each in (played, same))
+    assert np.array_equal(found, again)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_printed_noise_warns_of_its_epsilon_and_is_marked(name: str) -> None:
+    with pytest.warns(
+        PrintedNoiseWarning, match="as printed, (not )?private at the claimed ε = 1 by our "
+    ) as seen:
+        played = published(name).play(*ARGUMENTS[name], noise="printed")
+    assert len(seen) == 1
+    assert played.guarantee == f"{seen[0].message} (simulated: seeded, in floating point)"
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("TBAP", 2 * 3 / 4),  # T = 6: a person is in three nodes, noise is printed for four
+        ("SUBMODPRFTL", sqrt(2) * 3 / 4),
+        ("PFTAL copies", sqrt(2) * 3 / 4),
+        ("Hedge", hedge.epsilon_spent(1.0, 1e-3, 6)),
+        ("DPCG, curvature", inf),
+    ],
+)
+def test_the_epsilon_that_is_named_is_the_one_that_is_spent(name: str, given: float) -> None:
+    with pytest.warns(PrintedNoiseWarning) as seen:
+        published(name).play(*ARGUMENTS[name], noise="printed")
+    said = str(seen[0].message)
+    assert f"ε = {'∞' if given == inf else f'{given:.3g}'}" in said.split(":")[1]
+    assert ("not private" in said) == (given > 1)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_other_noise_is_refused_with_the_words_that_are_accepted(name: str) -> None:
+    accepted = {"streaming Frank–Wolfe": "sound, printed, corrected, none", "DPCG, curvature": "printed"}
+    usual = "sound, printed, none" if name in WITHOUT else "sound, printed"
+    words = accepted.get(name, usual)
+    with pytest.raises(ConfigError, match=f"^noise must be one of {words}, got 'Printed'$"):
+        published(name).play(*ARGUMENTS[name], noise="Printed")
+    if name not in WITHOUT:
+        with pytest.raises(ConfigError, match=f"^noise must be one of {words}, got 'none'$"):
+            published(name).play(*ARGUMENTS[name], noise="none")
+    else:
+        with pytest.warns(PrintedNoiseWarning, match="^without noise, not private at .*: ε = ∞$"):
+            published(name).play(*ARGUMENTS[name], noise="none")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "words"),
+    [
+        ("GLM bandit", {"link": "probit"}, "link must be one of identity, logistic, got 'probit'"),
+        ("FI-DP", {"expert": "Tree"}, "expert must be one of hedge, tree, got 'Tree'"),
+        ("DPCG", {"law": "normal"}, "law must be one of laplace, gaussian, got 'normal'"),
+        ("DPMFW", {"law": "normal"}, "law must be one of laplace, gaussian, got 'normal'"),
+        ("streaming Frank–Wolfe", {"weights": "eq"}, "weights must be one of equation, recursion, unbiased"),
+        ("DPCG, curvature", {}, "reads ℓ and its best guess without noise: ask for noise='printed', or take"),
+        ("BanditDP, B.1", {"exploration": 2.0}, "exploration must be above 0 and at most 1, got 2.0"),
+    ],
+)
+def test_other_words_are_refused(name: str, wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        published(name).play(*ARGUMENTS[name], **wrong)
+
+
+@pytest.mark.parametrize(
+    "name", ["BanditDP, B.1", "streaming Frank–Wolfe", "streaming Frank–Wolfe l1", "GLM bandit", "DPMFW"]
+)
+def test_nothing_pure_is_promised_where_no_pure_noise_is_drawn(name: str) -> None:
+    without_delta = [0.0 if isinstance(each, float) and each == 1e-3 else each for each in ARGUMENTS[name]]
+    with pytest.raises(ConfigError, match=r"needs delta > 0, got 0\.0"):
+        published(name).play(*without_delta)
+
+
+def test_domains_without_an_entropic_leader_are_refused() -> None:
+    with pytest.raises(ConfigError, match="for quotas and one budget, got GraphicMatroid"):
+        published("DPMFW").play(ROWS, Multilinear(), GraphicMatroid(((0, 1), (1, 2), (2, 0))), 1.0, 1e-3)
+
+
+def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:
+    with compared():
+        assert "not private" in published("TBAP").play(ROWS, 1.0, 1.0, noise="printed").guarantee
+        with pytest.raises(UserWarning, match="another"):
+            warnings.warn("another", UserWarning, stacklevel=1)
+    with pytest.raises(PrintedNoiseWarning):
+        published("TBAP").play(ROWS, 1.0, 1.0, noise="printed")
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in ("TBAP", "DPCG, curvature")])
+def test_one_round_is_decided_at_a_finite_rate(name: str) -> None:
+    """The first decision has seen nobody: no rate, noise or warm-up may keep it from being made."""
+    first = [each[:1] if isinstance(each, list | np.ndarray) else each for each in ARGUMENTS[name]]
+    first = [1 if isinstance(each, int) and each == 6 else each for each in first]
+    assert published(name).play(*first).guarantee
 
 
 def test_other_names_are_refused() -> None:

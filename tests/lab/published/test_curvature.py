@@ -15,6 +15,8 @@ from discreet.lab.published.curvature import best_mixture, curvature_of, from_no
 from discreet.lab.published.dpcg import Calibration
 from discreet.lab.published.everyone import Everyone
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 PEOPLE = np.array([[0.9, 0.3, 0.0, 0.5], [0.2, 0.6, 0.7, 0.1], [0.4, 0.4, 0.1, 0.8]])
 COINS = np.random.default_rng(0)
 POLYTOPES: list[tuple[Any, list[list[float]], list[float]]] = [
@@ -140,8 +142,18 @@ def test_the_linear_part_alone_gives_a_person_away() -> None:
 
 def test_a_run_chooses_a_feasible_set_and_needs_a_guess() -> None:
     for domain, _, _ in POLYTOPES:
-        found = run(np.tile(PEOPLE, (9, 1)), ClickModel(), domain, 1.0, 1e-6, steps=3, guesses=3, seed=1)
+        found = run(
+            np.tile(PEOPLE, (9, 1)),
+            ClickModel(),
+            domain,
+            1.0,
+            1e-6,
+            noise="printed",
+            steps=3,
+            guesses=3,
+            seed=1,
+        )
         assert domain.contains(found.chosen)
         assert found.steps == 3
     with pytest.raises(ConfigError, match="guesses must be at least 1"):
-        run(PEOPLE, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", guesses=0)
+        run(PEOPLE, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", noise="printed", guesses=0)

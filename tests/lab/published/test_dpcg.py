@@ -29,6 +29,8 @@ from discreet.lab.published.dpcg import (
 )
 from discreet.lab.published.everyone import Everyone
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 PEOPLE = np.array([[0.9, 0.3, 0.0, 0.5], [0.2, 0.6, 0.7, 0.1], [0.4, 0.4, 0.1, 0.8]])
 COVERS = ((1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 1, 1), (1, 0, 0, 1))
 SITES = ((0.1, 0.1), (0.9, 0.1), (0.5, 0.5), (0.2, 0.8))
@@ -146,7 +148,7 @@ def test_the_path_is_that_of_the_printed_box(domain: Any, law: Any) -> None:
         weights = extension_slope("clicks", people, point) + row
         point = point + max(corners, key=lambda corner: float(corner @ weights)) / steps
     delta = 0.0 if law == "laplace" else 0.1
-    found = run(people, ClickModel(), domain, 1.0, delta, law=law, steps=steps, seed=3)
+    found = run(people, ClickModel(), domain, 1.0, delta, law=law, noise="printed", steps=steps, seed=3)
     assert (found.steps, found.scale) == (steps, pytest.approx(scale))
     assert found.point == pytest.approx(point)
     assert found.path[0].tolist() == [0.0] * 4

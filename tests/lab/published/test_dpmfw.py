@@ -22,6 +22,8 @@ from discreet.lab.published.dpmfw import (
     sets_of,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 PEOPLE = np.random.default_rng(4).random((13, 3)) * 0.9
 DOMAINS = [UniformMatroid(3, 1), PartitionMatroid((0, 0, 1), (1, 1)), Knapsack((1.0, 2.0, 0.5), 1.5)]
 
@@ -90,7 +92,9 @@ def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.M
     )
     domain = UniformMatroid(3, 1)
     settings: dict[str, Any] = {"copies": copies, "bound": bound}
-    found = run(PEOPLE, Multilinear(), domain, 1.0, 1e-3, law=law, noise=noise, rate=rate, **settings)
+    found = run(
+        PEOPLE, Multilinear(), domain, 1.0, 1e-3, law=law, noise=noise, rate=rate, **settings
+    ).decisions
 
     scale = noise_scale(3, 13, 1.0, 1e-3, law=law, noise=noise, **settings)
     assert {asked[:2] for asked in known.asked} == {(law, scale)}
@@ -132,11 +136,11 @@ def test_every_sum_carries_equally_much_noise_where_levels_suffice() -> None:
 def test_constants_are_those_that_are_printed() -> None:
     assert copies_for(10) == 4
     assert rate_for(7, 50, 0.5) == pytest.approx(sqrt(log(7) / 50) / 0.5)
-    printed = noise_scale(3, 20, 0.5, 1 / e, copies=8, bound=2.0)
+    printed = noise_scale(3, 20, 0.5, 1 / e, copies=8, noise="printed", bound=2.0)
     assert printed == pytest.approx(2 * 2 * 3 * log(20) * 4 / 0.5)  # √(2·8·ln e) = 4
-    printed = noise_scale(4, 20, 0.5, 1 / e, copies=2, law="gaussian", bound=3.0)
+    printed = noise_scale(4, 20, 0.5, 1 / e, copies=2, law="gaussian", noise="printed", bound=3.0)
     assert printed == pytest.approx(sqrt(4) * 3 * log(20) * 4 * sqrt(log(2 * log(20) * e)) / 0.5)
-    sound = noise_scale(3, 20, 1.0, 1e-6, copies=8, noise="sound")
+    sound = noise_scale(3, 20, 1.0, 1e-6, copies=8)
     assert sound == pytest.approx(sqrt(3 * 8 * 5 / (2 * rho_of(1.0, 1e-6))))
 
 
@@ -151,13 +155,15 @@ def test_the_verdict_holds_wherever_it_says_so(law: Any) -> None:
 
 
 def test_one_round_as_printed_has_no_noise_at_all() -> None:
-    assert noise_scale(5, 1, 1.0, 1e-6, copies=1) == 0
+    assert noise_scale(5, 1, 1.0, 1e-6, copies=1, noise="printed") == 0
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: type(domain).__name__)
 def test_points_and_sets_are_feasible_and_without_privacy_good(domain: Any) -> None:
     people = np.tile([0.2, 0.9, 0.4], (100, 1))
-    points = run(people, Multilinear(), domain, 1e9, 1e-6, copies=4, rate=1.0, block=2)
+    points = run(
+        people, Multilinear(), domain, 1e9, 1e-6, copies=4, rate=1.0, noise="printed", block=2
+    ).decisions
     sets = sets_of(domain, points, seed=1)
     assert all(domain.is_inside(point) for point in points)
     assert all(domain.contains(chosen[chosen >= 0].tolist()) for chosen in sets)

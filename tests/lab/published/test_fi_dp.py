@@ -13,6 +13,8 @@ from discreet.lab.published.fi_dp import epsilon_spent, rate, run, sound_rate
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array([0, 1, 0, 0]))
 """Four visitors of two types, two items."""
 CROWDED = World(
@@ -62,12 +64,14 @@ def test_the_rate_is_the_printed_one_and_its_draws_cost_a_fraction() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("block", [1, 2, 3])
+@pytest.mark.parametrize("block", [1, *(pytest.param(block, marks=pytest.mark.night) for block in (2, 3))])
 def test_earnings_follow_the_law_of_the_printed_rules(block: int) -> None:
     """10,000 runs; no learning at all, or items that gain on top of themselves, would show."""
     eta = 3.0
     epsilon = eta / rate(1.0, 1e-6, 2, len(SMALL.types))
-    seen = [run(SMALL, 2, epsilon, 1e-6, block=block, seed=seed).value for seed in range(10_000)]
+    seen = [
+        run(SMALL, 2, epsilon, 1e-6, noise="printed", block=block, seed=seed).value for seed in range(10_000)
+    ]
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, block=block)) > ALPHA
     assert p_value(seen, law_of_earnings(SMALL, 2, 0.0, block=block)) < ALPHA
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, block=block, own_gains=True)) < ALPHA
@@ -76,14 +80,14 @@ def test_earnings_follow_the_law_of_the_printed_rules(block: int) -> None:
 @pytest.mark.parametrize("block", [1, 10])
 def test_without_privacy_items_that_complete_each_other_are_found(block: int) -> None:
     assert set(CROWDED.best_slate(2)) == {0, 2}
-    earned = run(CROWDED, 2, 1e5, 1e-6, block=block).value
+    earned = run(CROWDED, 2, 1e5, 1e-6, noise="printed", block=block).value
     assert earned > 0.95 * CROWDED.worth(np.array([0, 2]))
     assert earned > 1.2 * CROWDED.worth(np.array([0, 1]))
 
 
 def test_at_a_usual_epsilon_almost_nothing_is_kept() -> None:
     world = World.drawn(10_000)
-    assert abs(world.share(run(world, 5, 1.0, 1e-6).value, 5)) < 0.1
+    assert abs(world.share(run(world, 5, 1.0, 1e-6, noise="printed").value, 5)) < 0.1
 
 
 def test_earnings_are_noted_as_visitors_pass() -> None:
@@ -105,17 +109,17 @@ def test_a_block_without_end_keeps_the_first_slate() -> None:
 
 
 def test_what_was_not_printed_is_refused() -> None:
-    with pytest.raises(ConfigError, match="published rate needs delta > 0, got 0"):
-        run(SMALL, 2, 1.0, 0.0)
-    with pytest.raises(ConfigError, match="block must be at least 1, got 0"):
+    with pytest.raises(ConfigError, match="published noise needs delta > 0, got 0"):
+        run(SMALL, 2, 1.0, 0.0, noise="printed")
+    with pytest.raises(ConfigError, match="block must be a whole number, at least 1, got 0"):
         run(SMALL, 2, 1.0, 1e-6, block=0)
-    with pytest.raises(ConfigError, match="slots must be at least 1, got 0"):
+    with pytest.raises(ConfigError, match="slots must be a whole number, at least 1, got 0"):
         run(SMALL, 0, 1.0, 1e-6)
 
 
 def test_sound_runs_have_the_sound_rate() -> None:
     world = World.drawn(2_000, items=10, seed=2)
     sharper = sound_rate(1.0, 1e-6, 3, 2_000) / rate(1.0, 1e-6, 3, 2_000)
-    sound = run(world, 3, 1.0, 1e-6, noise="sound", seed=3)
-    assert sound.value == pytest.approx(run(world, 3, sharper, 1e-6, seed=3).value)
-    assert sound.value != run(world, 3, 1.0, 1e-6, seed=3).value
+    sound = run(world, 3, 1.0, 1e-6, seed=3)
+    assert sound.value == pytest.approx(run(world, 3, sharper, 1e-6, noise="printed", seed=3).value)
+    assert sound.value != run(world, 3, 1.0, 1e-6, noise="printed", seed=3).value

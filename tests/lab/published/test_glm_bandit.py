@@ -12,11 +12,13 @@ from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.lab.contextual import DenseWorld, LinearWorld, SparseWorld, TableWorld, play
 from discreet.lab.noise import generalised_gaussian
-from discreet.lab.published.glm_bandit import GlmBandit, gradient_error
-from discreet.lab.published.glm_steps import PrintedTree, SoundCorners, SoundTree
+from discreet.lab.published.glm_bandit import GlmBandit
+from discreet.lab.published.glm_steps import SoundCorners, SoundTree
 from discreet.lab.published.glm_theory import Theory, printed_warm_up_by_order, printed_warm_up_by_theorem
 from discreet.lab.published.streaming_frank_wolfe_l1 import printed_scale
 from discreet.release.randomness import seeded_words
+
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
 
 WORLD = SparseWorld.drawn(4, arms=3, relevant=2, seed=1)
 LOGISTIC = SparseWorld.drawn(4, arms=3, relevant=2, link="logistic", reward="bernoulli", seed=1)
@@ -167,8 +169,6 @@ def test_the_constants_are_the_printed_ones() -> None:
     assert printed_warm_up_by_order(100, 100_000, 1.0) == 186
     assert printed_warm_up_by_order(100, 100_000, 0.5) == 743
     assert printed_scale(4, 2.0, 1.0, 100_000, 0.5, 1e-6) == pytest.approx(8 * sqrt(log(1e5) * log(1e6)))
-    deviation = PrintedTree.printed_deviation(LpBall(10, 1.5), 3.0, 1000, 0.5, 1e-6)
-    assert deviation == pytest.approx(sqrt(8 * 11**2 * 2 * log(11e6)) * 6)
 
 
 def test_the_theorems_own_constants_ask_for_more_rounds_than_there_are() -> None:
@@ -342,42 +342,10 @@ def test_people_may_come_in_any_pieces() -> None:
         assert (pieces.coefficients == whole.coefficients).all()
 
 
-def test_the_error_of_gradients_is_measured_against_their_mean() -> None:
-    """While warming up the mean is (θ − θ*)/3 for uniform features, but for chance."""
-    world = SparseWorld.drawn(6, seed=2)
-    errors = gradient_error(world, 4000, 1.0, 1e-6, arm=1, warm_up=300, marks=30, judges=100_000, seed=4)
-    assert (np.diff(errors.rounds) > 0).all()
-    place = int(np.flatnonzero(errors.samples <= 300)[-1])
-    assert errors.rounds[place] == 300 + errors.samples[place]
-    assert errors.rounds[-1] == 4000
-    bandit = GlmBandit(world, 4000, 1.0, 1e-6, noise="none", warm_up=300)
-    people, luck = np.random.default_rng([4, 1]), np.random.default_rng([4, 2])
-    for count in (int(errors.rounds[place]) - 1, 1):
-        point = bandit.coefficients[1].copy()
-        contexts, means = world.sample(count, people)
-        noise = luck.normal(0, 0.1, size=count)[:, None]
-        bandit.pass_through(contexts, np.clip(means + noise, 0, 1))
-    expected = np.abs(bandit.directions[1] - (point - world.coefficients[1]) / 3).max()
-    assert errors.plain[place] == pytest.approx(expected, abs=0.005)
-    assert errors.plain[-1] < 0.02 < 0.1 < errors.plain[0]
-    bound = Theory(6, 4000, 1.0, 1e-6, eigenvalue=1 / 3, chance=1 / 3).gradient_bound(errors.rounds, 300)
-    assert (errors.noisy < bound).all()
-    assert bound[-1] > 100  # says nothing
-
-
-def test_sound_errors_are_measured_at_the_end_of_blocks() -> None:
-    world = SparseWorld.drawn(6, seed=2)
-    settings = {"noise": "sound", "block": 40, "warm_up": 200, "clip": 0.5, "gap": 2.0}
-    errors = gradient_error(world, 2000, 1.0, 1e-6, judges=1000, marks=8, **settings)  # type: ignore[arg-type]
-    assert (errors.samples % 40 == 0).all()
-    assert errors.plain[-1] < errors.noisy[-1] < 1.0
-    assert errors.distances[0] == pytest.approx(np.abs(world.coefficients[0]).sum())
-
-
 def test_what_was_not_printed_is_refused() -> None:
     with pytest.raises(ConfigError, match="p must be between 1 and 2, got 3"):
         GlmBandit(WORLD, 10, 1.0, 1e-6, p=3)
     with pytest.raises(ConfigError, match="1 unless the noise is sound, got 5"):
-        GlmBandit(WORLD, 10, 1.0, 1e-6, block=5)
+        GlmBandit(WORLD, 10, 1.0, 1e-6, noise="printed", block=5)
     with pytest.raises(ConfigError, match="gap must be above 0, got 0"):
         GlmBandit(WORLD, 10, 1.0, 1e-6, gap=0)

@@ -16,6 +16,8 @@ from discreet.lab.published.tree_expert import TreeExpert
 
 from .law import clicked, redrawn
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 ITEMS, SLOTS, ROUNDS = 4, 2, 12
 
 
@@ -46,7 +48,7 @@ def test_fi_dp_shows_the_sets_of_the_printed_box() -> None:
             for item in range(ITEMS):
                 with_item = function(np.array(sorted(before | {item}), dtype=np.int64))
                 sums[slot, item] += with_item - function(np.array(sorted(before), dtype=np.int64))
-    meeting = fi_dp.play(functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, seed=2)
+    meeting = fi_dp.play(functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, noise="printed", seed=2)
     assert [shown.tolist() for shown in meeting.sets] == expected
 
 
@@ -79,7 +81,9 @@ def test_bandits_show_the_sets_of_the_printed_boxes(scheme: str) -> None:
         "every round": bandit_dp_variants.play_every_round,
         "presampled": bandit_dp_variants.play_presampled,
     }[scheme]
-    meeting = play(functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, exploration=gamma, seed=2)
+    meeting = play(
+        functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, noise="printed", exploration=gamma, seed=2
+    )
     assert [shown.tolist() for shown in meeting.sets] == expected
 
 
@@ -244,6 +248,6 @@ def test_adversaries_may_answer_what_was_shown() -> None:
         last = shown[-1] if shown else np.zeros(0, dtype=np.int64)
         return lambda chosen: float(len(np.setdiff1d(chosen, last)) > 0)
 
-    fi_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6, noise="sound")
-    bandit_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6, noise="sound")
+    fi_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6)
+    bandit_dp.play(adversary, ITEMS, SLOTS, 10, 1.0, 1e-6)
     assert told == [*range(10), *range(10)]

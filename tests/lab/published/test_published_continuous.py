@@ -13,6 +13,8 @@ from discreet.errors import ConfigError
 from discreet.lab.published import continuous
 from discreet.lab.published.continuous import copies_for, epsilon_spent, noise_scale, run, stiffness_for
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 PEOPLE = np.random.default_rng(3).random((11, 3)) * 0.9
 
 
@@ -72,7 +74,7 @@ def transcribed(noise: list[np.ndarray], copies: int, stiffness: float, bound: f
 def test_points_are_those_of_the_box(noise: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = drawn_nodes(monkeypatch)
     settings: dict[str, Any] = {"copies": 3, "stiffness": 2.5, "bound": 0.7}
-    found = run(PEOPLE, Multilinear(), UniformMatroid(3, 1), 1.5, noise=noise, **settings)
+    found = run(PEOPLE, Multilinear(), UniformMatroid(3, 1), 1.5, noise=noise, **settings).decisions
     assert {scale for scale, _ in asked} == {noise_scale(0.7, 11, 0.5, noise)}
     expected = transcribed([nodes for _, nodes in asked], 3, 2.5, 0.7)
     np.testing.assert_allclose(found, expected, atol=2e-4)
@@ -81,8 +83,8 @@ def test_points_are_those_of_the_box(noise: Any, monkeypatch: pytest.MonkeyPatch
 
 def test_constants_are_those_that_are_printed() -> None:
     assert copies_for(10**4) == round((10**4 / 257.5) ** 0.25) == 2
-    assert noise_scale(2.0, 1000, 0.5) == 2 * 11 / 0.5  # ⌈log₂ 1000⌉ = 10
-    assert noise_scale(2.0, 1000, 0.5, "sound") == pytest.approx(sqrt(2) * 2 * 10 / 0.5)
+    assert noise_scale(2.0, 1000, 0.5, "printed") == 2 * 11 / 0.5  # ⌈log₂ 1000⌉ = 10
+    assert noise_scale(2.0, 1000, 0.5) == pytest.approx(sqrt(2) * 2 * 10 / 0.5)
     assert stiffness_for(9, 100, 0.25) == pytest.approx(sqrt(9 * log(100) ** 2.5 / 25))
 
 
@@ -90,7 +92,7 @@ def test_constants_are_those_that_are_printed() -> None:
 def test_what_is_really_spent_is_reached_by_two_people(horizon: int) -> None:
     """The first person lies in nodes 1, 2, 4, …; far out every one of them gives √2·G away, in every copy."""
     copies, epsilon, bound = 2, 1.0, 0.5
-    scale = noise_scale(bound, horizon, epsilon / copies)
+    scale = noise_scale(bound, horizon, epsilon / copies, "printed")
     here, there = bound * np.array([1.0, 0.0]), bound * np.array([0.0, 1.0])
     far = here + 1e6 * (here - there)  # what one node may show: log density under one person less the other
     given_away = (np.linalg.norm(far - there) - np.linalg.norm(far - here)) / scale
@@ -101,13 +103,17 @@ def test_what_is_really_spent_is_reached_by_two_people(horizon: int) -> None:
 
 def test_without_privacy_the_best_amounts_are_found() -> None:
     people = np.tile([0.1, 0.8, 0.3], (200, 1))
-    points = run(people, BudgetAllocation(), Knapsack((1.0, 2.0, 1.0), 2.0), 1e9, stiffness=0.2, block=2)
+    points = run(
+        people, BudgetAllocation(), Knapsack((1.0, 2.0, 1.0), 2.0), 1e9, stiffness=0.2, block=2
+    ).decisions
     assert points[-1].round(1).tolist() == [0.0, 1.0, 0.0]
     assert (points @ [1.0, 2.0, 1.0] <= 2 + 1e-9).all()
 
 
 def test_runs_are_repeated_by_their_seed() -> None:
-    first, same, other = (run(PEOPLE, Multilinear(), UniformMatroid(3, 1), 9.0, seed=s) for s in (1, 1, 2))
+    first, same, other = (
+        run(PEOPLE, Multilinear(), UniformMatroid(3, 1), 9.0, seed=s).decisions for s in (1, 1, 2)
+    )
     assert (first == same).all()
     assert (first != other).any()
 

@@ -17,6 +17,8 @@ from discreet.lab.published import streaming_frank_wolfe_l1 as algorithm_2
 from discreet.lab.published.lp_geometry import Constants
 from discreet.release.randomness import seeded_words
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 SAMPLES, FEATURES = 21, 4
 GENERATOR = np.random.default_rng(1)
 ROWS = GENERATOR.uniform(-0.5, 0.5, size=(SAMPLES, FEATURES))
@@ -69,7 +71,7 @@ def printed_box(p: float, radius: float, noises: np.ndarray, weights: str) -> np
 @pytest.mark.parametrize(("p", "radius"), [(1.2, 1.0), (1.5, 2.0), (2.0, 0.5), (5.0, 2.0), (inf, 2.0)])
 def test_points_are_those_of_the_printed_box(p: float, radius: float, weights: algorithm_1.Weights) -> None:
     ball = LpBall(FEATURES, p, radius)
-    found = algorithm_1.play(ROWS, TARGETS, ball, 1.0, 1e-3, noise="none", weights=weights)
+    found = algorithm_1.play(ROWS, TARGETS, ball, 1.0, 1e-3, noise="none", weights=weights).decisions
     assert np.allclose(found, printed_box(p, radius, np.zeros((SAMPLES, FEATURES)), weights))
     assert max(np.linalg.norm(point, p) for point in found) <= radius * (1 + 1e-9)
 
@@ -82,7 +84,7 @@ def test_noise_is_drawn_as_printed_or_as_meant(noise: algorithm_1.Noise) -> None
     order = min(2, log(4) - 1) if noise == "printed" else 3.0
     drawn = sqrt(sigma) if noise == "printed" else sigma
     nodes = generalised_gaussian(FEATURES, drawn, order, seeded_words(7, 0), draws=SAMPLES)
-    found = algorithm_1.play(ROWS, TARGETS, ball, epsilon, delta, noise=noise, seed=7)
+    found = algorithm_1.play(ROWS, TARGETS, ball, epsilon, delta, noise=noise, seed=7).decisions
     assert np.allclose(found, printed_box(1.5, 2.0, prefix_noise(nodes), "equation"))
 
 
@@ -136,9 +138,7 @@ def test_hostile_samples_move_a_sound_sum_no_further_than_anybody() -> None:
     rows, longer = ROWS.copy(), ROWS.copy()
     rows[0] *= 1e3
     longer[0] *= 1e6
-    one, other = (
-        algorithm_1.play(found, TARGETS, ball, 1e6, 1e-3, noise="sound") for found in (rows, longer)
-    )
+    one, other = (algorithm_1.play(found, TARGETS, ball, 1e6, 1e-3).decisions for found in (rows, longer))
     assert np.allclose(one, other, atol=1e-3)
 
 
@@ -149,8 +149,10 @@ def test_any_loss_will_do() -> None:
         return (1 / (1 + np.exp(-row @ point)) - target) * row
 
     settings = {"noise": "none", "constants": Constants(1.0, 0.25, 2.0)}
-    known = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings)  # type: ignore[arg-type]
-    called = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=CallableLoss(by_hand), **settings)  # type: ignore[arg-type]
+    known = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings).decisions  # type: ignore[arg-type]
+    called = algorithm_1.play(
+        ROWS, targets, ball, 1.0, 1e-3, loss=CallableLoss(by_hand), **settings
+    ).decisions  # type: ignore[arg-type]
     assert np.allclose(known, called)
     with pytest.raises(ConfigError, match=r"p must be above 1, got 1: Algorithm 2"):
         algorithm_1.play(ROWS, TARGETS, LpBall(FEATURES, 1), 1.0, 1e-3)
@@ -200,7 +202,8 @@ def test_corners_are_those_of_the_printed_box(radius: float) -> None:
         points.append(points[t] + (corner - points[t]) / (t + 1))
         expected.append(points[-1])
     ball = LpBall(FEATURES, 1.0, radius)
-    assert np.allclose(algorithm_2.play(ROWS, TARGETS, ball, epsilon, delta, seed=5), expected)
+    found = algorithm_2.play(ROWS, TARGETS, ball, epsilon, delta, noise="printed", seed=5)
+    assert np.allclose(found.decisions, expected)
 
 
 def test_sound_corners_cost_what_was_asked_for() -> None:
@@ -219,7 +222,9 @@ def test_sound_corners_learn_and_printed_ones_do_not() -> None:
     targets = rows @ [0.0, 0.9, 0.0]
     ball = LpBall(3, 1)
     errors = {
-        noise: np.abs(algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise)[-1] - [0, 0.9, 0]).sum()  # type: ignore[arg-type]
+        noise: np.abs(
+            algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise).decisions[-1] - [0, 0.9, 0]
+        ).sum()  # type: ignore[arg-type]
         for noise in ("printed", "sound", "none")
     }
     assert errors["none"] < 0.1 < errors["sound"] < errors["printed"]

@@ -14,6 +14,8 @@ from discreet.lab.published import bandit_submod_prftl, costs, submod_prftl
 from discreet.lab.published.meeting import SetValue, meet
 from discreet.release.randomness import seeded_words
 
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
+
 ITEMS, ROUNDS, EPSILON = 4, 13, 300.0
 
 
@@ -55,7 +57,7 @@ def test_full_information_shows_the_sets_of_the_printed_box() -> None:
             chain.append(item)
             total[item] += function(np.array(sorted(chain), dtype=np.int64)) - without
         point = np.clip(-(total + noise) / sqrt(ROUNDS), 0, 1)
-    meeting = submod_prftl.play(functions, ITEMS, ROUNDS, EPSILON, seed=3)
+    meeting = submod_prftl.play(functions, ITEMS, ROUNDS, EPSILON, noise="printed", seed=3)
     assert [shown.tolist() for shown in meeting.sets] == expected
     assert any(expected)
     assert meeting.values == pytest.approx(
@@ -85,7 +87,9 @@ def test_bandit_shows_the_sets_of_the_printed_box() -> None:
         else:
             total[order[shown]] -= 2 * cost / rho[shown]
         point = np.clip(-(total + noise) / ROUNDS ** (2 / 3), 0, 1)
-    meeting = bandit_submod_prftl.play(functions, ITEMS, ROUNDS, EPSILON, exploration=gamma, seed=4)
+    meeting = bandit_submod_prftl.play(
+        functions, ITEMS, ROUNDS, EPSILON, noise="printed", exploration=gamma, seed=4
+    )
     assert [shown.tolist() for shown in meeting.sets] == expected
 
 
@@ -148,7 +152,7 @@ class CatchesUp:
 @pytest.mark.parametrize("module", [submod_prftl, bandit_submod_prftl])
 def test_adversaries_may_answer_what_was_shown(module: object) -> None:
     adversary = CatchesUp()
-    meeting = module.play(adversary, ITEMS, 30, 50.0, noise="sound")  # type: ignore[attr-defined]
+    meeting = module.play(adversary, ITEMS, 30, 50.0)  # type: ignore[attr-defined]
     assert adversary.told == list(range(30))
     assert len(meeting.sets) == 30
     assert meeting.total == pytest.approx(meeting.values.sum())
@@ -162,8 +166,8 @@ def test_no_function_moves_a_sound_sum_too_far() -> None:
     assert 0.5 * submod_prftl.sound_change() < farthest <= submod_prftl.sound_change()
     genuine = submod_prftl.subgradient(cost_of(np.array([0.5, -0.5, 0.2, 0.1])), np.arange(4))
     assert submod_prftl._within_bounds(genuine, 1.0) == pytest.approx(genuine)
-    learner = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0, noise="sound")
-    hostile = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0, noise="sound")
+    learner = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
+    hostile = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
     learner.observe_value(-1.0)
     hostile.observe_value(-1e9)
     assert hostile.point == pytest.approx(learner.point, abs=1e-6)
@@ -185,11 +189,13 @@ def test_the_compiled_pass_costs_what_the_plain_loop_does() -> None:
         cost += float(submod_prftl.subgradient(function, order) @ learner.point)
         learner.act()
         learner.observe(function)
-    assert cost == pytest.approx(costs.cost_as_published(world, epsilon=1e12, bandit=False), rel=1e-6)
+    assert cost == pytest.approx(
+        costs.cost_as_published(world, epsilon=1e12, bandit=False, noise="printed"), rel=1e-6
+    )
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         bandit_submod_prftl.play(stream(), ITEMS, ROUNDS, 1.0, exploration=0.0)
     with pytest.raises(ConfigError, match="one arrival a round, got 13 for 5"):
-        meet(submod_prftl.SubmodPrftl(ITEMS, 5, 1.0), stream(), 5)
+        meet(submod_prftl.SubmodPrftl(ITEMS, 5, 1.0), stream(), 5, "")

@@ -15,35 +15,39 @@ Printed     γ = k((16 n ln n)²/T)^(1/3), clipped to 1 here; η = ε/(k√(64 �
             More than 2γT redraws have a chance of at most e^(−2γ²T), printed as e^(−8γ²T).
 Sound       after ⌈2γT⌉ redraws the set is frozen and nothing more is learned (`cap`); η is the largest that
             (ε, δ) allows: a person changes one sum of one copy, so a draw has range η
-Corrected   coincides with printed
             With γ = 1, as in all practice, there are at most T < 2γT redraws, and printed is sound as well.
 Runtime     O(k log n) a round, O(n) a reward; memory O(k·n)
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 3; its Appendices B.1 and B.2 are discreet/lab/published/bandit_dp_variants.py
 """
 
+from collections.abc import Callable
+from functools import cache
 from math import ceil, exp, inf, log, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Integers
 from discreet.budget.conversion import epsilon_of
-from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
 from discreet.lab.display import Run, World
 from discreet.lab.progress import Report
 from discreet.lab.published import hedge
-from discreet.lab.published.hedge import HedgeExpert
+from discreet.lab.published.hedge import HedgeExpert, draw, weigh
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
+from discreet.lab.published.promise import Noise, promise
 from discreet.lab.published.stretches import STRETCHES, run_in_stretches
 from discreet.lab.published.verdict import Verdict
 
 __all__ = [
     "VERDICT",
     "BanditDp",
+    "calibrated",
     "epsilon_spent",
+    "explored",
     "most_redraws",
     "play",
     "printed_exploration",
@@ -52,8 +56,6 @@ __all__ = [
     "run",
     "sound_rate",
 ]
-
-Noise = Literal["printed", "sound"]
 
 
 def printed_exploration(items: int, slots: int, horizon: int) -> float:
@@ -65,6 +67,19 @@ def printed_exploration(items: int, slots: int, horizon: int) -> float:
     0.41
     """
     return float(min(1.0, slots * ((16 * items * log(max(items, 2))) ** 2 / horizon) ** (1 / 3)))
+
+
+def explored(slots: int, exploration: float | None, printed: Callable[[], float]) -> float:
+    """γ: the one that is given, or else the printed one.
+
+    >>> explored(2, None, lambda: 0.3), explored(2, 0.1, lambda: 0.3)
+    (0.3, 0.1)
+    """
+    require.whole("slots", slots)
+    gamma = printed() if exploration is None else exploration
+    if not 0 < gamma <= 1:
+        raise ConfigError(f"exploration must be above 0 and at most 1, got {gamma!r}")
+    return gamma
 
 
 def rate(epsilon: float, delta: float, slots: int, horizon: int, exploration: float) -> float:
@@ -93,13 +108,10 @@ def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
     >>> f"{sound_rate(1.0, 1e-6, 100_000):.5f}"
     '0.00140'
     """
-    if redraws < 1:
-        return inf
-    if delta == 0:
-        return epsilon / redraws
-    return sqrt(8 * Privacy(epsilon, delta).budget.rho / redraws)
+    return 2 * hedge.sound_rate(epsilon, delta, redraws + 1)
 
 
+@cache
 def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
     """What so many redraws at a rate η really cost at this delta (a person is in one copy's sums only).
 
@@ -109,13 +121,25 @@ def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
     return epsilon_of(redraws * eta**2 / 8, delta)
 
 
+def calibrated(
+    noise: Noise, epsilon: float, delta: float, redraws: int, printed_rate: Callable[[], float]
+) -> tuple[float, str]:
+    """The rate, and what it promises if every copy is redrawn at most so often after its first draw.
+
+    >>> calibrated("sound", 1.0, 0.0, 100, lambda: 0.001)
+    (0.01, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
+    """
+    eta = printed_rate() if noise == "printed" else sound_rate(epsilon, delta, redraws)
+    return eta, promise(noise, epsilon, delta, lambda: epsilon_spent(redraws, eta, delta))
+
+
 def regret_bound(
     items: int, slots: int, horizon: int, epsilon: float, delta: float, exploration: float
 ) -> float:
     """Lemmas 2 and 3: k·E[r_i] + γT, as the proof of Theorem 8 adds them up, with its e^(−8γ²T).
 
     >>> bound = regret_bound(100, 5, 10**6, 1.0, 1e-6, 1.0)
-    >>> bound > 10**6                                                # says nothing
+    >>> bound > 10**6                                                # there are T to lose
     True
     """
     gamma = exploration
@@ -132,7 +156,7 @@ VERDICT = Verdict(
 
 
 class BanditDp:
-    """The algorithm, one round at a time: `act` shows a set, `observe_value` is told what it was worth.
+    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it was worth.
 
     Coins are thrown as rounds come, so that memory is O(k·n), unless `explore_at` names the rounds that
     explore (Appendix B.2). `redraws_always` redraws after every round (Appendix B.1). After `cap` redraws the
@@ -208,7 +232,7 @@ def play(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     exploration: float | None = None,
     seed: int = 0,
 ) -> Meeting:
@@ -218,22 +242,27 @@ def play(
     >>> len(meeting.sets), max(len(shown) for shown in meeting.sets)
     (50, 2)
     """
-    if exploration is None:
-        exploration = printed_exploration(items, slots, horizon)
-    _check(slots, exploration)
-    eta, cap = rate(epsilon, delta, slots, horizon, exploration), None
-    if noise == "sound":
-        cap = most_redraws(horizon, exploration)
-        eta = sound_rate(epsilon, delta, cap)
-    learner = BanditDp(items, slots, eta, exploration, np.random.default_rng([seed, 6]), cap=cap)
-    return meet(learner, arrivals, horizon)
+    gamma, eta, cap, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
+    learner = BanditDp(items, slots, eta, gamma, np.random.default_rng([seed, 6]), cap=cap)
+    return meet(learner, arrivals, horizon, guarantee)
 
 
-def _check(slots: int, exploration: float) -> None:
-    if slots < 1:
-        raise ConfigError(f"slots must be at least 1, got {slots!r}")
-    if not 0 < exploration <= 1:
-        raise ConfigError(f"exploration must be above 0 and at most 1, got {exploration!r}")
+def _settled(
+    noise: Noise,
+    items: int,
+    slots: int,
+    horizon: int,
+    epsilon: float,
+    delta: float,
+    exploration: float | None,
+) -> tuple[float, float, int, str]:
+    """γ, η, how many redraws there may be, and what that promises."""
+    gamma = explored(slots, exploration, lambda: printed_exploration(items, slots, horizon))
+    cap = horizon if noise == "printed" else most_redraws(horizon, gamma)
+    eta, guarantee = calibrated(
+        noise, epsilon, delta, cap, lambda: rate(epsilon, delta, slots, horizon, gamma)
+    )
+    return gamma, eta, cap, guarantee
 
 
 def run(
@@ -242,12 +271,12 @@ def run(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     exploration: float | None = None,
     seed: int = 0,
     report: Report | None = None,
 ) -> Run:
-    """What the printed algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
+    """What the algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
 
     `exploration` replaces the printed γ, also in the rate.
 
@@ -257,13 +286,7 @@ def run(
     True
     """
     horizon, items = len(world.types), world.chances.shape[1]
-    if exploration is None:
-        exploration = printed_exploration(items, max(slots, 1), horizon)
-    _check(slots, exploration)
-    eta, most = rate(epsilon, delta, slots, horizon, exploration), horizon
-    if noise == "sound":
-        most = most_redraws(horizon, exploration)
-        eta = sound_rate(epsilon, delta, most)
+    gamma, eta, most, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
     left = np.array([most])
     sums = np.zeros((slots, items))
     weights = np.empty((slots, items))
@@ -273,8 +296,9 @@ def run(
     return run_in_stretches(
         world.types,
         stretch,
-        lambda types: _learn(types, world.chances, eta, exploration, left, sums, weights, slate),
+        lambda types: _learn(types, world.chances, eta, gamma, left, sums, weights, slate),
         report,
+        guarantee,
     )
 
 
@@ -286,8 +310,8 @@ def _start(seed: Any, rate: Any, sums: Any, weights: Any, slate: Any) -> None:
     """The first set."""
     np.random.seed(seed)
     for slot in range(slate.size):
-        _weigh(sums[slot], rate, weights[slot])
-        slate[slot] = _draw(weights[slot])
+        weigh(sums[slot], rate, weights[slot])
+        slate[slot] = draw(weights[slot])
 
 
 @compiled
@@ -309,9 +333,9 @@ def _learn(
         earned += worth
         if np.random.random() < worth:
             sums[slot, item] += 1.0
-            _weigh(sums[slot], rate, weights[slot])
+            weigh(sums[slot], rate, weights[slot])
         for copy in range(slots):
-            slate[copy] = _draw(weights[copy])
+            slate[copy] = draw(weights[copy])
     return earned
 
 
@@ -327,19 +351,3 @@ def _worth(chances: Any, shown: Any) -> Any:
         if not repeated:
             missed *= 1 - chances[shown[place]]
     return 1 - missed
-
-
-@compiled
-def _weigh(sums: Any, rate: Any, weights: Any) -> None:
-    """One copy's weights exp(rate · sum), added up along its items."""
-    highest = sums.max()  # taken off first: no weight exceeds 1
-    total = 0.0
-    for index in range(sums.size):
-        total += np.exp(rate * (sums[index] - highest))
-        weights[index] = total
-
-
-@compiled
-def _draw(weights: Any) -> Any:
-    """An index, with probability ∝ its weight."""
-    return np.searchsorted(weights, weights[-1] * np.random.random(), side="right")

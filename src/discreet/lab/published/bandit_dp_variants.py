@@ -9,7 +9,7 @@ Printed     B.1: η = ε/(k√(32 T ln(k/δ))), γ = Θ(T^(−1/4))
             B.2: η = ε/(k√(32(M + 1) ln(k/δ))), γ = Θ(T^(−1/3))
             The constants of γ are not printed: the defaults minimise the text's bounds as they are meant. In
             E[r_i], B.1 prints k³|U| and ln(kδ), and k²|U| ln|U| and ln(k/δ) follow; B.2 lacks the root of ln
-Corrected   coincides with printed: both slips are in bounds, not in the algorithm
+Corrected   coincides with printed: both errata are in bounds, not in the algorithm
 Sound       the largest η that (ε, δ) allows; a draw has range η, since a person feeds one sum of one copy:
             B.1 has T − 1 redraws after the first, B.2 has M. Printed is sound as well, for its η is smaller
 Runtime     O(k·n) a round; memory O(k·n), and for B.2 O(γT) more
@@ -17,13 +17,13 @@ References  Perez-Salazar, Cummings (2021), supplement, Appendices B.1 and B.2
 """
 
 from math import log, sqrt
-from typing import Literal
 
 import numpy as np
 
 from discreet.lab.published import fi_dp, hedge
-from discreet.lab.published.bandit_dp import BanditDp, epsilon_spent, sound_rate
+from discreet.lab.published.bandit_dp import BanditDp, calibrated, epsilon_spent, explored
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
+from discreet.lab.published.promise import Noise, needs_delta
 from discreet.lab.published.verdict import Verdict
 
 __all__ = [
@@ -38,9 +38,6 @@ __all__ = [
     "presampled_rate",
 ]
 
-Noise = Literal["printed", "sound"]
-
-
 # --- B.1
 
 
@@ -50,6 +47,7 @@ def every_round_exploration(items: int, slots: int, horizon: int, epsilon: float
     >>> every_round_exploration(100, 5, 10**6, 1.0, 1e-6), every_round_exploration(4, 1, 10**8, 1.0, 1e-6)
     (1.0, 0.10797...)
     """
+    needs_delta(delta)
     cost = slots**3 * items * log(items) * sqrt(32 * log(slots / delta)) / epsilon
     return min(1.0, sqrt(cost / sqrt(horizon)))
 
@@ -57,7 +55,7 @@ def every_round_exploration(items: int, slots: int, horizon: int, epsilon: float
 def every_round_bound(
     items: int, slots: int, horizon: int, epsilon: float, delta: float, exploration: float
 ) -> float:
-    """k·E[r_i] + γT with E[r_i] ≤ (kn/γ)(ηγT/(kn) + ln n/η): the line before the slips.
+    """k·E[r_i] + γT with E[r_i] ≤ (kn/γ)(ηγT/(kn) + ln n/η): the line before the errata.
 
     >>> round(every_round_bound(4, 1, 10**8, 1.0, 1e-6, 0.108) / 10**8, 2)     # of the T that can be lost
     0.22
@@ -82,7 +80,7 @@ def play_every_round(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     exploration: float | None = None,
     seed: int = 0,
 ) -> Meeting:
@@ -92,15 +90,15 @@ def play_every_round(
     >>> len({tuple(shown) for shown in meeting.sets}) > 5
     True
     """
-    if exploration is None:
-        exploration = every_round_exploration(items, slots, horizon, epsilon, delta)
-    if noise == "printed":
-        eta = fi_dp.rate(epsilon, delta, slots, horizon)
-    else:
-        eta = sound_rate(epsilon, delta, horizon - 1)
+    gamma = explored(
+        slots, exploration, lambda: every_round_exploration(items, slots, horizon, epsilon, delta)
+    )
+    eta, guarantee = calibrated(
+        noise, epsilon, delta, horizon - 1, lambda: fi_dp.rate(epsilon, delta, slots, horizon)
+    )
     generator = np.random.default_rng([seed, 7])
-    learner = BanditDp(items, slots, eta, exploration, generator, redraws_always=True)
-    return meet(learner, arrivals, horizon)
+    learner = BanditDp(items, slots, eta, gamma, generator, redraws_always=True)
+    return meet(learner, arrivals, horizon, guarantee)
 
 
 # --- B.2
@@ -112,6 +110,7 @@ def presampled_exploration(items: int, slots: int, horizon: int, epsilon: float,
     >>> round(presampled_exploration(4, 1, 10**8, 1.0, 1e-6), 3)
     0.041
     """
+    needs_delta(delta)
     cost = 4 * slots**3 * items * log(items) * sqrt(log(slots / delta)) / epsilon
     return min(1.0, float((cost / sqrt(horizon)) ** (2 / 3)))
 
@@ -152,7 +151,7 @@ def play_presampled(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     exploration: float | None = None,
     seed: int = 0,
 ) -> Meeting:
@@ -163,13 +162,14 @@ def play_presampled(
     >>> len({tuple(shown) for shown in meeting.sets}) < 15
     True
     """
-    if exploration is None:
-        exploration = presampled_exploration(items, slots, horizon, epsilon, delta)
+    gamma = explored(
+        slots, exploration, lambda: presampled_exploration(items, slots, horizon, epsilon, delta)
+    )
     generator = np.random.default_rng([seed, 8])
-    explore_at = np.flatnonzero(generator.random(horizon) < exploration)
-    if noise == "printed":
-        eta = presampled_rate(epsilon, delta, slots, len(explore_at))
-    else:
-        eta = sound_rate(epsilon, delta, len(explore_at))
-    learner = BanditDp(items, slots, eta, exploration, generator, explore_at=explore_at)
-    return meet(learner, arrivals, horizon)
+    explore_at = np.flatnonzero(generator.random(horizon) < gamma)
+    redraws = len(explore_at)
+    eta, guarantee = calibrated(
+        noise, epsilon, delta, redraws, lambda: presampled_rate(epsilon, delta, slots, redraws)
+    )
+    learner = BanditDp(items, slots, eta, gamma, generator, explore_at=explore_at)
+    return meet(learner, arrivals, horizon, guarantee)

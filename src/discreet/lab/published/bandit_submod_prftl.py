@@ -18,22 +18,22 @@ Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; γ the expl
 Printed     H = M·T^(2/3), γ = n^(3/2)/T^(1/3) (clipped to 1 here: it needs T ≥ n^4.5), L = 4Mn/√γ
             L is a root mean square; ĝ can be as long as 2M(n + 1)/γ. Theorem 9 prints n; its last line gives
             n^(3/2)
-Corrected   coincides with printed
 Sound       noise for a change of 4M(n + 1)/γ: both neighbours hit the same coordinate; costs are clipped
 Runtime     O(n log n) a round; memory O(n log T)
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Theorems 8, 9
 """
 
 from math import log, sqrt
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
+from discreet.lab.published.promise import AnyNoise
 from discreet.lab.published.submod_prftl import falling_order
-from discreet.lab.published.tbap import TreeSums, gamma_nodes, printed_levels, printed_scale, sound_scale
+from discreet.lab.published.tbap import TreeSums, calibrated, gamma_nodes, printed_scale, sound_scale
 from discreet.lab.published.verdict import Verdict
 
 __all__ = [
@@ -47,8 +47,6 @@ __all__ = [
     "regret_bound",
     "sound_change",
 ]
-
-Noise = Literal["printed", "sound", "none"]
 
 
 class Constants(NamedTuple):
@@ -84,7 +82,7 @@ def sound_change(items: int, exploration: float, bound: float = 1.0) -> float:
 def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -> float:
     """The last line of Theorem 9's proof, with the printed H and γ.
 
-    >>> regret_bound(10, 10**6, 1.0) > 2 * 10**6            # says nothing: there are 2T to lose
+    >>> regret_bound(10, 10**6, 1.0) > 2 * 10**6            # there are 2T to lose
     True
     """
     stiffness, gamma, _ = printed_constants(items, horizon, bound)
@@ -98,11 +96,9 @@ def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -
 _TYPICAL = printed_constants(10, 100_000)
 VERDICT = Verdict(
     private=False,
-    text="f_t(B_i) = M against −M moves a sum by 4M(n + 1)/γ where ρ_i = γ/(n + 1), and noise is for L",
-    epsilon=sound_change(10, _TYPICAL.exploration)
-    / _TYPICAL.length
-    * (100_000).bit_length()
-    / printed_levels(100_000),
+    text="f_t(B_i) = M against −M moves a sum by 4M(n + 1)/γ at ρ_i = γ/(n + 1); the printed noise covers L",
+    epsilon=sound_scale(sound_change(10, _TYPICAL.exploration), 100_000, 1.0)
+    / printed_scale(_TYPICAL.length, 100_000, 1.0),
 )
 
 
@@ -132,7 +128,11 @@ def estimate(order: Integers, chances: Floats, shown: int, heads: bool, cost: fl
 
 
 class BanditSubmodPrftl:
-    """The algorithm, one round at a time: `act` shows a set, `observe_value` is told what it cost."""
+    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it cost.
+
+    Costs lie in [−`bound`, `bound`]; `exploration` replaces the printed γ; `guarantee` says what the noise
+    promises.
+    """
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class BanditSubmodPrftl:
         *,
         bound: float = 1.0,
         exploration: float | None = None,
-        noise: Noise = "printed",
+        noise: AnyNoise = "sound",
         seed: int = 0,
     ) -> None:
         constants = printed_constants(items, horizon, bound)
@@ -154,11 +154,8 @@ class BanditSubmodPrftl:
         self.constants = constants
         self.point = np.zeros(items)
         """x_t"""
-        scale = {
-            "printed": printed_scale(constants.length, horizon, epsilon),
-            "sound": sound_scale(sound_change(items, constants.exploration, bound), horizon, epsilon),
-            "none": 0.0,
-        }[noise]
+        change = sound_change(items, constants.exploration, bound)
+        scale, self.guarantee = calibrated(noise, epsilon, horizon, constants.length, change)
         self._tree = TreeSums(items, horizon, gamma_nodes(items, scale, seed))
         self._clip = bound if noise == "sound" else np.inf
         self._generator = np.random.default_rng([seed, 10])
@@ -183,24 +180,14 @@ class BanditSubmodPrftl:
         self._draw_set()
 
 
-def play(
-    arrivals: Arrivals,
-    items: int,
-    horizon: int,
-    epsilon: float,
-    *,
-    bound: float = 1.0,
-    exploration: float | None = None,
-    noise: Noise = "printed",
-    seed: int = 0,
-) -> Meeting:
+def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Meeting:
     """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
+
+    `settings` are those of `BanditSubmodPrftl`.
 
     >>> spoils = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
     >>> len(play(spoils, 2, 30, 1.0).sets)
     30
     """
-    learner = BanditSubmodPrftl(
-        items, horizon, epsilon, bound=bound, exploration=exploration, noise=noise, seed=seed
-    )
-    return meet(learner, arrivals, horizon)
+    learner = BanditSubmodPrftl(items, horizon, epsilon, **settings)
+    return meet(learner, arrivals, horizon, learner.guarantee)

@@ -54,7 +54,7 @@ class Algorithm:
     module: ModuleType
     verdict: Verdict
     play: Callable[..., Any]
-    """Runs it on a stream and gives every decision; `noise="printed"` is the default."""
+    """Runs it on a stream: every decision, and the `guarantee`; `noise="sound"` is the default."""
     bound: Callable[..., float]
     """What the theorem says, with its constants."""
 

@@ -1,16 +1,15 @@
-"""What sets of least cost as printed, and without privacy, cost in the bundle world: compiled passes.
+"""What sets of least cost cost in the bundle world, by the published algorithms: compiled passes.
 
 The algorithms are those of discreet/lab/published/submod_prftl.py and bandit_submod_prftl.py, with their
 printed constants, for streams that are too long for plain loops. The bundle world's costs are as they should
 be, so that nothing is ever clipped. With full information the cost of a set is
 taken on average over its threshold τ.
 
-Verdict     neither is private as printed; noise="sound" is
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from discreet.compiled import compiled
 from discreet.lab.bundle import CHUNK, BundleWorld
 from discreet.lab.noise import TreeNoise, l2_gamma
 from discreet.lab.published import bandit_submod_prftl, submod_prftl
-from discreet.lab.published.tbap import printed_scale, sound_scale
+from discreet.lab.published.promise import Noise
+from discreet.lab.published.tbap import calibrated
 from discreet.release.randomness import seeded_words
 
 __all__ = ["cost_as_published", "cost_without_privacy"]
@@ -29,10 +29,10 @@ def cost_as_published(
     *,
     epsilon: float,
     bandit: bool,
-    noise: Literal["printed", "sound"] = "printed",
+    noise: Noise = "sound",
     seed: int = 0,
 ) -> float:
-    """What the printed algorithm's sets cost in all; with full information on average over its thresholds τ.
+    """What the algorithm's sets cost in all; with full information on average over its thresholds τ.
 
     >>> world = BundleWorld.drawn(1000, items=6)
     >>> cost = cost_as_published(world, epsilon=1.0, bandit=False)
@@ -41,15 +41,11 @@ def cost_as_published(
     """
     if bandit:
         stiffness, exploration, length = bandit_submod_prftl.printed_constants(world.items, world.visitors)
+        change = bandit_submod_prftl.sound_change(world.items, exploration)
     else:
         stiffness, length = submod_prftl.printed_constants(world.visitors)
-        exploration = inf
-    scale = printed_scale(length, world.visitors, epsilon)
-    if noise == "sound":
-        change = submod_prftl.sound_change()
-        if bandit:
-            change = bandit_submod_prftl.sound_change(world.items, exploration)
-        scale = sound_scale(change, world.visitors, epsilon)
+        exploration, change = inf, submod_prftl.sound_change()
+    scale, _ = calibrated(noise, epsilon, world.visitors, length, change, none=False)
     return _run(world, stiffness, 0.0, scale, exploration, seed)
 
 

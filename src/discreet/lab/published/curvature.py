@@ -11,9 +11,11 @@
 Symbols     as in discreet/lab/published/dpcg.py, whose noise Y it has; κ_F = 1 − min ℓ_i / F({i}), the
             curvature: 0 for sums, 1 if some item can become worthless
 Printed     E f(x) ≥ (1 − κ_F/e)·f(x*) − 2R·E‖Y‖_∞ − L·R²/(2K), if λ = ⟨ℓ, x*⟩ is guessed
-Verdict     NOT PRIVATE, whatever the noise: ℓ and the choice of the best guess read the data without any. Two
+Verdict     not private, whatever the noise: ℓ and the choice of the best guess read the data without any. Two
             data sets of one person each, which lead to different sets for certain, are in
             tests/lab/published/test_curvature.py. No grid of guesses is printed; here it is even
+            A sound form would release ℓ with a margin and pay for the choice, or drop it; noise="sound" is
+            refused here, and DPCG (discreet/lab/published/dpcg.py) takes its place
 Runtime     guesses × K gradients of everybody, and a few corners of P for each
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
             Knapsack Constraints", Lemma 5
@@ -21,7 +23,7 @@ References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular M
 
 from dataclasses import dataclass
 from math import e, inf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from discreet.decide.rounding import rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
 from discreet.lab.published.dpcg import Calibration, Found, Law, best_point, drawn_noise, largest_sum
 from discreet.lab.published.everyone import Everyone
+from discreet.lab.published.promise import Noise, promise
 from discreet.lab.published.verdict import Verdict
 
 __all__ = ["VERDICT", "Mixture", "best_mixture", "curvature_of", "from_noise", "run", "utility_bound"]
@@ -107,7 +110,7 @@ def curvature_of(everyone: Everyone) -> float:
 def utility_bound(
     optimum: float, curvature: float, people: int, domain: Any, calibration: Calibration, steps: int
 ) -> float:
-    """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: below 0 it says nothing.
+    """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: informative above 0.
 
     >>> from discreet.domains import UniformMatroid
     >>> gaussian = Calibration("gaussian", "printed", 300, 1.0, 1e-6)
@@ -125,20 +128,27 @@ def run(
     delta: float = 0.0,
     *,
     law: Law = "gaussian",
-    noise: Literal["printed", "sound"] = "printed",
+    noise: Noise = "sound",
     steps: int | None = None,
     guesses: int = 5,
     sets: int = 100,
     seed: int = 0,
 ) -> Found:
-    """The printed variant, with guesses evenly from 0 to the largest ⟨ℓ, v⟩ in P. It protects nobody.
+    """The variant with guesses evenly from 0 to the largest ⟨ℓ, v⟩ in P: as printed only, not private.
 
     >>> from discreet.arrivals import ClickModel
     >>> from discreet.domains import UniformMatroid
     >>> likes = np.tile([0.1, 0.9, 0.2, 0.7], (100_000, 1))
-    >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", steps=3).chosen
-    [1, 3]
+    >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: the curvature variant reads ℓ and its best guess without noise: ask for ...
     """
+    if noise == "sound":
+        raise ConfigError(
+            "the curvature variant reads ℓ and its best guess without noise: ask for noise='printed', "
+            "or take DPCG (dpcg.run) with noise='sound'"
+        )
+    guarantee = promise(noise, epsilon, delta, lambda: inf, accepted=("printed",))
     everyone = Everyone(people, function, domain.items, sets=sets, seed=seed)
     calibration = Calibration(law, noise, domain.items, epsilon, delta)
     if steps is None:
@@ -149,7 +159,7 @@ def run(
     generator = np.random.default_rng(seed)
     added = [drawn_noise(law, scale, (steps, domain.items), generator) for _ in range(guesses)]
     path, chosen = from_noise(everyone, domain, np.array(added), generator)
-    return Found(path, chosen, scale)
+    return Found(path, chosen, scale, guarantee)
 
 
 def from_noise(

@@ -17,7 +17,7 @@ Symbols     f_t a person's multilinear extension, K `copies`, η `rate`, D `law`
 Printed     Laplace λ = 2 m_F|V| ln T·√(2K ln(1/δ))/ε, or Gaussian σ² = 8β²K ln(1/δ) ln²T·ln(K ln T/δ′)/ε²
             for (ε, δ + δ′). β is undefined: the longest gradient √|V|·m_F here. K = ⌈√T⌉ and δ′ = δ unless
             given. η is not printed: √(ln|V|/T)/m_F, the usual one
-Verdict     SOUND for replace-one neighbours if T ≥ 3 and ε ≤ 3 ln(1/δ), and far more careful than need be
+Verdict     SOUND for replace-one neighbours if T ≥ 3 and ε ≤ 3 ln(1/δ), with more noise than needed
             (see `epsilon_spent`). noise="sound" spends exactly (ε, δ), by zCDP
 Runtime     O(50·K·n) a round
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
@@ -25,8 +25,7 @@ References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular M
             Learning", Algorithm 1
 """
 
-from math import ceil, log, sqrt
-from typing import Literal
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 
@@ -41,6 +40,8 @@ from discreet.decide.rounding import rounded_knapsack, rounded_point
 from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise
 from discreet.lab.published.copies import play_copies
+from discreet.lab.published.dpcg import Law
+from discreet.lab.published.promise import Noise, Played, needs_delta, promise
 from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import Words, seeded_words
 from discreet.turn.coins import Coin
@@ -56,8 +57,6 @@ __all__ = [
     "sets_of",
 ]
 
-Noise = Literal["printed", "sound"]
-Law = Literal["laplace", "gaussian"]
 Domain = UniformMatroid | PartitionMatroid | Knapsack
 BISECTIONS = 60
 
@@ -88,7 +87,7 @@ def noise_scale(
     *,
     copies: int,
     law: Law = "laplace",
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     bound: float = 1.0,
 ) -> float:
     """λ of the Laplace noise, or σ of the Gaussian one, of every number of a node.
@@ -97,14 +96,13 @@ def noise_scale(
     m costs (m/λ)²/2 or m²/2σ² of zCDP: so λ = σ = m_F·√(|V|·K·(⌊log₂T⌋ + 1)/2ρ), with the ρ of (ε, δ).
 
     >>> round(noise_scale(100, 10_000, 1.0, 1e-6, copies=100))
-    96829
-    >>> round(noise_scale(100, 10_000, 1.0, 1e-6, copies=100, noise="sound"))
     1695
+    >>> round(noise_scale(100, 10_000, 1.0, 1e-6, copies=100, noise="printed"))
+    96829
     """
-    require.one_of("noise", noise, ("printed", "sound"))
+    require.one_of("noise", noise, ("sound", "printed"))
     require.one_of("law", law, ("laplace", "gaussian"))
-    if not 0 < delta < 1:
-        raise ConfigError(f"the published noise needs delta > 0, got {delta!r}: give one, such as 1e-6")
+    needs_delta(delta)
     if noise == "sound":
         rho = Privacy(epsilon, delta).budget.rho
         return bound * sqrt(items * copies * horizon.bit_length() / (2 * rho))
@@ -123,7 +121,9 @@ def epsilon_spent(
     >>> round(epsilon_spent(100, 10_000, 1.0, 1e-6, copies=100), 3)
     0.013
     """
-    scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law)
+    scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law, noise="printed")
+    if scale == 0:
+        return inf
     return epsilon_of(items * copies * horizon.bit_length() / (2 * scale**2), delta)
 
 
@@ -153,7 +153,8 @@ def regret_bound(
     >>> 1e6 < regret_bound(100, 10_000, 1.0, 1e-6, rank=5, copies=100)     # of at most 10⁴
     True
     """
-    scale, logs = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law), log(max(items, 2))
+    scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law, noise="printed")
+    logs = log(max(items, 2))
     largest = scale * (logs if law == "laplace" else sqrt(logs))
     linear = rank * sqrt(horizon * logs) + rank * ceil(log(horizon)) * largest
     return linear + bound * rank**2 * horizon / (2 * copies)
@@ -167,14 +168,14 @@ def run(
     delta: float,
     *,
     law: Law = "laplace",
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     bound: float = 1.0,
     copies: int | None = None,
     rate: float | None = None,
     block: int = 1,
     seed: int = 0,
-) -> Floats:
-    """The point of every round, one row a person; `sets_of` rounds them.
+) -> Played:
+    """The point of every round, one row per person; `sets_of` rounds them.
 
     Parameters
     ----------
@@ -194,20 +195,23 @@ def run(
     --------
     >>> from discreet.arrivals import Multilinear
     >>> people = np.tile([0.2, 0.9, 0.4], (60, 1))
-    >>> points = run(people, Multilinear(), UniformMatroid(3, 1), 1e9, 1e-6, rate=1.0)
-    >>> points[-1].round(2)
+    >>> played = run(people, Multilinear(), UniformMatroid(3, 1), 1e6, 1e-6, rate=1.0)
+    >>> played.decisions[-1].round(2)
     array([0., 1., 0.])
     """
     horizon, items = len(people), domain.items
     copies = copies_for(horizon) if copies is None else require.whole("copies", copies)
     scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law, noise=noise, bound=bound)
+    guarantee = promise(
+        noise, epsilon, delta, lambda: epsilon_spent(items, horizon, epsilon, delta, copies=copies, law=law)
+    )
     draws = ceil(log(horizon)) if noise == "printed" else horizon.bit_length()
     rate = rate_for(items, horizon, bound) if rate is None else rate
     words = seeded_words(seed, 0)
     leaders = _RegularisedLeaders(
         domain, copies, rate, bound, _PaddedTree(copies * items, law, scale, draws, words)
     )
-    return play_copies(people, function, leaders, block=block)
+    return Played(play_copies(people, function, leaders, block=block), guarantee)
 
 
 def sets_of(domain: Domain, points: Floats, *, seed: int = 0) -> Integers:
@@ -286,6 +290,11 @@ def entropic_leaders(domain: Domain, scores: Floats) -> Floats:
         fits = domain.affordable
         found[:, fits] = _within_budget(scores[:, fits], domain.shares[0, fits], 1.0)
         return found
+    if not isinstance(domain, UniformMatroid | PartitionMatroid):
+        raise ConfigError(
+            f"the entropic leader is found for quotas and one budget, got {type(domain).__name__}: "
+            "take a UniformMatroid, a PartitionMatroid or a Knapsack"
+        )
     for items, quota in domain.parts:
         found[:, items] = _within_budget(scores[:, items], np.ones(len(items)), float(quota))
     return found

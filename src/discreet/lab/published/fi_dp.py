@@ -12,7 +12,6 @@ Symbols     η the rate, k the slots, T the horizon, f_t a visitor; n items
 Printed     η = ε/(k√(32 T ln(k/δ))): each copy is one of discreet/lab/published/hedge.py at (ε/k, δ/k)
             Any private expert may stand in for Hedge: that of discreet/lab/published/tree_expert.py, at ε/k,
             makes it pure ε
-Corrected   coincides with printed
 Sound       the largest rate that (ε, δ) allows, `sound_rate`; printed is sound too, and far more careful
 Runtime     O(k·n) a redraw, and for every type of visitor in a block
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
@@ -20,28 +19,28 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 """
 
 from collections.abc import Sequence
-from math import ceil, inf, sqrt
+from functools import cache
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Integers
 from discreet.budget.conversion import epsilon_of
-from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
-from discreet.errors import ConfigError
 from discreet.lab.display import Run, World
 from discreet.lab.progress import Report
 from discreet.lab.published import hedge
-from discreet.lab.published.hedge import Expert, HedgeExpert
+from discreet.lab.published.hedge import Expert, HedgeExpert, draw, weigh
 from discreet.lab.published.meeting import Arrivals, Meeting, SetValue, meet, value_of
+from discreet.lab.published.promise import Noise, promise
 from discreet.lab.published.stretches import STRETCHES, run_in_stretches
-from discreet.lab.published.tree_expert import TreeExpert
+from discreet.lab.published.tree_expert import TreeExpert, tree_epsilon_spent
 from discreet.lab.published.verdict import Verdict
 
 __all__ = ["VERDICT", "FiDp", "epsilon_spent", "play", "rate", "regret_bound", "run", "sound_rate"]
 
-Noise = Literal["printed", "sound"]
 Kind = Literal["hedge", "tree"]
 
 
@@ -54,6 +53,7 @@ def rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
     return hedge.rate(epsilon / slots, delta / slots, horizon)
 
 
+@cache
 def epsilon_spent(epsilon: float, delta: float, slots: int, horizon: int) -> float:
     """What drawing all copies for every visitor, as printed, really costs at this delta.
 
@@ -73,12 +73,7 @@ def sound_rate(epsilon: float, delta: float, slots: int, horizon: int) -> float:
     >>> f"{sound_rate(1.0, 1e-6, 5, 100_000):.6f}"
     '0.000312'
     """
-    draws = slots * (horizon - 1)
-    if draws < 1:
-        return inf
-    if delta == 0:
-        return epsilon / (2 * draws)
-    return sqrt(2 * Privacy(epsilon, delta).budget.rho / draws)
+    return hedge.sound_rate(epsilon, delta, slots * (horizon - 1) + 1)
 
 
 def regret_bound(items: int, slots: int, horizon: int, eta: float) -> float:
@@ -98,7 +93,7 @@ VERDICT = Verdict(
 
 
 class FiDp:
-    """The algorithm, one round at a time: `act` shows a set, `observe` is told f_t.
+    """The algorithm, one round at a time: `act` shows a set, `observe` takes f_t.
 
     >>> likes_two = lambda chosen: float(np.isin([0, 2], chosen) @ [0.6, 0.4])
     >>> learner = FiDp([HedgeExpert(3, 5.0), HedgeExpert(3, 5.0)], np.random.default_rng(1))
@@ -143,28 +138,34 @@ def play(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     expert: Kind = "hedge",
     seed: int = 0,
 ) -> Meeting:
     """Every set that the algorithm shows, for any stream of functions from sets to [0, 1], adaptive or not.
 
-    With expert="tree" it is pure: `delta` is not needed, and `noise` makes no difference.
+    With expert="tree" it is pure: `delta` is not needed, and printed noise is sound.
 
     >>> counts = [lambda chosen: len(chosen) / 4] * 10
     >>> meeting = play(counts, 4, 2, 10, 1.0, 1e-6)
     >>> [len(shown) for shown in meeting.sets] == (4 * meeting.values).tolist()
     True
     """
-    if slots < 1:
-        raise ConfigError(f"slots must be at least 1, got {slots!r}")
+    require.whole("slots", slots)
     copies: list[Expert]
-    if expert == "tree":
+    if require.one_of("expert", expert, ("hedge", "tree")) == "tree":
         copies = [TreeExpert(items, horizon, epsilon / slots, seed=seed + copy) for copy in range(slots)]
+        guarantee = promise(noise, epsilon, 0.0, lambda: tree_epsilon_spent(epsilon, horizon))
     else:
-        eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, slots, horizon)
+        eta, guarantee = _calibrated(noise, epsilon, delta, slots, horizon)
         copies = [HedgeExpert(items, eta) for _ in range(slots)]
-    return meet(FiDp(copies, np.random.default_rng([seed, 5])), arrivals, horizon)
+    return meet(FiDp(copies, np.random.default_rng([seed, 5])), arrivals, horizon, guarantee)
+
+
+def _calibrated(noise: Noise, epsilon: float, delta: float, slots: int, horizon: int) -> tuple[float, str]:
+    """The rate, and what it promises."""
+    eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, slots, horizon)
+    return eta, promise(noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, slots, horizon))
 
 
 def run(
@@ -173,27 +174,27 @@ def run(
     epsilon: float,
     delta: float,
     *,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     block: int = 1,
     seed: int = 0,
     report: Report | None = None,
 ) -> Run:
-    """What the printed algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
+    """What the algorithm earns from a world of visitors. `report(visitors)` is called as they pass.
 
     A slate is kept for `block` visitors: 1 is as printed. A longer block has the same rate and fewer draws:
     it is faster, at least as private, and as long as there are many blocks it hardly earns less.
 
     >>> world = World.drawn(2000, items=20, seed=1)
-    >>> earned = run(world, 3, 1.0, 1e-6, block=10).value
-    >>> bool(abs(world.share(earned, 3)) < 0.2)
+    >>> found = run(world, 3, 1.0, 1e-6, block=10)
+    >>> bool(abs(world.share(found.value, 3)) < 0.2)
     True
+    >>> found.guarantee
+    'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
-    if block < 1:
-        raise ConfigError(f"block must be at least 1, got {block!r}")
-    if slots < 1:
-        raise ConfigError(f"slots must be at least 1, got {slots!r}")
+    require.whole("block", block)
+    require.whole("slots", slots)
     horizon = len(world.types)
-    eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, slots, horizon)
+    eta, guarantee = _calibrated(noise, epsilon, delta, slots, horizon)
     sums = np.zeros((slots, world.chances.shape[1]))
     stretch = block * ceil(horizon / (block * STRETCHES))  # whole blocks
     _seed(seed)
@@ -202,6 +203,7 @@ def run(
         stretch,
         lambda types: _learn(types, world.chances, eta, block, sums),
         report,
+        guarantee,
     )
 
 
@@ -224,7 +226,8 @@ def _learn(types: Any, chances: Any, rate: Any, block: Any, sums: Any) -> Any:
     earned = 0.0
     for first in range(0, types.size, block):
         for slot in range(slots):
-            slate[slot] = _draw(sums[slot], rate, weights)
+            weigh(sums[slot], rate, weights)
+            slate[slot] = draw(weights)
         # Visitors of one type gain the same from the same slate, so each type is met once, with its count.
         block_types = types[first : first + block]
         for kind in block_types:
@@ -234,17 +237,6 @@ def _learn(types: Any, chances: Any, rate: Any, block: Any, sums: Any) -> Any:
                 earned += _add_gains(chances[kind], counts[kind], slate, sums, fresh)
                 counts[kind] = 0
     return earned
-
-
-@compiled
-def _draw(sums: Any, rate: Any, weights: Any) -> Any:
-    """An index, with probability ∝ exp(rate · its sum)."""
-    highest = sums.max()  # taken off first: no weight exceeds 1
-    total = 0.0
-    for index in range(sums.size):
-        total += np.exp(rate * (sums[index] - highest))
-        weights[index] = total
-    return np.searchsorted(weights, total * np.random.random(), side="right")
 
 
 @compiled

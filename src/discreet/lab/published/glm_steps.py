@@ -15,7 +15,6 @@ from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise, generalised_gaussian
 from discreet.lab.published.lp_geometry import corrected_regularity
-from discreet.lab.published.streaming_frank_wolfe import printed_deviation
 from discreet.release.randomness import seeded_words
 
 __all__ = [
@@ -107,12 +106,6 @@ class PrintedTree(Corners):
         self._ball = ball
         self._words = [seeded_words(seed, arm) for arm in range(arms)]
         self._trees = [TreeNoise(ball.dimension) for _ in range(arms)]
-
-    @staticmethod
-    def printed_deviation(ball: LpBall, reach: float, horizon: int, epsilon: float, delta: float) -> float:
-        """The printed σ₊ = √(8 m² κ_q ln(m/δ))·(βD + L)/ε of a node, with m = ⌈log₂T⌉ + 1 levels."""
-        kappa = corrected_regularity(ball.p, ball.dimension).kappa
-        return printed_deviation(kappa, reach, horizon, epsilon, delta)
 
     def strengths(self, steps: Floats) -> Floats:
         """What the noise of a sum is divided by."""

@@ -6,11 +6,10 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, log, sqrt
+from math import ceil, inf, log, sqrt
 
 import numpy as np
 
-from discreet.arrays import Floats
 from discreet.budget.conversion import epsilon_of
 from discreet.lab.published.streaming_frank_wolfe_l1 import printed_scale
 
@@ -36,7 +35,7 @@ def printed_warm_up_by_theorem(features: int, horizon: int, epsilon: float, delt
 
 
 def epsilon_of_warm_up(arms: int, warm_up: int, horizon: int, epsilon: float, delta: float) -> float:
-    """What somebody of the warm-up is really given, if steps are numbered as in line 17.
+    """What a person of the warm-up is really given, if steps are numbered as in line 17.
 
     After t_0 steps of an arm they weigh 1/(t_0 + 1) in its d, and then (K·t_0 + 1)/((t_0 + 1)(t + 1)) in
     round t; noise is that of step t. A draw is ε_t-private with ε_t = ε√t·weight/(2√(ln T·ln(1/δ))), as in
@@ -45,6 +44,8 @@ def epsilon_of_warm_up(arms: int, warm_up: int, horizon: int, epsilon: float, de
     >>> [round(epsilon_of_warm_up(arms, 186, 100_000, 1.0, 1e-6), 2) for arms in (1, 5, 20)]
     [0.56, 2.08, 7.89]
     """
+    if horizon < 2:  # ln 1 = 0: no noise
+        return inf
     steps = np.arange(1, warm_up + 1)
     rounds = np.arange(arms * warm_up + 1, horizon + 1)
     weights = (arms * warm_up + 1) / ((warm_up + 1) * (rounds + 1))
@@ -56,9 +57,9 @@ def epsilon_of_warm_up(arms: int, warm_up: int, horizon: int, epsilon: float, de
 class Theory:
     """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by default.
 
-    Two steps of its proofs do not hold. Assumption 4.3 makes the loss strongly convex in l_2; in l_1, as
+    Two steps of its proofs need more. Assumption 4.3 makes the loss strongly convex in l_2; in l_1, as
     Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d. And γ, how far
-    θ* is from the boundary, at most D/2, cannot be "chosen" to be at least 3·G_1/(2√2·μ).
+    θ* is from the boundary, at most D/2, has to be at least 3·G_1/(2√2·μ), which is an assumption.
 
     >>> kind = Theory(100, 100_000, 1.0, 1e-6)
     >>> [f"{name}: {least:.0e}" for name, least in kind.least_warm_ups.items() if least > 100_000]
@@ -114,7 +115,7 @@ class Theory:
         return max(quick, self.eigenvalue * self.steepest * self.flattest * known**2)
 
     def regret_bound(self, warm_up: float) -> float:
-        """Theorem 4.9: t_0 + M²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)). It forgets that K·t_0 rounds warm up.
+        """Theorem 4.9: t_0 + M²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)). K·t_0 rounds warm up; it counts t_0.
 
         >>> f"{Theory(100, 100_000, 1.0, 1e-6).regret_bound(186):.0e}"       # there are 10⁵ to lose
         '7e+09'
@@ -148,24 +149,3 @@ class Theory:
             "C_in/(9 ln)": self.excess / (9 * logarithm),
             "B.3": (known * 4 * beta * bound / self.gap) ** 2,
         }
-
-    def gradient_bound(self, rounds: Floats, warm_up: int, distance: float | None = None) -> Floats:
-        """What ‖d_t − ∇F_t(θ_t)‖_∞ is at most: Lemma A.7 in the warm-up, the whole of Lemma B.2 after it.
-
-        `distance` is at least every ‖θ − θ*‖₁ after the warm-up, D if unknown. The text's α_1 = α(d + t_0)/2
-        is read as α/(2(d + t_0)).
-        """
-        d, beta, bound, diameter = self.features, self.steepest, self.context_bound, self.diameter
-        failing = self.alpha / (2 * (d + warm_up))
-        reach = beta * diameter + self.lipschitz
-        in_warm_up = 4 * reach * sqrt(log(4 * d / self.alpha)) / np.sqrt(rounds + 1)
-        later = np.maximum(rounds - warm_up, 0.0) + np.log(np.maximum(rounds / max(warm_up, 1), 1.0))
-        moved = 4 * self.margin * diameter * (diameter if distance is None else distance) * later
-        jump = self.warm_up_error(failing)
-        drift = 2 * bound * diameter * (1 + beta) / np.sqrt(rounds)
-        drift = drift + (diameter + jump * beta * sqrt(warm_up)) / rounds
-        after = bound * beta * diameter / (rounds + 1) + drift * sqrt(log(1 / failing))
-        after = after + 4 * bound * diameter * sqrt(log(8 * d / self.alpha)) / np.sqrt(rounds + 1)
-        start = 3 * self.warm_up_error(max(warm_up - 1, 1) * failing) * sqrt(warm_up + 1)
-        after = after + beta * bound * (start + moved) / (rounds + 1)
-        return np.where(rounds <= warm_up, in_warm_up, after)

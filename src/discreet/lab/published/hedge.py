@@ -6,28 +6,28 @@
 
 Symbols     η the rate, T the horizon, g_t a row of `gains`
 Printed     η = ε/√(32 T ln(1/δ)) and a draw every round
-Corrected   coincides with printed
 Sound       the largest rate that (ε, δ) allows, `sound_rate`; printed is sound too, and far more careful
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
             Algorithm 1;
             Freund, Schapire (1997), "A Decision-Theoretic Generalization of On-Line Learning"
 """
 
-from math import inf, log, sqrt
-from typing import Any, Literal, Protocol
+from functools import cache
+from math import log, sqrt
+from typing import Any, Protocol
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet import require
+from discreet.arrays import Floats
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
+from discreet.lab.published.promise import Noise, Played, needs_delta, promise
 from discreet.lab.published.verdict import Verdict
 
 __all__ = ["VERDICT", "Expert", "HedgeExpert", "epsilon_spent", "play", "rate", "regret_bound", "sound_rate"]
-
-Noise = Literal["printed", "sound"]
 
 
 def rate(epsilon: float, delta: float, horizon: float) -> float:
@@ -39,8 +39,7 @@ def rate(epsilon: float, delta: float, horizon: float) -> float:
     >>> f"{rate(1.0, 1e-6, 100_000):.6f}"
     '0.000150'
     """
-    if delta <= 0:
-        raise ConfigError(f"the published rate needs delta > 0, got {delta!r}: give one, such as 1e-6")
+    needs_delta(delta)
     if horizon <= 0:
         raise ConfigError(f"the published rate needs at least one round, got a horizon of {horizon!r}")
     return epsilon / sqrt(32 * horizon * log(1 / delta))
@@ -52,14 +51,13 @@ def sound_rate(epsilon: float, delta: float, horizon: int) -> float:
     >>> f"{sound_rate(1.0, 1e-6, 100_000):.6f}"
     '0.000698'
     """
-    draws = horizon - 1
-    if draws < 1:
-        return inf
+    draws = max(1, horizon - 1)
     if delta == 0:
         return epsilon / (2 * draws)
     return sqrt(2 * Privacy(epsilon, delta).budget.rho / draws)
 
 
+@cache
 def epsilon_spent(epsilon: float, delta: float, horizon: int) -> float:
     """What the printed draws really cost at this delta: T·(2η)²/8 of zCDP.
 
@@ -72,7 +70,7 @@ def epsilon_spent(epsilon: float, delta: float, horizon: int) -> float:
 def regret_bound(actions: int, horizon: int, eta: float) -> float:
     """Theorem 3: ηT + ln N/η, for gains in [0, 1].
 
-    >>> round(regret_bound(100, 100_000, rate(1.0, 1e-6, 100_000)))     # says nothing: there is T to lose
+    >>> round(regret_bound(100, 100_000, rate(1.0, 1e-6, 100_000)))     # there is T to lose
     30635
     """
     return eta * horizon + log(actions) / eta
@@ -100,7 +98,7 @@ class Expert(Protocol):
 
 
 class HedgeExpert:
-    """One copy of the algorithm: an action with probability ∝ exp(η · its gains so far)."""
+    """One copy of the algorithm: an action with probability ∝ exp(η · its gains so far), each in [0, 1]."""
 
     def __init__(self, actions: int, eta: float) -> None:
         self.sums = np.zeros(actions)
@@ -118,33 +116,29 @@ class HedgeExpert:
 
     def feed(self, gains: Floats) -> None:
         """What every action gains."""
-        self.sums += gains
+        self.sums += np.clip(gains, 0.0, 1.0)
 
 
 def play(
-    gains: Floats, epsilon: float, delta: float, *, noise: Noise = "printed", block: int = 1, seed: int = 0
-) -> Integers:
+    gains: Floats, epsilon: float, delta: float, *, noise: Noise = "sound", block: int = 1, seed: int = 0
+) -> Played:
     """The action of every round, for gains in [0, 1] with a row for every round.
 
     An action is kept for `block` rounds: 1 is as printed. A longer block has the same rate and fewer draws:
     it is faster and at least as private.
 
     >>> gains = np.tile([0.2, 0.9, 0.4], (1000, 1))
-    >>> needlessly_private = play(gains, 1.0, 1e-6)
-    >>> bool((needlessly_private == 1).mean() < 0.5)
+    >>> played = play(gains, 1.0, 1e-6)
+    >>> bool((played.decisions == 1).mean() > 0.5)
     True
-    >>> hardly_private = play(gains, 1000.0, 1e-6)
-    >>> bool((hardly_private == 1).mean() > 0.9)
-    True
+    >>> played.guarantee
+    'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
-    if block < 1:
-        raise ConfigError(f"block must be at least 1, got {block!r}")
-    rows = np.ascontiguousarray(gains, dtype=np.float64)
-    if noise == "sound":
-        rows = np.ascontiguousarray(np.clip(rows, 0.0, 1.0))
-    chosen_rate = rate if noise == "printed" else sound_rate
-    actions: Integers = _play(rows, chosen_rate(epsilon, delta, len(rows)), block, seed)
-    return actions
+    require.whole("block", block)
+    rows = np.ascontiguousarray(np.clip(gains, 0.0, 1.0), dtype=np.float64)
+    eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, len(rows))
+    guarantee = promise(noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, len(rows)))
+    return Played(_play(rows, eta, block, seed), guarantee)
 
 
 # Below: compiled.
@@ -156,11 +150,13 @@ def _play(gains: Any, rate: Any, block: Any, seed: Any) -> Any:
     np.random.seed(seed)
     rounds, actions = gains.shape
     sums = np.zeros(actions)
+    weights = np.empty(actions)
     chosen = np.empty(rounds, np.int64)
     action = 0
     for round in range(rounds):
         if round % block == 0:
-            action = _draw(sums, rate)
+            weigh(sums, rate, weights)
+            action = draw(weights)
         chosen[round] = action
         for other in range(actions):
             sums[other] += gains[round, other]
@@ -168,12 +164,16 @@ def _play(gains: Any, rate: Any, block: Any, seed: Any) -> Any:
 
 
 @compiled
-def _draw(sums: Any, rate: Any) -> Any:
-    """An index, with probability ∝ exp(rate · its sum)."""
+def weigh(sums: Any, rate: Any, weights: Any) -> None:
+    """Weights exp(rate · sum), added up along the actions."""
     highest = sums.max()  # taken off first: no weight exceeds 1
-    weights = np.empty(sums.size)
     total = 0.0
     for index in range(sums.size):
         total += np.exp(rate * (sums[index] - highest))
         weights[index] = total
-    return np.searchsorted(weights, total * np.random.random(), side="right")
+
+
+@compiled
+def draw(weights: Any) -> Any:
+    """An action, with probability ∝ its weight; `weights` are added up."""
+    return np.searchsorted(weights, weights[-1] * np.random.random(), side="right")

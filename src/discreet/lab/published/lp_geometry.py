@@ -65,7 +65,7 @@ class Regularity(NamedTuple):
 def printed_regularity(p: float, dimension: int) -> Regularity:
     """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d − 1}.
 
-    The index should be κ₊ + 1; below 1, as for d < 8, ‖·‖₊ is not even a norm, though noise can be drawn.
+    The definition gives index κ₊ + 1. Below 1, as for d < 8, ‖·‖₊ is no norm, but noise can be drawn.
     Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 − 1/p)·‖·‖₂.
 
     >>> printed_regularity(1.5, 5)

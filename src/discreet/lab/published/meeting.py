@@ -43,10 +43,11 @@ class FromValues(Protocol):
 
 @dataclass(frozen=True)
 class Meeting:
-    """Every decision, and what it was worth."""
+    """Every decision, what it was worth, and what the run promises."""
 
     sets: list[Integers]
     values: Floats
+    guarantee: str
 
     @property
     def total(self) -> float:
@@ -59,8 +60,10 @@ def value_of(function: SetValue, items: Sequence[int] | Integers) -> float:
     return float(function(np.unique(np.asarray(items, dtype=np.int64))))
 
 
-def meet(learner: FromWholeFunctions | FromValues, arrivals: Arrivals, horizon: int) -> Meeting:
-    """Let an algorithm meet `horizon` people, one by one."""
+def meet(
+    learner: FromWholeFunctions | FromValues, arrivals: Arrivals, horizon: int, guarantee: str
+) -> Meeting:
+    """Let an algorithm that promises this meet `horizon` people, one by one."""
     if not callable(arrivals) and len(arrivals) != horizon:
         raise ConfigError(f"there must be one arrival a round, got {len(arrivals)} for {horizon} rounds")
     sets: list[Integers] = []
@@ -74,4 +77,4 @@ def meet(learner: FromWholeFunctions | FromValues, arrivals: Arrivals, horizon: 
             learner.observe_value(float(values[time]))
         else:
             learner.observe(function)
-    return Meeting(sets, values)
+    return Meeting(sets, values, guarantee)

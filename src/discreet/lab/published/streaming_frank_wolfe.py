@@ -8,7 +8,7 @@
         θ_{t+1} = θ_t + (v_t − θ_t)/(t + 1)
 
 The text also gives d_t as a recursion, d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1}; x_t)) from
-d_1 = ∇f(θ_1; x_1), and says that both are the same. They are not: by Eq. (1) d_1 = ½∇f(θ_1; x_1), and
+d_1 = ∇f(θ_1; x_1), as equal to Eq. (1). The two differ: by Eq. (1) d_1 = ½∇f(θ_1; x_1), and
 E d_t = ∇F(θ_t) − ∇F(θ_0)/(t + 1), which is biased. `weights` tells them apart:
 
     "equation"   as above                      "recursion"   the same with g_1 = 2∇f(θ_1; x_1)
@@ -18,7 +18,7 @@ Symbols     C the l_p ball, D its diameter, q the dual index; ‖∇f‖_q ≤ L
             κ the regularity of l_q, ‖·‖₊ its smooth companion (discreet/lab/published/lp_geometry.py);
             d features
 Printed     σ₊² = 8m²κ ln(m/δ)(βD + L)²/ε² with m = ⌈log₂n⌉ + 1. Lemma 3.2 draws ‖noise‖₊² from Γ(d/2, 2σ₊),
-            and Lemma 3.9's ‖·‖₊ has index κ₊ ("printed"). This is far too little noise
+            and Lemma 3.9's ‖·‖₊ has index κ₊ ("printed")
 Corrected   Γ(d/2, 2σ₊²), which is the density of the box, and index κ₊ + 1 ("corrected"): private
 Sound       g_t is clipped to βD + L; σ² = κs²·lev/2ρ with s = 2(βD + L), lev = n.bit_length(), ρ of (ε, δ)
 Runtime     O(d) a round; memory O(d log n), here O(d·n)
@@ -26,11 +26,13 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
             Dimensional Online Decision Making", Algorithm 1, Theorems 3.1, A.3 and A.5
 """
 
+from collections.abc import Callable
 from math import ceil, e, log, log2, sqrt
 from typing import Literal
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss, Loss, SquaredLoss
 from discreet.budget.conversion import epsilon_of
@@ -48,6 +50,7 @@ from discreet.lab.published.lp_geometry import (
     regression_constants,
     sound_regularity,
 )
+from discreet.lab.published.promise import Played, needs_delta, promise
 from discreet.lab.published.tbap import printed_levels
 from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import seeded_words
@@ -56,6 +59,8 @@ __all__ = [
     "VERDICT",
     "Noise",
     "Weights",
+    "descended",
+    "epsilon_spent",
     "node_zcdp",
     "play",
     "printed_deviation",
@@ -65,7 +70,8 @@ __all__ = [
     "strongly_convex_risk_bound",
 ]
 
-Noise = Literal["printed", "corrected", "sound", "none"]
+Noise = Literal["sound", "printed", "corrected", "none"]
+NOISES = ("sound", "printed", "corrected", "none")
 Weights = Literal["equation", "recursion", "unbiased"]
 
 
@@ -106,7 +112,7 @@ def risk_bound(
     """Theorem A.3: F(θ_t) − F(θ*) is at most this with probability 1 − α; G = 2L is taken for its G.
 
     >>> bound = risk_bound(2000, regression_constants(LpBall(5, 1.5)), 2.0, 5, 2000, 1219.0, 0.05)
-    >>> bound > 100                                        # says nothing: F(0) − F(θ*) is at most 1
+    >>> bound > 100                                        # F(0) − F(θ*) is at most 1
     True
     """
     first, second = _error_terms(constants, kappa, dimension, horizon, deviation, alpha)
@@ -152,26 +158,26 @@ def _error_terms(
     return constants.diameter * sampling, constants.diameter * noise
 
 
-def _given(deviation: float, horizon: int, delta: float) -> float:
-    """What ε all nodes above one person really give, for κ = 2, βD + L = 8 (regression on a unit ball)."""
-    return epsilon_of(horizon.bit_length() * node_zcdp(2.0, 8.0, deviation), delta)
+def epsilon_spent(kappa: float, reach: float, deviation: float, horizon: int, delta: float) -> float:
+    """What all nodes above one person really cost, with noise of this σ."""
+    return epsilon_of(horizon.bit_length() * node_zcdp(kappa, reach, deviation), delta)
 
 
 VERDICT = Verdict(
     private=False,
-    text="‖noise‖₊² comes from Γ(d/2, 2σ₊), not Γ(d/2, 2σ₊²), so σ₊ is in effect √σ₊, for T = 2000 a 35th. "
-    "The density of the box would be private",
-    epsilon=_given(sqrt(printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000)), 2000, 1 / 2000),
+    text="‖noise‖₊² comes from Γ(d/2, 2σ₊), so σ₊ is in effect √σ₊, for T = 2000 a 35th; the density of the "
+    "box, which is private, has Γ(d/2, 2σ₊²)",
+    epsilon=epsilon_spent(2.0, 8.0, sqrt(printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000)), 2000, 1 / 2000),
 )
 
 
 def recursive_terms(weights: Weights, time: int) -> tuple[int, int, int]:
-    """How often ∇f(θ_t) and −∇f(θ_{t−1}) are in g_t, and what the sum is divided by.
+    """How often ∇f(θ_t) and −∇f(θ_{t−1}) are in g_t, and the divisor of the sum.
 
     >>> recursive_terms("equation", 1), recursive_terms("recursion", 1), recursive_terms("unbiased", 1)
     ((2, 1, 2), (2, 0, 2), (1, 0, 1))
     """
-    if weights == "unbiased":
+    if require.one_of("weights", weights, ("equation", "recursion", "unbiased")) == "unbiased":
         return time, time - 1, time
     before = 0 if weights == "recursion" and time == 1 else time
     return time + 1, before, time + 1
@@ -186,12 +192,12 @@ def play(
     *,
     loss: Loss | CallableLoss | None = None,
     constants: Constants | None = None,
-    noise: Noise = "printed",
+    noise: Noise = "sound",
     weights: Weights | None = None,
     pace: float = 1.0,
     seed: int = 0,
-) -> Floats:
-    """θ_2, …, θ_{n+1}, one a row: the coefficients after every sample.
+) -> Played:
+    """θ_2, …, θ_{n+1}, one per row: the coefficients after every sample.
 
     Parameters
     ----------
@@ -200,56 +206,74 @@ def play(
     constants
         L, β and D; by default those of regression with features and targets up to 1.
     weights
-        "equation" by default, "unbiased" with sound noise.
+        "unbiased" by default, "equation" with other than sound noise.
     pace
-        What the steps 1/(t + 1) are multiplied with: 1 is as printed, their users choose it from a grid.
+        The factor of the steps 1/(t + 1): 1 is as printed, their users choose it from a grid.
 
     >>> features = np.random.default_rng(1).normal(size=(500, 3)) / 3
-    >>> found = play(features, features @ [0.5, 0.0, -0.5], LpBall(3), 1.0, 1e-3, noise="none")
-    >>> bool(np.allclose(found[-1], [0.5, 0.0, -0.5], atol=0.1))
+    >>> played = play(features, features @ [0.5, 0.0, -0.5], LpBall(3), 1e4, 1e-3)
+    >>> bool(np.allclose(played.decisions[-1], [0.5, 0.0, -0.5], atol=0.1))
     True
     """
     if not ball.p > 1:
         raise ConfigError(f"p must be above 1, got {ball.p!r}: Algorithm 2 is for p = 1")
-    used_loss = SquaredLoss() if loss is None else loss
     known = regression_constants(ball) if constants is None else constants
+    samples = len(features)
+    require.one_of("noise", noise, NOISES)
+    needs_delta(delta)
+    noises, spent = np.zeros((samples, ball.dimension)), 0.0
+    if noise != "none":
+        regularity, deviation = node_noise(ball, samples, known.reach, epsilon, delta, noise)
+        nodes = generalised_gaussian(
+            ball.dimension, deviation, regularity.order, seeded_words(seed, 0), draws=samples
+        )
+        noises = TreeNoise(ball.dimension).of_sums(nodes / regularity.factor)
+        spent = epsilon_spent(regularity.kappa, known.reach, deviation, samples, delta)
+    guarantee = promise(noise, epsilon, delta, lambda: spent, accepted=NOISES)
     if weights is None:
         weights = "unbiased" if noise == "sound" else "equation"
-    samples = len(features)
-    noises = _noise_of_sums(ball, samples, known.reach, epsilon, delta, noise, seed)
-    found = np.empty((samples, ball.dimension))
-    here = before = np.zeros(ball.dimension)
-    total = np.zeros(ball.dimension)
-    for time in range(1, samples + 1):
-        sample = features[time - 1], float(targets[time - 1])
+    found = descended(
+        features,
+        targets,
+        SquaredLoss() if loss is None else loss,
+        weights,
+        lambda time, total, count: ball.corner((total + noises[time - 1]) / count),
+        clip=(known.reach, ball.dual) if noise == "sound" else None,
+        pace=pace,
+    )
+    return Played(found, guarantee)
+
+
+def descended(
+    features: Floats,
+    targets: Floats,
+    loss: Loss | CallableLoss,
+    weights: Weights,
+    corner: Callable[[int, Floats, int], Floats],
+    *,
+    clip: tuple[float, float] | None,
+    pace: float,
+) -> Floats:
+    """The points of recursive Frank–Wolfe: `corner(t, sum, count)` finds v_t from the sum of all g so far.
+
+    Each g is clipped to a length in a norm, if `clip` names them.
+    """
+    found = np.empty(features.shape)
+    here = before = total = np.zeros(features.shape[1])
+    for time, sample in enumerate(zip(features, map(float, targets), strict=True), 1):
         newer, older, count = recursive_terms(weights, time)
-        term = gradient_difference(used_loss, sample, (newer, here), (older, before))
-        if noise == "sound":
-            term = clipped(term, known.reach, ball.dual)
-        total = total + term
-        corner = ball.corner((total + noises[time - 1]) / count)
-        before = here
-        here = here + min(1.0, pace / (time + 1)) * (corner - here)
+        term = gradient_difference(loss, sample, (newer, here), (older, before))
+        total = total + (term if clip is None else clipped(term, *clip))
+        step = min(1.0, pace / (time + 1)) * (corner(time, total, count) - here)
+        before, here = here, here + step
         found[time - 1] = here
     return found
-
-
-def _noise_of_sums(
-    ball: LpBall, samples: int, reach: float, epsilon: float, delta: float, noise: Noise, seed: int
-) -> Floats:
-    """One row a sum."""
-    if noise == "none":
-        return np.zeros((samples, ball.dimension))
-    regularity, deviation = node_noise(ball, samples, reach, epsilon, delta, noise)
-    words = seeded_words(seed, 0)
-    nodes = generalised_gaussian(ball.dimension, deviation, regularity.order, words, draws=samples)
-    return TreeNoise(ball.dimension).of_sums(nodes / regularity.factor)
 
 
 def node_noise(
     ball: LpBall, samples: int, reach: float, epsilon: float, delta: float, noise: Noise
 ) -> tuple[Regularity, float]:
-    """‖·‖₊ and σ of what a node really gets: with the slip, σ is the root of what is meant.
+    """‖·‖₊ and σ of what a node really gets: as printed, σ is the root of what is meant.
 
     >>> regularity, deviation = node_noise(LpBall(5, 1.5), 2000, 8.0, 1.0, 1 / 2000, "printed")
     >>> round(deviation, 1)

@@ -10,9 +10,8 @@ Symbols     C the l_1 ball, D its diameter: corners are ±(D/2)e_j; ‖∇f‖_�
             d features
 Printed     Laplace noise of scale 4D(βD + L)√(ln n · ln(1/δ))/(ε√t) for every corner
             x_1 enters d_t as 2∇f/(t + 1): a change of 4L/(t + 1), which the proof's 2(βD + L)/(t + 1) covers
-            only if L ≤ βD. Report-noisy-max with Lap(s/ε) costs 2ε, but the proof's s has D where corners are
-            D/2 long: the two cancel. ln n should be H_n
-Corrected   coincides with printed: the sampler has no slip
+            while L ≤ βD. Report-noisy-max with Lap(s/ε) costs 2ε, but the proof's s has D where corners are
+            D/2 long: the two cancel. H_n in place of ln n holds for short streams too
 Sound       g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t), each coordinate clipped to C = βD + L, d_t = mean;
             corners by the exponential mechanism at rate λ_t = √(2ρt/H_n)/(DC): scores change within 2DC/t, so
             round t costs (λ_t·2DC/t)²/8 = ρ/(t·H_n) of zCDP, and all rounds together ρ
@@ -20,8 +19,7 @@ Runtime     O(d) a round; memory O(d)
 References  Han et al. (2022), Algorithm 2, Theorems 3.11 to 3.13
 """
 
-from math import log, sqrt
-from typing import Literal
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -31,13 +29,14 @@ from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
-from discreet.lab.published.lp_geometry import Constants, clipped, gradient_difference, regression_constants
-from discreet.lab.published.streaming_frank_wolfe import recursive_terms
+from discreet.lab.published.lp_geometry import Constants, regression_constants
+from discreet.lab.published.promise import AnyNoise, Played, needs_delta, promise
+from discreet.lab.published.streaming_frank_wolfe import descended
 from discreet.lab.published.verdict import Verdict
 
 __all__ = [
     "VERDICT",
-    "epsilon_of_first",
+    "epsilon_spent",
     "harmonic",
     "play",
     "printed_scale",
@@ -45,8 +44,6 @@ __all__ = [
     "sound_rate",
     "strongly_convex_risk_bound",
 ]
-
-Noise = Literal["printed", "sound", "none"]
 
 
 def harmonic(count: int) -> float:
@@ -75,19 +72,22 @@ def sound_rate(time: int, reach: float, diameter: float, horizon: int, epsilon: 
     return sqrt(2 * rho * time / harmonic(horizon)) / (diameter * reach)
 
 
-def epsilon_of_first(constants: Constants, horizon: int, epsilon: float, delta: float) -> float:
-    """What the first person of a stream is really given: every draw is ε_t-private, ε_t²/2 of zCDP.
+def epsilon_spent(constants: Constants, horizon: int, epsilon: float, delta: float) -> float:
+    """What the printed noise really costs: every draw is ε_t-private, ε_t²/2 of zCDP.
 
-    x_1 moves ⟨d_t, v⟩ by up to s = (D/2)·4L/(t + 1), scores both ways, so ε_t = 2s/(Laplace scale of t).
+    x_1 moves ⟨d_t, v⟩ by up to s = (D/2)·4L/(t + 1), later people by (D/2)·2(βD + L)/(t + 1), scores both
+    ways, so ε_t = 2s/(Laplace scale of t). The person with the larger s counts.
 
-    >>> round(epsilon_of_first(Constants(1.0, 1.0, 1.0), 100_000, 1.0, 1e-6), 2)      # L = βD
+    >>> round(epsilon_spent(Constants(1.0, 1.0, 1.0), 100_000, 1.0, 1e-6), 2)      # L = βD
     0.56
-    >>> round(epsilon_of_first(Constants(10.0, 0.1, 1.0), 100_000, 1.0, 1e-6), 2)     # L ≫ βD
+    >>> round(epsilon_spent(Constants(10.0, 0.1, 1.0), 100_000, 1.0, 1e-6), 2)     # L ≫ βD
     1.16
     """
-    times = np.arange(1, horizon + 1)
-    moved = constants.diameter / 2 * 4 * constants.lipschitz / (times + 1)
+    if horizon < 2:  # ln 1 = 0: the first corner has no noise
+        return inf
     first = printed_scale(1, constants.reach, constants.diameter, horizon, epsilon, delta)
+    times = np.arange(1, horizon + 1)
+    moved = constants.diameter / 2 * max(4 * constants.lipschitz, 2 * constants.reach) / (times + 1)
     given = 2 * moved / (first / np.sqrt(times))
     return epsilon_of(float(np.sum(given**2)) / 2, delta)
 
@@ -95,8 +95,8 @@ def epsilon_of_first(constants: Constants, horizon: int, epsilon: float, delta: 
 VERDICT = Verdict(
     private=False,
     text="x_1 enters d_t as 2∇f/(t + 1), so if L > βD two first samples of opposite gradients move scores "
-    "further than the proof allows; all later people are covered",
-    epsilon=epsilon_of_first(Constants(10.0, 0.1, 1.0), 100_000, 1.0, 1e-6),
+    "further than the printed noise covers; it covers all later people",
+    epsilon=epsilon_spent(Constants(10.0, 0.1, 1.0), 100_000, 1.0, 1e-6),
 )
 
 
@@ -123,7 +123,7 @@ def risk_bound(
     """Theorem 3.12: F(θ_t) − F(θ*) ≤ 3(βD² + A)/√(t + 1) with probability 1 − α.
 
     >>> bound = risk_bound(10**6, Constants(1.0, 1.0, 1.0), 100, 10**6, 1.0, 1e-6, 0.05)
-    >>> bound > 1                                          # says nothing: at most LD = 1 is to be lost
+    >>> bound > 1                                          # at most LD = 1 can be lost
     True
     """
     error = _error_bound(constants, dimension, horizon, epsilon, delta, alpha)
@@ -162,55 +162,53 @@ def play(
     *,
     loss: Loss | CallableLoss | None = None,
     constants: Constants | None = None,
-    noise: Noise = "printed",
+    noise: AnyNoise = "sound",
     pace: float = 1.0,
     seed: int = 0,
-) -> Floats:
-    """θ_2, …, θ_{n+1}, one a row: the coefficients after every sample.
+) -> Played:
+    """θ_2, …, θ_{n+1}, one per row: the coefficients after every sample.
 
     `loss` is squared and `constants` those of regression with features and targets up to 1 by default; steps
     1/(t + 1) are multiplied with `pace`.
 
     >>> features = np.random.default_rng(1).uniform(-1, 1, size=(500, 3))
-    >>> found = play(features, features @ [0.5, 0.0, -0.5], LpBall(3, p=1), 1.0, 1e-3, noise="none")
-    >>> bool(np.allclose(found[-1], [0.5, 0.0, -0.5], atol=0.1))
+    >>> played = play(features, features @ [0.5, 0.0, -0.5], LpBall(3, p=1), 1e4, 1e-3)
+    >>> bool(np.allclose(played.decisions[-1], [0.5, 0.0, -0.5], atol=0.1))
     True
     """
     if ball.p != 1:
         raise ConfigError(f"p must be 1, got {ball.p!r}: Algorithm 1 is for p > 1")
-    used_loss = SquaredLoss() if loss is None else loss
     known = regression_constants(ball) if constants is None else constants
     samples = len(features)
-    sharpness = _sharpness(known, samples, epsilon, delta, noise)
+    needs_delta(delta)
+    guarantee = promise(
+        noise,
+        epsilon,
+        delta,
+        lambda: epsilon_spent(known, samples, epsilon, delta),
+        accepted=("sound", "printed", "none"),
+    )
     generator = np.random.default_rng([seed, 11])
-    found = np.empty((samples, ball.dimension))
-    here = before = np.zeros(ball.dimension)
-    total = np.zeros(ball.dimension)
-    for time in range(1, samples + 1):
-        sample = features[time - 1], float(targets[time - 1])
-        newer, older, count = recursive_terms("unbiased" if noise == "sound" else "recursion", time)
-        term = gradient_difference(used_loss, sample, (newer, here), (older, before))
-        if noise == "sound":
-            term = clipped(term, known.reach, np.inf)
-        total = total + term
+    strength = 0.0
+    if samples and noise != "none":
+        strength_of = printed_scale if noise == "printed" else sound_rate
+        strength = strength_of(1, known.reach, known.diameter, samples, epsilon, delta)
+
+    def corner(time: int, total: Floats, count: int) -> Floats:
         scores = ball.radius * np.concatenate([total, -total]) / count
         if noise == "printed":
-            scores = scores + generator.laplace(0.0, sharpness[time - 1], size=len(scores))
+            scores = scores + generator.laplace(0.0, strength / sqrt(time), size=len(scores))
         elif noise == "sound":
-            scores = sharpness[time - 1] * scores - generator.gumbel(size=len(scores))
-        corner = ball.corner_at(int(np.argmin(scores)))
-        before = here
-        here = here + min(1.0, pace / (time + 1)) * (corner - here)
-        found[time - 1] = here
-    return found
+            scores = strength * sqrt(time) * scores - generator.gumbel(size=len(scores))
+        return ball.corner_at(int(np.argmin(scores)))
 
-
-def _sharpness(constants: Constants, samples: int, epsilon: float, delta: float, noise: Noise) -> Floats:
-    """Of every round: the scale of Laplace noise, or the rate of the exponential mechanism."""
-    times = np.arange(1, samples + 1)
-    if noise == "none" or samples == 0:
-        return np.zeros(samples)
-    reach, diameter = constants.reach, constants.diameter
-    if noise == "printed":
-        return printed_scale(1, reach, diameter, samples, epsilon, delta) / np.sqrt(times)
-    return sound_rate(1, reach, diameter, samples, epsilon, delta) * np.sqrt(times)
+    found = descended(
+        features,
+        targets,
+        SquaredLoss() if loss is None else loss,
+        "unbiased" if noise == "sound" else "recursion",
+        corner,
+        clip=(known.reach, inf) if noise == "sound" else None,
+        pace=pace,
+    )
+    return Played(found, guarantee)

@@ -15,7 +15,11 @@ STRETCHES = 1000
 
 
 def run_in_stretches(
-    types: Integers, stretch: int, earn: Callable[[Integers], float], report: Report | None
+    types: Integers,
+    stretch: int,
+    earn: Callable[[Integers], float],
+    report: Report | None,
+    guarantee: str,
 ) -> Run:
     """`earn(types)` lets some visitors pass and says what they brought."""
     value = 0.0
@@ -28,4 +32,4 @@ def run_in_stretches(
         earned.append(value)
         if report is not None:
             report(len(part))
-    return Run(value, np.array(visitors), np.array(earned))
+    return Run(value, np.array(visitors), np.array(earned), guarantee)

@@ -12,7 +12,6 @@ Equal coordinates of x_t keep the order of the items: the order must not depend 
 
 Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; L the length of a subgradient; n items
 Printed     H = M√T, L = 4M, noise of a node for L. Its Theorem 7 prints M², its proof gives M
-Corrected   coincides with printed
 Sound       subgradients have positive and negative parts of at most 2M in l_1 each (both are scaled to that,
             for clipping f_t may spoil it), so one person moves a sum by at most 4√2·M
             As the text stresses, the guarantee holds against adaptive adversaries: noise of the past is known
@@ -22,13 +21,14 @@ References  Cardoso, Cummings (2019), "Differentially Private Online Submodular 
 """
 
 from math import log, sqrt
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.lab.published.meeting import Arrivals, Meeting, SetValue, meet, value_of
-from discreet.lab.published.tbap import TreeSums, gamma_nodes, printed_levels, printed_scale, sound_scale
+from discreet.lab.published.promise import AnyNoise
+from discreet.lab.published.tbap import TreeSums, calibrated, gamma_nodes, printed_scale, sound_scale
 from discreet.lab.published.verdict import Verdict
 
 __all__ = [
@@ -42,8 +42,6 @@ __all__ = [
     "sound_change",
     "subgradient",
 ]
-
-Noise = Literal["printed", "sound", "none"]
 
 
 class Constants(NamedTuple):
@@ -80,11 +78,12 @@ def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -
     return learning + 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * stiffness)
 
 
-# T = 10⁵: a change of √24·M, where L = 4M is printed, in the 17 nodes above the first person of 18 printed.
+# T = 10⁵: a change of at most 4√2·M, where L = 4M is printed, in 17 nodes above a person of 18 printed.
 VERDICT = Verdict(
     private=False,
-    text="costs (−M, M, −M, −M) against (−M, −M, M, −M) along B_0 … B_3 move a sum by √24·M, noise is for 4M",
-    epsilon=sqrt(24) / 4 * (100_000).bit_length() / printed_levels(100_000),
+    text="costs (−M, M, −M, −M) against (−M, −M, M, −M) along B_0 … B_3 move a sum by √24·M, others by up to "
+    "4√2·M; the printed noise covers 4M",
+    epsilon=sound_scale(sound_change(), 100_000, 1.0) / printed_scale(4.0, 100_000, 1.0),
 )
 
 
@@ -113,7 +112,10 @@ def _within_bounds(gradient: Floats, bound: float) -> Floats:
 
 
 class SubmodPrftl:
-    """The algorithm, one round at a time: `act` shows a set, `observe` is told f_t."""
+    """The algorithm, one round at a time: `act` shows a set, `observe` takes f_t.
+
+    Costs lie in [−`bound`, `bound`]; `guarantee` says what the noise promises.
+    """
 
     def __init__(
         self,
@@ -122,17 +124,13 @@ class SubmodPrftl:
         epsilon: float,
         *,
         bound: float = 1.0,
-        noise: Noise = "printed",
+        noise: AnyNoise = "sound",
         seed: int = 0,
     ) -> None:
         self.point = np.zeros(items)
         """x_t"""
         self._stiffness, length = printed_constants(horizon, bound)
-        scale = {
-            "printed": printed_scale(length, horizon, epsilon),
-            "sound": sound_scale(sound_change(bound), horizon, epsilon),
-            "none": 0.0,
-        }[noise]
+        scale, self.guarantee = calibrated(noise, epsilon, horizon, length, sound_change(bound))
         self._tree = TreeSums(items, horizon, gamma_nodes(items, scale, seed))
         self._clips = noise == "sound"
         self._bound = bound
@@ -150,21 +148,14 @@ class SubmodPrftl:
         self.point = np.clip(-self._tree.add(gradient) / self._stiffness, 0.0, 1.0)
 
 
-def play(
-    arrivals: Arrivals,
-    items: int,
-    horizon: int,
-    epsilon: float,
-    *,
-    bound: float = 1.0,
-    noise: Noise = "printed",
-    seed: int = 0,
-) -> Meeting:
+def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Meeting:
     """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
 
+    `settings` are those of `SubmodPrftl`.
+
     >>> spoils = [lambda chosen: 0.5 * len(chosen) - 1.5 * (1 in chosen)] * 30
-    >>> play(spoils, 2, 30, 1.0, noise="none").sets[-1]
+    >>> play(spoils, 2, 30, 1000.0).sets[-1]
     array([1])
     """
-    learner = SubmodPrftl(items, horizon, epsilon, bound=bound, noise=noise, seed=seed)
-    return meet(learner, arrivals, horizon)
+    learner = SubmodPrftl(items, horizon, epsilon, **settings)
+    return meet(learner, arrivals, horizon, learner.guarantee)

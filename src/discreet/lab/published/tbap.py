@@ -11,8 +11,8 @@ So a node is noised exactly once, when its last leaf has come. A streaming form 
 level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them (`TreeSums`).
 
 Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise: a uniform
-            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; or a generalised Gaussian, whose σ is in
-            discreet/lab/published/streaming_frank_wolfe.py
+            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; Han et al. take a generalised Gaussian
+            (discreet/lab/published/streaming_frank_wolfe.py)
 Printed     one vector is replaced by another, so a sum moves by 2μ, not by μ. And at t = T = 2^h no node on
             the path is a left child: read literally, nothing is noised and v_T is the exact total
 Corrected   coincides with printed: the box prints the density. (Proofs swap shape and scale of its Gamma.)
@@ -29,18 +29,20 @@ from typing import Literal
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.lab.noise import generalised_gaussian, l2_gamma
+from discreet.lab.noise import l2_gamma
+from discreet.lab.published.promise import AnyNoise, Played, promise
 from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import seeded_words
 
 __all__ = [
     "VERDICT",
     "TreeSums",
+    "calibrated",
     "error_bound",
     "gamma_nodes",
-    "generalised_gaussian_nodes",
     "play",
     "printed_levels",
     "printed_scale",
@@ -48,7 +50,6 @@ __all__ = [
     "sound_scale",
 ]
 
-Noise = Literal["printed", "sound", "none"]
 Reading = Literal["mended", "literal"]
 
 VERDICT = Verdict(
@@ -87,6 +88,28 @@ def sound_scale(change: float, horizon: int, epsilon: float) -> float:
     return change * horizon.bit_length() / epsilon
 
 
+def calibrated(
+    noise: str, epsilon: float, horizon: int, length: float, change: float, *, none: bool = True
+) -> tuple[float, str]:
+    """The scale of a node's noise, and what it promises.
+
+    It is printed for vectors of this `length`; one person moves a node by at most `change`. Noise may be left
+    out where `none` says so.
+
+    >>> calibrated("sound", 1.0, 100_000, 4.0, 8.0)
+    (136.0, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
+    """
+    scales = {
+        "sound": sound_scale(change, horizon, epsilon),
+        "printed": printed_scale(length, horizon, epsilon),
+        "none": 0.0,
+    }
+    accepted = list(scales)[: 3 if none else 2]
+    given = epsilon * scales["sound"] / scales["printed"]
+    guarantee = promise(noise, epsilon, 0.0, lambda: given, accepted=accepted)
+    return scales[noise], guarantee
+
+
 def error_bound(dimension: int, bound: float, horizon: int, epsilon: float) -> float:
     """The printed bound 4·d·μ·ln^1.5(T)/ε of E‖v_t − Σz‖₂ (in the proof of Theorem 5).
 
@@ -120,6 +143,7 @@ class TreeSums:
         """How many were noised."""
         self._horizon = horizon
         self._node_noise = node_noise
+        require.one_of("reading", reading, ("mended", "literal"))
         self._literal = reading == "literal" and horizon & (horizon - 1) == 0
         self._raw = np.zeros((horizon.bit_length() + 1, dimension))
         self._noisy = np.zeros_like(self._raw)
@@ -153,19 +177,6 @@ def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]
     return lambda: l2_gamma(dimension, scale, words)
 
 
-def generalised_gaussian_nodes(
-    dimension: int, deviation: float, order: float, seed: int, *, factor: float = 1.0
-) -> Callable[[], Floats]:
-    """Noise of nodes with density ∝ exp(−‖γ‖₊²/2σ²), ‖·‖₊ = factor · ‖·‖_order (Han et al., Algorithm 4).
-
-    >>> tree = TreeSums(2, 4, generalised_gaussian_nodes(2, 1.0, 3.0, seed=1))
-    >>> tree.add(np.zeros(2)).shape
-    (2,)
-    """
-    words = seeded_words(seed, 0)
-    return lambda: generalised_gaussian(dimension, deviation, order, words) / factor
-
-
 def shortened(vector: Floats, bound: float) -> Floats:
     """A vector, shortened to the bound if it is longer in l_2."""
     length = float(np.linalg.norm(vector))
@@ -173,36 +184,21 @@ def shortened(vector: Floats, bound: float) -> Floats:
 
 
 def play(
-    vectors: Floats,
-    bound: float,
-    epsilon: float,
-    *,
-    noise: Noise = "printed",
-    reading: Reading = "mended",
-    node_noise: Callable[[], Floats] | None = None,
-    seed: int = 0,
-) -> Floats:
-    """The noisy sum after every vector, one a row. `node_noise` replaces the l₂-Gamma noise of nodes.
+    vectors: Floats, bound: float, epsilon: float, *, noise: AnyNoise = "sound", seed: int = 0
+) -> Played:
+    """The noisy sum after every vector, one per row.
 
     >>> vectors = np.ones((8, 2)) / np.sqrt(2)
     >>> noisy = play(vectors, 1.0, 1.0)
-    >>> bool(np.allclose(noisy, vectors.cumsum(axis=0), atol=1.0))
+    >>> bool(np.allclose(noisy.decisions, vectors.cumsum(axis=0), atol=1.0))
     False
-    >>> literal = play(vectors, 1.0, 1.0, reading="literal")
-    >>> bool(np.allclose(literal[-1], vectors.sum(axis=0)))     # nobody is protected
-    True
+    >>> noisy.guarantee
+    'sound noise: DP with ε = 1 (simulated: seeded, in floating point)'
     """
     rows = np.asarray(vectors, dtype=np.float64)
     horizon, dimension = rows.shape
-    if noise == "sound" and reading == "literal":
-        raise ConfigError('the literal reading is not sound: take reading="mended", or printed noise')
-    scale = {
-        "printed": printed_scale(bound, horizon, epsilon),
-        "sound": sound_scale(2 * bound, horizon, epsilon),
-        "none": 0.0,
-    }[noise]
-    drawn = gamma_nodes(dimension, scale, seed) if node_noise is None else node_noise
-    tree = TreeSums(dimension, horizon, drawn, reading=reading)
+    scale, guarantee = calibrated(noise, epsilon, horizon, bound, 2 * bound)
+    tree = TreeSums(dimension, horizon, gamma_nodes(dimension, scale, seed))
     if noise == "sound":
         rows = np.array([shortened(row, bound) for row in rows])
-    return np.array([tree.add(row) for row in rows])
+    return Played(np.array([tree.add(row) for row in rows]), guarantee)

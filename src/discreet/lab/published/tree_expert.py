@@ -22,9 +22,9 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.decide.domains import Simplex
-from discreet.lab.published.tbap import TreeSums, gamma_nodes, printed_scale
+from discreet.lab.published.tbap import TreeSums, gamma_nodes, printed_levels, printed_scale
 
-__all__ = ["TreeExpert", "printed_stiffness", "regret_bound"]
+__all__ = ["TreeExpert", "printed_stiffness", "regret_bound", "tree_epsilon_spent"]
 
 
 def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
@@ -34,6 +34,15 @@ def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
     1.12
     """
     return sqrt(actions * log(max(horizon, 2)) ** 2.5 / (epsilon * horizon))
+
+
+def tree_epsilon_spent(epsilon: float, horizon: int) -> float:
+    """What the printed noise really costs: a person is in ⌊log₂T⌋ + 1 nodes, at most as many as are printed.
+
+    >>> tree_epsilon_spent(1.0, 8), tree_epsilon_spent(1.0, 7)
+    (1.0, 0.75)
+    """
+    return epsilon * horizon.bit_length() / printed_levels(horizon)
 
 
 def regret_bound(actions: int, slots: int, horizon: int, epsilon: float) -> float:

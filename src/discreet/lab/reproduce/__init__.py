@@ -1,4 +1,4 @@
-"""`discreet reproduce`: the papers' tables, rates, slips and values, computed again, in one report."""
+"""`discreet reproduce`: the papers' tables, rates, values and errata, computed again, in one report."""
 
 import time
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from rich.console import Console
 from discreet import pictures, warm_up
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept
+from discreet.lab.reproduce.errata import tell_errata
 from discreet.lab.reproduce.rates import tell_rates
 from discreet.lab.reproduce.report import Ask, Experiment, print_chapter, write_report
 from discreet.lab.reproduce.sco_tables import tell_sco_tables
-from discreet.lab.reproduce.slips import tell_slips
 from discreet.lab.reproduce.value import tell_value
 
 __all__ = ["EXPERIMENTS", "reproduce"]
@@ -22,7 +22,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "sco-tables": tell_sco_tables,
     "rates": tell_rates,
     "value": tell_value,
-    "slips": tell_slips,
+    "errata": tell_errata,
 }
 
 

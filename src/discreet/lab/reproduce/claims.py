@@ -31,6 +31,7 @@ from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.published.costs import cost_as_published
 from discreet.lab.published.glm_theory import Theory, printed_warm_up_by_order
 from discreet.lab.published.meeting import SetValue
+from discreet.lab.published.promise import compared
 from discreet.learners.contextual_bandit import ContextualBandit
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 from discreet.learners.set_maximizer import SetMaximizer
@@ -175,6 +176,7 @@ CLAIMS = {
 # --- runs
 
 
+@compared()
 def regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
     """What one run loses, and what trivial decisions lose, in the same world."""
     return _RUNS[problem](who, horizon, seed)
@@ -187,7 +189,7 @@ def _of_costs(who: str, horizon: int, seed: int, *, bandit: bool = False) -> lis
         learner = SetMinimizer(world.items, horizon, PRIVACY, seed=seed, **feedback)
         cost = run_bundle(learner, world).cost
     else:
-        cost = cost_as_published(world, epsilon=EPSILON, bandit=bandit, seed=seed)
+        cost = cost_as_published(world, epsilon=EPSILON, bandit=bandit, noise="printed", seed=seed)
     best = world.cost_of(world.best)
     return [cost - best, world.naive - best]
 
@@ -201,7 +203,8 @@ def _of_slates(who: str, horizon: int, seed: int) -> list[float]:
     if who == OURS:
         learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, seed=seed)
         return _short_of_greedy(world, run_display(learner, world, seed=seed).value)
-    return _short_of_greedy(world, fi_dp.run(world, SLOTS, EPSILON, DELTA, seed=seed).value)
+    earned = fi_dp.run(world, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
+    return _short_of_greedy(world, earned)
 
 
 def _of_rewards(who: str, horizon: int, seed: int) -> list[float]:
@@ -210,10 +213,11 @@ def _of_rewards(who: str, horizon: int, seed: int) -> list[float]:
         learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, feedback="bandit", seed=seed)
         return _short_of_greedy(world, run_display(learner, world, seed=seed).value)
     if who == "BanditDP":
-        return _short_of_greedy(world, bandit_dp.run(world, SLOTS, EPSILON, DELTA, seed=seed).value)
+        earned = bandit_dp.run(world, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
+        return _short_of_greedy(world, earned)
     visitors = [_clicks_of(chances) for chances in world.chances]
     stream = [visitors[kind] for kind in world.types]
-    met = CATALOGUE[who].play(stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, seed=seed)
+    met = CATALOGUE[who].play(stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, noise="printed", seed=seed)
     return _short_of_greedy(world, met.total)
 
 
@@ -228,7 +232,8 @@ def _of_points(who: str, horizon: int, seed: int) -> list[float]:
     if who == OURS:
         value = played_value(ContinuousMaximizer(domain, horizon, PRIVACY, seed=seed), rows)
     else:
-        value = printed_value("dpmfw" if who == "DPMFW" else "alg4", rows, domain, EPSILON, seed=seed)
+        name = "dpmfw" if who == "DPMFW" else "alg4"
+        value = printed_value(name, rows, domain, EPSILON, noise="printed", seed=seed)
     return _short_of_greedy(world, value)
 
 

@@ -21,6 +21,7 @@ from discreet.lab.continuous import Tastes, click_value, meta_frank_wolfe, playe
 from discreet.lab.display import World, run_display
 from discreet.lab.published import bandit_dp, dpcg, fi_dp, streaming_frank_wolfe, streaming_frank_wolfe_l1
 from discreet.lab.published.costs import cost_as_published
+from discreet.lab.published.promise import Noise, compared
 from discreet.lab.regression import Regression
 from discreet.lab.selection import City, greedy_without_noise, value_to
 from discreet.learners.contextual_bandit import ContextualBandit
@@ -91,12 +92,13 @@ PROBLEMS = {
 """The middle of three numbers of people is that at which ε varies."""
 
 
+@compared()
 def kept(problem: str, who: Who, people: int, epsilon: float, seed: int) -> float:
     """The share that one run keeps."""
     return _RUNS[problem](who, people, epsilon, seed)
 
 
-def _noise(who: Who) -> Literal["printed", "sound"]:
+def _noise(who: Who) -> Noise:
     return "sound" if who == "sound" else "printed"
 
 
@@ -174,10 +176,10 @@ def _regression(who: Who, people: int, epsilon: float, seed: int, *, p: float = 
         return 1 - world.suboptimality(learner.coefficients)
     algorithm: Any = streaming_frank_wolfe if p > 1 else streaming_frank_wolfe_l1
     targets = np.clip(world.targets, -1.0, 1.0)
-    path = algorithm.play(
+    played = algorithm.play(
         world.features, targets, world.domain, epsilon, 1 / people, noise=_noise(who), seed=seed
     )
-    return 1 - world.suboptimality(path[-1])
+    return 1 - world.suboptimality(played.decisions[-1])
 
 
 def _sparse_regression(who: Who, people: int, epsilon: float, seed: int) -> float:
@@ -211,8 +213,8 @@ def _sites(who: Who, people: int, epsilon: float, seed: int) -> float:
     elif who == "random":
         chosen = np.random.default_rng(seed).choice(domain.items, domain.rank, replace=False).tolist()
     else:
-        best_sound = {"noise": "sound", "clip": 2.0, "steps": 10}  # of what we tried; no steps are printed
-        settings: dict[str, Any] = best_sound if who == "sound" else {}
+        best_sound = {"clip": 2.0, "steps": 10}  # of what we tried; no steps are printed
+        settings: dict[str, Any] = {"noise": _noise(who)} | (best_sound if who == "sound" else {})
         chosen = dpcg.run(city.homes, city.nearby, domain, epsilon, DELTA, seed=seed, **settings).chosen
     return value_to(city.worths, chosen) / value_to(city.worths, greedy_without_noise(city.worths, domain))
 

@@ -59,14 +59,14 @@ def tell_rates(ask: Ask) -> Chapter:
         INTRODUCTION.replace("\n", " "),
         _table(grown),
         f"A power of 1 means that nothing is learnt that matters yet. {vacuous} of {len(CLAIMS)} bounds are "
-        "above the largest regret that there can be, even at the largest of these horizons: they say "
-        "nothing. Algorithms that are not private as printed (see the verdicts beside the slips) are "
+        "above the largest regret that there can be, even at the largest of these horizons. "
+        "Algorithms that are not private as printed (see the verdicts beside the errata) are "
         "measured all the same.",
         Picture(
             "rates",
             _draw(grown),
             f"Regret against the number of people, both logarithmic, means over {seeds} seeds. A bound "
-            "in the grey says nothing: no regret can be there.",
+            "in the grey is above the largest possible regret.",
         ),
     ]
     numbers = {name: _numbers(name, grown) for name in CLAIMS}

@@ -126,7 +126,7 @@ def _verdicts() -> str:
     whole = [name for name in printed if CATALOGUE[name].verdict.private]
     given = ", ".join(f"{name} (ε = {CATALOGUE[name].verdict.epsilon:.3g} for 1)" for name in broken)
     return (
-        f"Not private as printed, so that what they keep is not to be had at that ε: {given}. "
+        f"As printed, these give a larger ε than is claimed, so their shares belong to that ε: {given}. "
         f"Private as printed, and noisier than ε asks for: {', '.join(whole)}."
     )
 

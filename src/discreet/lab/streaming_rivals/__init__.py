@@ -17,7 +17,12 @@ References  Han et al. (2022); Bassily, Guzmán, Nandi (2021), "Non-Euclidean Di
             "Nearly Optimal Private LASSO"; Vu, Slavković (2009), sufficient statistics
 """
 
-from discreet.lab.streaming_rivals.corners import noisy_frank_wolfe, noisy_sfw, published, published_with_slip
+from discreet.lab.streaming_rivals.corners import (
+    noisy_frank_wolfe,
+    noisy_sfw,
+    published,
+    published_as_printed,
+)
 from discreet.lab.streaming_rivals.descent import local_md, noisy_sgd, phased_sgd
 from discreet.lab.streaming_rivals.problem import UNIT, Euclidean, Rival
 from discreet.lab.streaming_rivals.statistics import non_private, sufficient_statistics
@@ -33,13 +38,13 @@ __all__ = [
     "non_private",
     "phased_sgd",
     "published",
-    "published_with_slip",
+    "published_as_printed",
     "sufficient_statistics",
 ]
 
 RIVALS: dict[str, Rival] = {
     "published": published,
-    "published_with_slip": published_with_slip,
+    "published_as_printed": published_as_printed,
     "noisy_sfw": noisy_sfw,
     "noisy_sgd": noisy_sgd,
     "local_md": local_md,

@@ -1,6 +1,7 @@
 """Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe for p = 1."""
 
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -9,11 +10,12 @@ from discreet.errors import ConfigError
 from discreet.lab.noise import generalised_gaussian
 from discreet.lab.published import streaming_frank_wolfe, streaming_frank_wolfe_l1
 from discreet.lab.published.lp_geometry import Constants, corrected_regularity
+from discreet.lab.published.promise import compared
 from discreet.lab.regression import Regression
 from discreet.lab.streaming_rivals.problem import clipped_targets, constants_of, mean_gradient
 from discreet.release.randomness import seeded_words
 
-__all__ = ["noisy_frank_wolfe", "noisy_sfw", "published", "published_with_slip"]
+__all__ = ["noisy_frank_wolfe", "noisy_sfw", "published", "published_as_printed"]
 
 
 def published(
@@ -25,10 +27,10 @@ def published(
     constants: Constants | None = None,
 ) -> Floats:
     """Algorithm 1 with noise of the printed variance, or Algorithm 2 for p = 1: see lab/published."""
-    return _published(world, epsilon, delta, pace, seed, constants, "corrected")
+    return _published(world, epsilon, delta, "corrected", constants=constants, pace=pace, seed=seed)
 
 
-def published_with_slip(
+def published_as_printed(
     world: Regression,
     epsilon: float,
     delta: float,
@@ -36,37 +38,20 @@ def published_with_slip(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with the slips of its sampler. UNSOUND: far too little noise."""
-    return _published(world, epsilon, delta, pace, seed, constants, "printed")
+    """Algorithm 1 with its sampler as printed, which is not private (ε = 9.66 for 1 at T = 2000)."""
+    return _published(world, epsilon, delta, "printed", constants=constants, pace=pace, seed=seed)
 
 
+@compared()
 def _published(
-    world: Regression,
-    epsilon: float,
-    delta: float,
-    pace: float,
-    seed: int,
-    constants: Constants | None,
-    noise: streaming_frank_wolfe.Noise,
+    world: Regression, epsilon: float, delta: float, noise: streaming_frank_wolfe.Noise, **settings: Any
 ) -> Floats:
-    targets = clipped_targets(world)
-    if world.domain.p == 1:  # its sampler has no slip
-        found = streaming_frank_wolfe_l1.play(
-            world.features, targets, world.domain, epsilon, delta, constants=constants, pace=pace, seed=seed
-        )
-        return np.asarray(found[-1], dtype=np.float64)
-    found = streaming_frank_wolfe.play(
-        world.features,
-        targets,
-        world.domain,
-        epsilon,
-        delta,
-        constants=constants,
-        noise=noise,
-        pace=pace,
-        seed=seed,
-    )
-    return np.asarray(found[-1], dtype=np.float64)
+    terms = world.features, clipped_targets(world), world.domain, epsilon, delta
+    if world.domain.p == 1:  # its sampler needs no correction
+        played = streaming_frank_wolfe_l1.play(*terms, noise="printed", **settings)
+    else:
+        played = streaming_frank_wolfe.play(*terms, noise=noise, **settings)
+    return np.asarray(played.decisions[-1], dtype=np.float64)
 
 
 def noisy_sfw(

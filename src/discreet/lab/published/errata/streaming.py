@@ -1,4 +1,4 @@
-"""Slips of "Optimal Private Streaming SCO in l_p-geometry …" (SCO).
+"""Errata of "Optimal Private Streaming SCO in l_p-geometry …" (SCO).
 
 References  Han et al. (2022)
 """
@@ -10,15 +10,15 @@ import numpy as np
 
 from discreet.lab.published import streaming_frank_wolfe as algorithm_1
 from discreet.lab.published import streaming_frank_wolfe_l1 as algorithm_2
+from discreet.lab.published.errata.erratum import Erratum, gaussian_delta, gaussian_epsilon
 from discreet.lab.published.glm_theory import Theory, epsilon_of_warm_up, printed_warm_up_by_theorem
 from discreet.lab.published.lp_geometry import printed_regularity
-from discreet.lab.published.slips.slip import Slip, gaussian_delta, gaussian_epsilon
 
 __all__ = [
     "a_short_stream_has_no_noise",
     "equation_1_is_biased",
     "noisy_maxima_cost_twice",
-    "the_bandit_numbers_its_steps_wrongly",
+    "the_bandit_counts_rounds_for_steps",
     "the_first_sample_weighs_twice",
     "the_gaussian_lemma_needs_a_small_epsilon",
     "the_sampler_takes_a_root",
@@ -26,24 +26,25 @@ __all__ = [
     "the_warm_up_is_longer_than_the_stream",
 ]
 
+PAPER = "SCO"
 
-def the_sampler_takes_a_root() -> Slip:
+
+def the_sampler_takes_a_root() -> Erratum:
     """p = 2: Γ(d/2, 2σ) for the squared length is Gaussian noise of variance σ, so ε is exact."""
     horizon, reach, delta = 2000, 8.0, 1 / 2000
     meant = algorithm_1.printed_deviation(1.0, reach, horizon, 1.0, delta)
     nodes = horizon.bit_length()
-    slipped = gaussian_epsilon(delta, 2 * reach * sqrt(nodes / meant))
+    drawn_epsilon = gaussian_epsilon(delta, 2 * reach * sqrt(nodes / meant))
     intended = gaussian_epsilon(delta, 2 * reach * sqrt(nodes) / meant)
-    return Slip(
-        "the-sampler-takes-a-root",
-        "SCO",
+    return Erratum(
         "‖Z‖₊² follows Γ(d/2, 2σ₊) (Lemma 3.2), and Algorithm 1 is (ε, δ)-private (Theorem 3.1)",
-        {"σ meant": meant, "σ drawn": sqrt(meant), "ε as drawn": slipped, "ε as meant": intended},
-        slipped > 1 > intended,
+        "Γ(d/2, 2σ₊²), which is the density of the box, gives the stated ε",
+        {"σ meant": meant, "σ drawn": sqrt(meant), "ε as drawn": drawn_epsilon, "ε as meant": intended},
+        drawn_epsilon > 1 > intended,
     )
 
 
-def the_smooth_norm_has_another_index() -> Slip:
+def the_smooth_norm_has_another_index() -> Erratum:
     """Definition 2.6 asks ‖x‖₊² ≤ (κ/κ₊)‖x‖_q²; x = (1, …, 1), p = 1.5, d = 100. And ‖·‖₊ at d = 5."""
     printed = printed_regularity(1.5, 100)
     ones = np.ones(100)
@@ -51,10 +52,9 @@ def the_smooth_norm_has_another_index() -> Slip:
     small = printed_regularity(1.5, 5).order
     pieces = 2 * float(np.linalg.norm([0.5, 0.0], small))
     whole = float(np.linalg.norm([0.5, 0.5], small))
-    return Slip(
-        "the-smooth-norm-has-another-index",
-        "SCO",
-        "‖·‖₊ = ‖·‖_{κ₊} (Lemma 3.9): the index is κ₊ + 1",
+    return Erratum(
+        "‖·‖₊ = ‖·‖_{κ₊}, a κ₊-smooth norm (Lemma 3.9)",
+        "index κ₊ + 1: l_r is (r − 1)-smooth",
         {
             "ratio allowed": printed.kappa / printed.order,
             "ratio": ratio,
@@ -65,15 +65,14 @@ def the_smooth_norm_has_another_index() -> Slip:
     )
 
 
-def the_gaussian_lemma_needs_a_small_epsilon() -> Slip:
+def the_gaussian_lemma_needs_a_small_epsilon() -> Erratum:
     """κ = 1, σ² = 2 ln(1/δ)s²/ε²: the exact δ at ε, which the lemma does not bound."""
     epsilon, delta = 10.0, 1e-6
     change = epsilon / sqrt(2 * log(1 / delta))
     exact = gaussian_delta(epsilon, change)
-    return Slip(
-        "the-gaussian-lemma-needs-a-small-epsilon",
-        "SCO",
+    return Erratum(
         "f + G(0, 2κ ln(1/δ)s²/ε²) is (ε, δ)-private (Lemma 2.7)",
+        "the stated noise gives ε + ε²/(4 ln(1/δ)), close to ε while ε is small",
         {
             "δ claimed": delta,
             "δ": exact,
@@ -84,7 +83,7 @@ def the_gaussian_lemma_needs_a_small_epsilon() -> Slip:
     )
 
 
-def equation_1_is_biased() -> Slip:
+def equation_1_is_biased() -> Erratum:
     """f(θ; x) = (θ − x)²/2 on [−1, 1], x = 0.2 or 0.6: the mean of d_t − ∇F(θ_t) over all streams of 6."""
     samples, mean_sample = 6, 0.4
     biases = {}
@@ -92,10 +91,9 @@ def equation_1_is_biased() -> Slip:
         gaps = [_last_gap(stream, weights, mean_sample) for stream in product((0.2, 0.6), repeat=samples)]
         biases[weights] = float(np.mean(gaps))
     formula = mean_sample / (samples + 1)  # −∇F(θ_0)/(t + 1), ∇F(0) = −0.4
-    return Slip(
-        "equation-1-is-biased",
-        "SCO",
+    return Erratum(
         "Eq. (1) is the recursion, and unbiased",
+        "weights t and t − 1, divided by t, are unbiased",
         {
             "bias of Eq. (1)": biases["equation"],
             "−∇F(θ_0)/(t + 1)": formula,
@@ -121,7 +119,7 @@ def _last_gap(stream: tuple[float, ...], weights: algorithm_1.Weights, mean_samp
     return gap
 
 
-def the_first_sample_weighs_twice() -> Slip:
+def the_first_sample_weighs_twice() -> Erratum:
     """f(θ; x) = xθ, so β = 0 and L = 1: how far x_1 = 1 against −1 moves d_5."""
     time = 5
 
@@ -134,16 +132,15 @@ def the_first_sample_weighs_twice() -> Slip:
 
     moved = direction(1.0) - direction(-1.0)
     proof = 2 * (0.0 + 1.0) / (time + 1)
-    return Slip(
-        "the-first-sample-weighs-twice",
-        "SCO",
+    return Erratum(
         "‖d_t − d_t′‖ ≤ 2(βD + L)/(t + 1) (proof of Theorem 3.11)",
+        "the first sample moves d_t by 4L/(t + 1); the stated bound covers it while L ≤ βD",
         {"claimed": proof, "moved": moved},
         moved > 1.9 * proof,
     )
 
 
-def noisy_maxima_cost_twice() -> Slip:
+def noisy_maxima_cost_twice() -> Erratum:
     """Two scores, one falls by s while the other rises by s; noise Lap(s/ε): the chance that the lower wins.
 
     The difference of two Laplace variables of scale 1 exceeds z ≥ 0 with probability e^(−z)(1 + z/2)/2.
@@ -154,53 +151,49 @@ def noisy_maxima_cost_twice() -> Slip:
         return exp(-distance) * (1 + distance / 2) / 2
 
     ratio = log(chance(gap - epsilon) / chance(gap + epsilon))
-    return Slip(
-        "noisy-maxima-cost-twice",
-        "SCO",
+    return Erratum(
         "report-noisy-max with Lap(s/ε) is ε-private for any scores (proof of Theorem 3.11)",
+        "scores that move both ways need Lap(2s/ε); here the diameter in s makes up for it",
         {"claimed": epsilon, "log ratio": ratio},
         ratio > 1.9 * epsilon,
     )
 
 
-def a_short_stream_has_no_noise() -> Slip:
+def a_short_stream_has_no_noise() -> Erratum:
     """Σ1/t is H_n, not ln n: the proof's own last line for n = 2, and the noise for n = 1."""
     epsilon, delta, horizon = 1.0, 1e-6, 2
     squares = epsilon**2 * algorithm_2.harmonic(horizon) / (4 * log(horizon) * log(1 / delta))
     added = squares + sqrt(2 * log(1 / delta) * squares)
     scale = algorithm_2.printed_scale(1, 1.0, 1.0, 1, epsilon, delta)
-    return Slip(
-        "a-short-stream-has-no-noise",
-        "SCO",
+    return Erratum(
         "Σε_t² + √(2 ln(1/δ)Σε_t²) ≤ ε with ε_t = ε/(2√(t ln n ln(1/δ)))",
+        "the harmonic number H_n in place of ln n",
         {"for n = 2": added, "noise for n = 1": scale},
         added > epsilon and scale == 0,
     )
 
 
-def the_warm_up_is_longer_than_the_stream() -> Slip:
+def the_warm_up_is_longer_than_the_stream() -> Erratum:
     """t_0 by the text's own constants, in a world as kind as can be; and what is then left of Theorem 4.9."""
     horizon = 100_000
     least = printed_warm_up_by_theorem(100, horizon, 1.0)
     bound = Theory(100, horizon, 1.0, 1e-6).regret_bound(least)
-    return Slip(
-        "the-warm-up-is-longer-than-the-stream",
-        "SCO",
+    return Erratum(
         "t_0 = O(ln(dT) ln T/ε²) pulls of each arm (Theorems 4.8 and 4.9)",
+        "a horizon above K·t_0; the constants that the order hides are large",
         {"T": horizon, "least t_0": least, "regret bound": bound},
         least > 5e7 and bound > horizon,
     )
 
 
-def the_bandit_numbers_its_steps_wrongly() -> Slip:
+def the_bandit_counts_rounds_for_steps() -> Erratum:
     """Line 17 with K = 5 arms and t_0 = 186: an arm's sample 187 is fed to step 931."""
     arms, warm_up, horizon = 5, 186, 100_000
     given = epsilon_of_warm_up(arms, warm_up, horizon, 1.0, 1e-6)
     alone = epsilon_of_warm_up(1, warm_up, horizon, 1.0, 1e-6)
-    return Slip(
-        "the-bandit-numbers-its-steps-wrongly",
-        "SCO",
+    return Erratum(
         "update θ by the t-th step of Algorithm 2 (line 17), (ε, δ)-joint privacy (Theorem 4.6)",
+        "an arm's own count of samples as the number of its step",
         {
             "step": arms * warm_up + 1,
             "samples": warm_up + 1,

@@ -1,35 +1,32 @@
-"""What a slip of a paper is: what is claimed, what was computed, and whether that shows it."""
+"""An erratum: a printed statement, what it needs in order to hold, and the numbers that were computed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import exp, log, sqrt
 
-__all__ = ["Showing", "Slip", "gaussian_delta", "gaussian_epsilon"]
+__all__ = ["Erratum", "Showing", "gaussian_delta", "gaussian_epsilon"]
 
 
 @dataclass(frozen=True)
-class Slip:
-    """One slip, shown by numbers that were computed here and now.
+class Erratum:
+    """One erratum, with numbers that are computed when it is called by its name."""
 
-    >>> print(Slip("lost-factor", "MIN", "the sum moves by μ", {"moved": 2.0}, shown=True))
-    lost-factor (MIN) "the sum moves by μ": moved = 2 — shown
-    """
-
-    name: str
-    paper: str
     claim: str
     """What is printed."""
-    computed: dict[str, float] = field(default_factory=dict)
-    shown: bool = False
+    needs: str
+    """What makes the statement hold."""
+    computed: dict[str, float]
+    shown: bool
+    """Whether the numbers differ from the print."""
+    name: str = ""
+    paper: str = ""
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in self.computed.items())
-        return (
-            f'{self.name} ({self.paper}) "{self.claim}": {numbers} — {"shown" if self.shown else "not shown"}'
-        )
+        return f'{self.name} ({self.paper}) "{self.claim}": {numbers}. {self.needs}'
 
 
-Showing = Callable[[], Slip]
+Showing = Callable[[], Erratum]
 
 
 def gaussian_delta(epsilon: float, change: float) -> float:

@@ -1,0 +1,91 @@
+"""Which noise a run of a published algorithm has, and what it promises: one check, one warning, one mark.
+
+`noise="sound"` is the default everywhere. Any other noise is an explicit request: the run warns, and its
+result says in `guarantee` which ε it gives. All runs are seeded and in floating point, hence simulated.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Literal
+
+from discreet import require
+from discreet.errors import ConfigError
+
+__all__ = ["AnyNoise", "Noise", "Played", "PrintedNoiseWarning", "compared", "needs_delta", "promise"]
+
+Noise = Literal["sound", "printed"]
+AnyNoise = Literal["sound", "printed", "none"]
+SIMULATED = " (simulated: seeded, in floating point)"
+WORDS = {
+    "printed": "as printed",
+    "corrected": "as printed, with the sampler corrected",
+    "none": "without noise",
+}
+
+
+class PrintedNoiseWarning(UserWarning):
+    """A run of a published algorithm has other noise than `noise="sound"`; the message names its ε."""
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """The decisions of a run, one row per round, and what the run promises."""
+
+    decisions: Any
+    guarantee: str
+
+
+def promise(
+    noise: str,
+    epsilon: float,
+    delta: float,
+    spent: Callable[[], float],
+    *,
+    accepted: Sequence[str] = ("sound", "printed"),
+    notion: str = "DP",
+) -> str:
+    """Check `noise`, warn unless it is sound, and return what a run with it promises.
+
+    `spent` computes the ε that noise other than sound really gives, for inputs within the stated bounds.
+
+    >>> promise("sound", 1.0, 1e-6, lambda: 2.0)
+    'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
+    >>> with compared():
+    ...     promise("printed", 1.0, 0.0, lambda: 2.0)
+    'as printed, not private at the claimed ε = 1 by our accounting: DP with ε = 2 (simulated: ...)'
+    >>> promise("Printed", 1.0, 0.0, lambda: 2.0)
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: noise must be one of sound, printed, got 'Printed'
+    """
+    require.one_of("noise", noise, accepted)
+    at_delta = f", δ = {delta:.3g}" if delta else ""
+    if noise == "sound":
+        return f"sound noise: {notion} with ε = {epsilon:.3g}{at_delta}{SIMULATED}"
+    given = inf if noise == "none" else spent()
+    verdict = "private" if given <= epsilon else "not private"
+    text = f"{WORDS[noise]}, {verdict} at the claimed ε = {epsilon:.3g} by our accounting: "
+    text += "ε = ∞" if given == inf else f"{notion} with ε = {given:.3g}{at_delta}"
+    warnings.warn(text, PrintedNoiseWarning, stacklevel=3)
+    return text + SIMULATED
+
+
+def needs_delta(delta: float) -> None:
+    """Refuse a pure guarantee where an algorithm has none.
+
+    >>> needs_delta(0.0)
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: the published noise needs delta > 0, got 0.0: give one, such as 1e-6
+    """
+    if not 0 < delta < 1:
+        raise ConfigError(f"the published noise needs delta > 0, got {delta!r}: give one, such as 1e-6")
+
+
+@contextmanager
+def compared() -> Iterator[None]:
+    """Silence `PrintedNoiseWarning` in a comparison, or decorate one: its report says what is private."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrintedNoiseWarning)
+        yield
