@@ -1,11 +1,11 @@
-"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, real data, and speed.
+"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, other worlds, and speed.
 
-Prints one JSON line. SubOpt is the best of a grid in hindsight for every method alike, as in the paper;
-"default" is without any tuning. Speeds are medians of five, with BLAS on one thread.
+Prints one JSON line. SubOpt of published methods is the best of a grid in hindsight, as in the paper; ours is
+not tuned. Speeds are medians of five, with BLAS on one thread. Real tables are in benchmarks/real.py.
 """
 
 from math import inf
-from statistics import mean, median, pstdev
+from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
@@ -21,31 +21,19 @@ from discreet.lab.progress import bars_on
 from discreet.lab.regression import Regression
 from discreet.lab.repeat import repeat
 from discreet.lab.sco_tables import CASES, PACES, best_of_grids, case_name, suboptimality
+from discreet.learners.forced import forced
 from report import write
 
 SEEDS = 10
-COLUMNS = ("leader", "frank_wolfe", "rival", "published", "leader_default", "frank_wolfe_default")
+COLUMNS = ("discreet", "frank_wolfe", "rival", "published")
 ONE_RELEASE = ("sufficient_statistics", "phased_sgd")
 """Rivals that release once."""
-SPARSE: dict[str, dict[str, Any]] = {
-    "frank_wolfe_anytime": {"method": "frank-wolfe", "allocation": "anytime"},
-    "frank_wolfe_final": {"method": "frank-wolfe", "allocation": "final"},
-    "leader_entropy": {"method": "leader", "curvature": 0.0},
-}
-SPARSE_PACES = (1.0, 3.0, 10.0)
+SPARSE = ("leader", "frank-wolfe")
 SPARSE_SEEDS = range(3)
 KINDS = ("plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short")
 GEOMETRIES = (1.5, 2.0, inf)
-OTHERS: dict[str, dict[str, Any]] = {
-    "auto": {},
-    "passes": {"method": "passes"},
-    "leader": {"method": "leader"},
-    "leader_convex": {"method": "leader", "curvature": 0.0},
-    "frank_wolfe": {"method": "frank-wolfe"},
-}
+OTHERS = ("auto", "passes", "leader", "frank-wolfe")
 OTHER_SEEDS = range(100, 106)
-REAL: dict[str, float | None] = {"non_private": None, "epsilon_0.5": 0.5, "epsilon_1": 1.0, "epsilon_4": 4.0}
-REAL_SEEDS = range(10)
 REPETITIONS = 5
 
 
@@ -73,31 +61,23 @@ def mean_error(case: tuple[float, int, int], method: str, settings: dict[str, An
     return mean(suboptimality(case, method, settings, seed) for seed in range(seeds))
 
 
-def error_in(world: Regression, delta: float, **settings: Any) -> float:
+def error_in(world: Regression, delta: float, mode: str = "auto") -> float:
     """SubOpt of one learner at ε = 1."""
-    samples = len(world.targets)
-    learner = StreamingLearner(
-        world.domain,
-        SquaredLoss(),
-        samples,
-        Privacy(1.0, delta),
-        feature_bound=1.0,
-        target_bound=1.0,
-        **settings,
-    )
+    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    samples, privacy = len(world.targets), Privacy(1.0, delta)
+    learner = forced(StreamingLearner, mode, world.domain, SquaredLoss(), samples, privacy, **bounds)
     learner.observe_stream(world.features, world.targets)
     return world.suboptimality(learner.coefficients)
 
 
-def sparse_error(settings: dict[str, Any], pace: float, seed: int) -> float:
+def sparse_error(mode: str, seed: int) -> float:
     """SubOpt at p = 1, d = 1000, ten coefficients that are not 0, 10⁵ samples, ε = 1, δ = 1/T."""
-    world = Regression.drawn(10**5, 1000, 1, support=10, seed=seed)
-    return error_in(world, 1e-5, pace=pace, **settings)
+    return error_in(Regression.drawn(10**5, 1000, 1, support=10, seed=seed), 1e-5, mode)
 
 
-def other_error(kind: str, p: float, settings: dict[str, Any], seed: int) -> float:
-    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ = 1e-6, untuned."""
-    return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, **settings)
+def other_error(kind: str, p: float, mode: str, seed: int) -> float:
+    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ = 1e-6."""
+    return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, mode)
 
 
 def long_error(seed: int) -> float:
@@ -105,28 +85,18 @@ def long_error(seed: int) -> float:
     return error_in(Regression.varied("correlated", 10**5, 20, 2.0, seed=seed), 1e-6)
 
 
-def sparse_errors(console: Console) -> dict[str, dict[str, float]]:
-    """By method and pace, on average over seeds."""
-    tasks = [
-        (settings, pace, seed)
-        for settings in SPARSE.values()
-        for pace in SPARSE_PACES
-        for seed in SPARSE_SEEDS
-    ]
+def sparse_errors(console: Console) -> dict[str, float]:
+    """By mode, on average over seeds."""
+    tasks = [(mode, seed) for mode in SPARSE for seed in SPARSE_SEEDS]
     errors = repeat(sparse_error, tasks, label="sparse", bar=bars_on(console))
-    means = np.reshape(errors, (len(SPARSE), len(SPARSE_PACES), len(SPARSE_SEEDS))).mean(axis=2).tolist()
-    names = [f"pace_{pace:g}" for pace in SPARSE_PACES]
-    return {name: dict(zip(names, row, strict=True)) for name, row in zip(SPARSE, means, strict=True)}
+    means = np.reshape(errors, (len(SPARSE), len(SPARSE_SEEDS))).mean(axis=1).tolist()
+    return dict(zip(SPARSE, means, strict=True))
 
 
 def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
-    """By kind of world, geometry and method, on average over seeds."""
+    """By kind of world, geometry and mode, on average over seeds."""
     tasks = [
-        (kind, p, settings, seed)
-        for kind in KINDS
-        for p in GEOMETRIES
-        for settings in OTHERS.values()
-        for seed in OTHER_SEEDS
+        (kind, p, mode, seed) for kind in KINDS for p in GEOMETRIES for mode in OTHERS for seed in OTHER_SEEDS
     ]
     errors = repeat(other_error, tasks, label="other worlds", bar=bars_on(console))
     shape = (len(KINDS), len(GEOMETRIES), len(OTHERS), len(OTHER_SEEDS))
@@ -139,63 +109,8 @@ def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
     }
 
 
-def data_sets() -> dict[str, tuple[Any, Any, tuple[float, float]]]:
-    """Features, classes 0 and 1, and the public range of features."""
-    from river.datasets import Phishing
-    from sklearn.datasets import load_digits
-
-    rows, classes = zip(*Phishing(), strict=True)
-    features = np.array([list(row.values()) for row in rows], dtype=float)
-    pixels, digits = load_digits(return_X_y=True)
-    return {
-        "phishing": (features, np.array(classes).astype(int), (0.0, 1.0)),
-        "digits_5_or_more": (pixels, (digits >= 5).astype(int), (0.0, 16.0)),
-    }
-
-
-def accuracy(name: str, epsilon: float | None, streams: bool, seed: int) -> float:
-    """On the last 30 % of a shuffled data set; without ε: one pass of scikit-learn's SGDClassifier."""
-    from sklearn.linear_model import SGDClassifier
-
-    from discreet.estimators import PrivateStreamingClassifier
-
-    features, classes, (low, high) = data_sets()[name]
-    order = np.random.default_rng(seed).permutation(len(classes))
-    train, test = np.split(order, [int(0.7 * len(order))])
-    if epsilon is None:
-        features = (2 * features - low - high) / (high - low)
-        model = SGDClassifier(loss="log_loss", max_iter=1, tol=None, average=True, random_state=seed)
-    else:
-        ranges: dict[str, Any] = {"classes": (0, 1), "feature_range": (low, high)}
-        model = PrivateStreamingClassifier(epsilon, 1e-5, horizon=len(train), **ranges)
-    feed = model.partial_fit if streams and epsilon is not None else model.fit
-    feed(features[train], classes[train])
-    return float(model.score(features[test], classes[test]))
-
-
-def accuracies(console: Console) -> dict[str, dict[str, dict[str, float]]]:
-    """By data set, streamed or in one batch, and ε: mean and standard deviation over shuffles."""
-    kinds = [(name, streams) for name in data_sets() for streams in (False, True)]
-    names = [f"{name}_stream" if streams else name for name, streams in kinds]
-    tasks = [
-        (name, epsilon, streams, seed)
-        for name, streams in kinds
-        for epsilon in REAL.values()
-        for seed in REAL_SEEDS
-    ]
-    scores = repeat(accuracy, tasks, label="real data", bar=bars_on(console))
-    table = np.reshape(scores, (len(names), len(REAL), len(REAL_SEEDS))).tolist()
-    return {
-        name: {
-            label: {"mean": mean(row), "standard_deviation": pstdev(row)}
-            for label, row in zip(REAL, rows, strict=True)
-        }
-        for name, rows in zip(names, table, strict=True)
-    }
-
-
 def speeds(
-    dimension: int = 100, samples: int = 200_000, *, method: Any = "leader", horizon: int = 10**6
+    dimension: int = 100, samples: int = 200_000, *, mode: str = "leader", horizon: int = 10**6
 ) -> dict[str, float]:
     """Microseconds a sample, with BLAS on one thread.
 
@@ -206,10 +121,10 @@ def speeds(
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     targets = features @ generator.normal(size=dimension) / 10
     with threadpool_limits(1, user_api="blas"):
-        private_seconds(features[:2000], targets[:2000], 2000, method)  # compiles
+        private_seconds(features[:2000], targets[:2000], 2000, mode)  # compiles
         ours, numpy = [], []
         for _ in range(REPETITIONS):
-            block, seconds = private_seconds(features, targets, horizon, method)
+            block, seconds = private_seconds(features, targets, horizon, mode)
             ours.append(seconds)
             numpy.append(minibatch_seconds(features, targets, block))
         river = [river_seconds(features[:3000], targets[:3000]) for _ in range(REPETITIONS)]
@@ -220,12 +135,12 @@ def speeds(
     }
 
 
-def private_seconds(features: Floats, targets: Floats, horizon: int, method: Any) -> tuple[int, float]:
+def private_seconds(features: Floats, targets: Floats, horizon: int, mode: str) -> tuple[int, float]:
     """The block of a private learner, and how long it takes for these samples."""
     domain = LpBall(features.shape[1])
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    settings: dict[str, Any] = bounds | {"method": method}
-    learner = StreamingLearner(domain, SquaredLoss(), horizon, Privacy(1.0, 1e-6), **settings)
+    privacy = Privacy(1.0, 1e-6)
+    learner = forced(StreamingLearner, mode, domain, SquaredLoss(), horizon, privacy, **bounds)
     block = learner.settings.schedule.block
     began = perf_counter()
     learner.observe_stream(features, targets)
@@ -261,13 +176,12 @@ def main() -> None:
     warm_up()
     console = Console(stderr=True)
     microseconds = speeds()
-    evened = speeds(50, 500_000, method="whitened", horizon=500_000)
+    evened = speeds(50, 500_000, mode="whitened", horizon=500_000)
     report = {
         "subopt": errors_of_cases(console),
         "speedup_over_river": microseconds["river"] / microseconds["discreet"],
         "cost_over_numpy_minibatch": microseconds["discreet"] / microseconds["numpy"],
         "whitened_cost_over_numpy_minibatch_d50": evened["discreet"] / evened["numpy"],
-        "real_data": accuracies(console),
         "sparse_p1_d1000_T1e5": sparse_errors(console),
         "other_worlds": other_errors(console),
         "correlated_p2_T1e5": mean(
