@@ -133,7 +133,7 @@ def _other(mask: Any) -> Any:
 
 
 def calls_from_inside_are_refused(case: Case) -> None:
-    """A signal handler, or a person's own code, that calls the learner in the middle of another call."""
+    """A signal handler that calls the learner in the middle of another call."""
     learner = case.make(seed=1)
     fed(case, learner, case.people(learner.rounds_until_release))
     refusals: list[BaseException] = []

@@ -31,6 +31,7 @@ from discreet.release.gathering import Gathered, Gathering
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.settings import Settings
+from discreet.turn.signals import held
 
 __all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Report", "Scores"]
 
@@ -218,6 +219,7 @@ class Problem(ABC):
         """The decision of the one round that was asked for."""
         return decisions[0]
 
+    @held
     def rows(self, feedback: Any) -> Any:
         """Feedback of many rounds as something with a length and slices, one entry a round."""
         if hasattr(feedback, "to_numpy"):
@@ -227,7 +229,7 @@ class Problem(ABC):
         try:
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
-        except Exception:  # whatever a person's own type raises may tell about them
+        except Exception:  # its text may hold a person's data
             pass
         raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
 
@@ -251,14 +253,15 @@ class Problem(ABC):
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
-        return Asked(self._contexts(context, count, one), self._masks(available, count, one))
+        with held:
+            return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
     def _contexts(self, context: Any, count: int, one: bool) -> Any:
         if context is None:
             return None
         try:
             rows = np.asarray(context, dtype=np.float64)
-        except Exception:  # whatever a person's own type raises may tell about them
+        except Exception:  # its text may hold a person's data
             raise OutOfBounds("a context must be numbers") from None
         rows = rows[None] if one else rows
         if rows.ndim != 2 or len(rows) != count:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number
+from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number, row_of
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import reading
 from discreet.decide.domains import Simplex
@@ -20,6 +20,7 @@ from discreet.release.gathering import Gathered, Rows
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.signals import held
 
 __all__ = ["GradientMode", "NoisySum"]
 
@@ -95,6 +96,7 @@ class GradientMode(Problem):
 
     # --- samples ------------------------------------------------------------------------------------------
 
+    @held
     def rows(self, feedback: Any) -> Samples:
         """The samples of a pair (X, y), or of a sequence with one pair per round.
 
@@ -114,6 +116,7 @@ class GradientMode(Problem):
             ) from None
         return self._each(pairs)
 
+    @held
     def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
         """Features and targets, of which somebody's may be anything; unusable shares count as 0."""
         if _is_numeric(features):
@@ -134,8 +137,8 @@ class GradientMode(Problem):
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
             if type(pair) in (tuple, list) and len(pair) == 2:
-                x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
-                if x is not None and y is not None and x.shape == (self.settings.features,) and y.size == 1:
+                x, y = row_of(_dense(pair[0]), self.settings.features), as_floats(pair[1])
+                if x is not None and y is not None and y.size == 1:
                     features[place], targets[place] = x, y.reshape(-1)[0]
         return Samples(features, targets)
 
@@ -151,8 +154,8 @@ class GradientMode(Problem):
         pair = batch.feedback
         if type(pair) not in (tuple, list) or len(pair) != 2:
             raise OutOfBounds("feedback must be a pair (features, target)")
-        x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
-        if x is None or y is None or x.shape != (self.settings.features,) or y.size != 1:
+        x, y = row_of(_dense(pair[0]), self.settings.features), as_floats(pair[1])
+        if x is None or y is None or y.size != 1:
             raise OutOfBounds(
                 f"feedback must be a pair ({self.settings.features} features, a target) of numbers"
             )
@@ -196,7 +199,7 @@ class GradientMode(Problem):
         settings, loss = self.settings, self.settings.loss
         pieces = samples.dense(self.rows_at_once(rows.size))
         if isinstance(loss, CallableLoss):
-            with reading(), np.errstate(all="ignore"):
+            with reading():
                 for piece in pieces:
                     pairs = zip(piece.features, piece.targets, piece.shares, strict=True)
                     called = [self._called(here, before, weight, *sample) for sample in pairs]
@@ -294,7 +297,4 @@ def _dense(row: Any) -> Any:
     """One sparse row as numbers."""
     if not type(row).__module__.startswith("scipy.sparse"):
         return row
-    try:
-        return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)
-    except Exception:  # whatever a person's own type raises may tell about them
-        return None
+    return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)
