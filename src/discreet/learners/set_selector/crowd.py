@@ -5,8 +5,9 @@
     callables                                 asked one by one, on this machine
     files, `Partitions`, lists of these       read where they are; held if that is here and there is room
 
-Which of these a list is follows from the types in it, never from what a person brought: arrays in a list are
-records, unless `Partitions.of` says otherwise (one ragged row would make a partition's array look like one).
+Which of these a list is follows from the types in it, never from what a person brought. Arrays in a list are
+records (one ragged row would make a partition's array look like one), and so are texts, unless all of them
+end like a table; `Partitions.of` says otherwise.
 Files and partitions are read once to count people and to see that all can be read, before anything is spent.
 """
 
