@@ -3,6 +3,7 @@
 The handlers that are needed are set here: a suite that runs in the background ignores SIGINT.
 """
 
+import gc
 import signal
 import sys
 import threading
@@ -150,30 +151,19 @@ def test_other_threads_leave_handlers_alone() -> None:
     assert found == [signal.default_int_handler]
 
 
-class Ringing:
-    """The functions of `signal`; but a signal comes when handlers have been set so often."""
-
-    def __init__(self, after: int) -> None:
-        self.left = after
-        self.getsignal = signals.plain.getsignal
-
-    def signal(self, number: int, handler: Any) -> Any:
-        before = original(number, handler)
-        self.left -= 1
-        if self.left == 0:
-            signal.raise_signal(signal.SIGUSR1)
-        return before
-
-
-original = signals.plain.signal
-
-
 @pytest.mark.parametrize("after", range(1, 7))
 def test_a_signal_while_handlers_are_replaced_or_put_back_makes_nobody_deaf(
     after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    install, numbers = signals.install, iter(range(after, -100, -1))
+
+    def rung(number: int, handler: Any) -> None:
+        install(number, handler)
+        if next(numbers) == 1:
+            signal.raise_signal(signal.SIGUSR1)
+
     with monkeypatch.context() as patched:
-        patched.setattr(signals, "plain", Ringing(after))
+        patched.setattr(signals, "install", rung)
         with pytest.raises(SoftTimeLimit), held:
             pass
     for number, error in RAISING.items():
@@ -302,6 +292,7 @@ def signalled(number: int, work: Callable[[], Any], *after: int) -> bool:
         return count
 
     before = sys.gettrace()
+    gc.disable()  # finalisers of other tests' learners are not meant
     sys.settrace(count)
     try:
         work()
@@ -309,6 +300,7 @@ def signalled(number: int, work: Callable[[], Any], *after: int) -> bool:
         assert came
     finally:
         sys.settrace(before)
+        gc.enable()
     return came == len(after)
 
 

@@ -43,12 +43,13 @@ def as_floats(values: Any) -> Floats | None:
     Nothing warns: a warning would tell about a person.
     """
     kind = type(values)
-    if kind is np.ndarray and values.dtype == np.float64:
-        return values  # type: ignore[no-any-return]
     if kind in PLAIN or (kind in (list, tuple) and PLAIN.issuperset(map(type, values))):
-        found = np.array(values)
-        if found.dtype.kind in "biuf":
-            return found.astype(np.float64, copy=False)
+        values = np.array(values)
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        if values.dtype == np.float64:
+            return values
+        with np.errstate(all="ignore"):
+            return values.astype(np.float64)
     with reading():
         return asked_of(partial(_converted, values), None)
 

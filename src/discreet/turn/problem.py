@@ -18,6 +18,7 @@ Guarantee   docs/guarantees/turn.md
 """
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -219,18 +220,15 @@ class Problem(ABC):
         """The decision of the one round that was asked for."""
         return decisions[0]
 
-    @held
     def rows(self, feedback: Any) -> Any:
         """Feedback of many rounds as something with a length and slices, one entry a round."""
         if hasattr(feedback, "to_numpy"):
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (isinstance(feedback, np.ndarray) and feedback.ndim):
             return feedback
-        try:
+        with held, suppress(Exception):  # its text may hold a person's data
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
-        except Exception:  # its text may hold a person's data
-            pass
         raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
