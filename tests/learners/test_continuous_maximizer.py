@@ -241,7 +241,7 @@ def test_random_sets_are_public_and_a_persons_answer_is_their_own() -> None:
 def test_a_set_function_that_fails_for_some_adds_nothing_for_them() -> None:
     def worth(chosen: np.ndarray, row: np.ndarray) -> Any:
         if row[0] > 0.9:
-            raise KeyboardInterrupt("0.777")
+            raise ZeroDivisionError("0.777")
         return row[chosen].max(initial=0.0) if row[0] > 0.1 else float("nan")
 
     rows = np.array([[0.95, 0.5], [0.05, 0.5], [0.6, 0.5]])

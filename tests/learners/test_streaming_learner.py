@@ -117,16 +117,16 @@ def test_huge_and_tiny_samples_weigh_no_more_than_others(
             assert np.linalg.norm(moved) <= rows_of(mode).levels
 
 
-def test_a_gradient_that_reuses_its_array_or_wants_to_stop_counts_for_its_own_sample_only() -> None:
+def test_a_gradient_that_reuses_its_array_or_fails_counts_for_its_own_sample_only() -> None:
     kept = np.zeros(3)
 
     def reusing(coefficients: Any, x: Any, y: float) -> Any:
         np.multiply(x, 2 * (x @ coefficients - y), out=kept)
         return kept
 
-    def stopping(coefficients: Any, x: Any, y: float) -> Any:
+    def failing(coefficients: Any, x: Any, y: float) -> Any:
         if y == 0.5:
-            raise SystemExit("secret")
+            raise ArithmeticError("secret")
         return 2 * (x @ coefficients - y) * x
 
     features = np.random.default_rng(0).uniform(-0.5, 0.5, size=(9, 3))
@@ -134,7 +134,7 @@ def test_a_gradient_that_reuses_its_array_or_wants_to_stop_counts_for_its_own_sa
     for gradient in (
         reusing,
         lambda c, x, y: 2 * (x @ c - y) * x,
-        stopping,
+        failing,
         lambda c, x, y: 2 * (x @ c - y) * x * (y != 0.5),
     ):
         learner = made(loss=gradient, block=50)

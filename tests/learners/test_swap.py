@@ -228,13 +228,3 @@ def test_tastes_that_change_in_the_middle_are_followed(feedback: Any) -> None:
     learner = SetMaximizer(12, 2, rounds, USUAL, feedback=feedback, seed=1)
     run = run_display(learner, world, seed=1)
     assert world.share(run.value, 2) > 1.0
-
-
-def test_a_scalar_of_somebodys_own_class_is_nobody_and_stops_nobody() -> None:
-    class Own(np.float64):
-        def item(self) -> float:  # type: ignore[override]
-            raise RuntimeError("what somebody clicked")
-
-    shop = SetMaximizer(6, 2, 10_000, Privacy(1.0), feedback="clicks", seed=1)
-    tickets = shop.open_many(5)
-    assert shop.close_many(tickets, [0, 1, 0, 1, Own(1.0)]).all()

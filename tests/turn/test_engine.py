@@ -43,7 +43,7 @@ from discreet.checks.kills import run_and_die
 from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 from discreet.release.door import Door
-from discreet.turn import statefile
+from discreet.turn import signals, statefile
 from discreet.turn.engine import Engine
 from discreet.turn.problem import NOTHING
 from discreet.turn.record import RoundsState, Turn
@@ -509,10 +509,11 @@ def interrupted(work: Callable[[], Any], after: int) -> bool:
 
     def count(frame: Any, event: str, argument: Any) -> Any:
         nonlocal calls
-        if event == "call" and frame.f_code.co_filename.startswith(package):
+        name = frame.f_code.co_filename
+        if event == "call" and name.startswith(package) and name != signals.__file__:
             calls += 1
             if calls > after:
-                raise KeyboardInterrupt  # where Python itself would deliver a signal
+                raise KeyboardInterrupt  # as a second Ctrl-C does
         return count
 
     before = sys.gettrace()

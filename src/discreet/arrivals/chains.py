@@ -79,11 +79,11 @@ class PresentChain:
 
 
 class Voice:
-    """One person's own callable along a path: what entered the scores is what is remembered.
+    """The callable of one person along a path: what entered the scores is what is remembered.
 
     A callable may answer differently when it is asked again; so answers are kept, those on top of the newest
-    set and those of the items that were taken. They are clipped to [0, 1]; whatever it raises, and whatever
-    is no finite number, is worth 0.
+    set and those of the items that were taken. They are clipped to [0, 1]; if it raises an exception, or
+    gives no finite number, that is worth 0.
 
     >>> person = Voice(lambda chosen: 0.4 * len(chosen))
     >>> person.worths((), 3), person.worth((), 1), person.worths((1,), 3)

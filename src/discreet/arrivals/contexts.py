@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import as_floats, as_numbers_anyway
+from discreet.arrivals.feedback import as_numbers_anyway, row_of
 from discreet.errors import OutOfBounds
 
 __all__ = ["as_contexts"]
@@ -23,16 +23,14 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
            [ 3.,  4.]])
     """
     if one:
-        row = as_floats(contexts)
-        if row is None or row.shape != (width,):
+        row = row_of(contexts, width)
+        if row is None:
             raise OutOfBounds(f"a context must be {width} numbers")
         return row.reshape(1, width).copy()
     if isinstance(contexts, np.ndarray) and contexts.dtype.kind in "biufUSc":
         if contexts.shape != (count, width):
             raise OutOfBounds(f"contexts must be a matrix with {width} numbers a row, one row a round")
-        if (
-            contexts.dtype.kind in "USc"
-        ):  # one entry made it so: everybody else's numbers are numbers all the same
+        if contexts.dtype.kind in "USc":  # one entry made it so: everybody else's numbers are numbers
             found = as_numbers_anyway(contexts)
             assert found is not None
             return found
@@ -40,7 +38,7 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
             return np.array(contexts, dtype=np.float64)
     rows = np.full((count, width), np.nan)
     for place in range(count):
-        row = as_floats(contexts[place])
-        if row is not None and row.shape == (width,):
+        row = row_of(contexts[place], width)
+        if row is not None:
             rows[place] = row
     return rows

@@ -20,7 +20,6 @@ from discreet.errors import OutOfBounds
 from discreet.turn.problem import Batch
 
 __all__ = [
-    "SCALARS",
     "as_callables",
     "as_floats",
     "as_numbers",
@@ -30,7 +29,12 @@ __all__ = [
     "each_apart",
     "each_number",
     "one_row",
+    "row_of",
 ]
+
+
+PLAIN = frozenset((float, int, bool, np.float64))
+"""Kinds of numbers of which NumPy makes an array without an error or a warning."""
 
 
 def as_floats(values: Any) -> Floats | None:
@@ -38,37 +42,45 @@ def as_floats(values: Any) -> Floats | None:
 
     Nothing warns: a warning would tell about a person.
     """
-    if type(values) is np.ndarray and values.dtype == np.float64:
-        return values
-    if not _is_plain(values):
-        with reading():
-            values = asked_of(lambda: _entry_by_entry(np.array(values)), None)
-    elif not isinstance(values, np.ndarray):
-        try:
-            values = np.asarray(values)
-        except Exception:
-            return None
-    if values is not None and values.dtype.kind in "USc":
-        values = asked_of(lambda: _entry_by_entry(values), None)
-    if values is None or values.dtype.kind not in "biuf":
-        return None
-    if values.dtype == np.float64:
-        return np.asarray(values)
-    with np.errstate(all="ignore"):
-        return np.asarray(values.astype(np.float64))
+    kind = type(values)
+    if kind in PLAIN or (kind in (list, tuple) and PLAIN.issuperset(map(type, values))):
+        values = np.array(values)
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        if values.dtype == np.float64:
+            return values
+        with np.errstate(all="ignore"):
+            return values.astype(np.float64)
+    with reading():
+        return asked_of(partial(_converted, values), None)
 
 
-def _entry_by_entry(values: np.ndarray) -> np.ndarray:
-    """Numbers that stand in an array of anything, as a frame has them once one cell is a text.
+def _converted(values: Any) -> Floats | None:
+    """Numbers of any kind, and those in an array of anything, as a frame has them once one cell is a text.
 
-    Raises whatever an entry raises, and if one is no number.
+    An error if one entry is no number.
     """
-    if values.dtype.kind in "biuf":
-        return values
-    found = np.empty(values.size)
-    for place, entry in enumerate(values.reshape(-1).tolist()):
-        found[place] = _number(entry)
-    return found.reshape(values.shape)
+    found = np.asarray(values)
+    if found.dtype.kind in "biuf":
+        return found.astype(np.float64)
+    if found.dtype.kind not in "OUSc":
+        return None
+    each = [_number(entry) for entry in found.reshape(-1).tolist()]
+    return np.array(each, dtype=np.float64).reshape(found.shape)
+
+
+def row_of(values: Any, width: int) -> Floats | None:
+    """One person's row of so many numbers; None for anything else.
+
+    The length of a row is checked before its entries are read.
+    """
+    if isinstance(values, list | tuple) and len(values) != width:
+        return None
+    if isinstance(values, np.ndarray) and values.size != width:
+        return None
+    row = as_floats(values)
+    if row is None or (row.shape != (width,) and not (width == 1 and row.shape == ())):
+        return None
+    return row.reshape(width)
 
 
 _TRUTHS = {"true": 1.0, "false": 0.0}
@@ -79,29 +91,14 @@ def _number(entry: Any) -> float:
 
     One person's text makes a whole column text: what others' numbers were written as is read back.
     """
-    kind = type(entry)
-    if issubclass(kind, str | bytes):
-        text = (entry.decode() if issubclass(kind, bytes) else entry).strip().lower()
+    if isinstance(entry, str | bytes):
+        text = (entry.decode() if isinstance(entry, bytes) else entry).strip().lower()
         return _TRUTHS[text] if text in _TRUTHS else float(text)
-    if issubclass(kind, complex | np.complexfloating) and entry.imag == 0:
+    if isinstance(entry, complex | np.complexfloating) and entry.imag == 0:
         return float(entry.real)
-    if not issubclass(kind, int | float | np.integer | np.floating | np.bool_):
+    if not isinstance(entry, int | float | np.integer | np.floating | np.bool_):
         raise TypeError
     return float(entry)
-
-
-SCALARS = frozenset(np.sctypeDict.values()) - {np.object_}
-"""The kinds of NumPy's own scalars: a kind that somebody made from them may run their code."""
-
-
-def _is_plain(values: Any) -> bool:
-    """Whether turning these values into an array runs nobody's code."""
-    kind = type(values)
-    if kind is np.ndarray:
-        return bool(values.dtype.kind != "O")
-    if kind is list or kind is tuple:
-        return all(type(value) in (float, int, np.float64) for value in values)
-    return kind in (float, int, bool) or kind in SCALARS
 
 
 def as_rows(batch: Batch, width: int) -> Floats:
@@ -170,8 +167,8 @@ def each_number(values: Any) -> Floats | None:
 
 def one_row(feedback: Any, width: int) -> Floats:
     """One person's numbers as a matrix of one row; `OutOfBounds` if they are not so many, or not finite."""
-    row = as_floats(feedback)
-    if row is None or (row.shape != (width,) and not (width == 1 and row.shape == ())):
+    row = row_of(feedback, width)
+    if row is None:
         raise OutOfBounds(f"feedback must be {width} numbers")
     if not np.isfinite(row).all():
         raise OutOfBounds("feedback must be finite: replace NaN and infinite entries before you pass them on")
@@ -182,8 +179,8 @@ def _row_by_row(people: Sequence[Any], width: int) -> Floats:
     """A list with one entry a person, of whom some may be anything."""
     rows = np.full((len(people), width), np.nan)
     for place, person in enumerate(people):
-        row = as_floats(person)
-        if row is not None and (row.shape == (width,) or (width == 1 and row.shape == ())):
+        row = row_of(person, width)
+        if row is not None:
             rows[place] = row
     return rows
 

@@ -239,7 +239,7 @@ class Samples:
                 self.targets = np.asarray(targets, dtype=np.float64)
                 counted = np.ones(len(self.targets)) if shares is None else shares
                 self.shares = np.asarray(counted, dtype=np.float64)
-        except Exception:  # whatever a person's own type raises may tell about them
+        except Exception:  # its text may hold a person's data
             raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
             raise OutOfBounds(

@@ -1,41 +1,28 @@
-"""A person's own code: whatever it raises counts against them alone, and stops nothing for the others.
+"""People bring data, operators bring code: what cannot be read of a person is that person's blank.
 
-While such code runs, real signals (Ctrl-C, a request to terminate) are noted, and delivered once everyone in
-the batch was read; asked a second time, they are delivered at once. So an exception that comes out of a
-person's code is always that person's.
+A person is numbers, texts, lists and records. A callable (a set function, a gradient, a loss) is the
+operator's: what it raises for a person counts against that person alone.
 """
 
-import signal
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from discreet.turn.signals import deliver
+import numpy as np
+
+from discreet.turn.signals import held
 
 __all__ = ["asked_of", "quietly", "reading"]
 
 Answer = TypeVar("Answer")
 
-_SIGNALS = [
-    getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGBREAK")
-    if hasattr(signal, name)
-]
-
-
-class _AskedTwice(BaseException):
-    """A signal came a second time while people were being read."""
-
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Read people's own code: signals wait until the end of it, warnings are not shown."""
-    if current_thread() is not main_thread():  # signals are delivered to the main thread only
-        yield
-        return
-    with quietly(), _signals_held():
+    """Read people: signals wait until the end, so no handler's exception is a person's; nothing warns."""
+    with held, np.errstate(all="ignore"), quietly():
         yield
 
 
@@ -54,34 +41,9 @@ def quietly() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    arrived: list[int] = []
-
-    def note(number: int, frame: Any) -> None:
-        arrived.append(number)
-        if arrived.count(number) > 1:
-            raise _AskedTwice
-
-    handlers: dict[int, Any] = {}
-    try:
-        for number in _SIGNALS:
-            handler = signal.getsignal(number)
-            if callable(handler):
-                handlers[number] = handler
-                signal.signal(number, note)
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        deliver(arrived)
-
-
 def asked_of(person: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """What a person's code gives; `otherwise` if it raises anything at all."""
+    """What is read of a person; `otherwise` if that raises. Inside `reading`."""
     try:
         return person()
-    except _AskedTwice:
-        raise
-    except BaseException:
+    except Exception:
         return otherwise

@@ -65,7 +65,7 @@ class SampledSets:
         """What each item adds to the sets of this point, on average, one row a person."""
         sets = self.sets(point)
         found = np.zeros((len(rows), len(point)))
-        with reading(), np.errstate(all="ignore"):
+        with reading():
             for place, row in enumerate(rows):
                 found[place] = np.mean([self._gains(row, there) for there in sets], axis=0)
         return found

@@ -247,10 +247,10 @@ class AnyFunction:
 class SetFunction:
     """Any callable on integer arrays, as one person's set function; values are remembered.
 
-    Marginal gains are differences of values: n calls for each item chosen. A callable that raises anything,
-    or gives something that is not a finite number, gains nothing on top of that set; it never stops anything,
-    or one person could delete others. One person's callable must not depend on another's (shared state would
-    carry one person's influence to the next).
+    Marginal gains are differences of values: n calls for each item chosen. A callable that raises an
+    exception, or gives something that is not a finite number, gains nothing on top of that set: one person
+    must not stop others. One person's callable must not depend on another's (shared state would carry one
+    person's influence to the next).
 
     >>> person = SetFunction(lambda chosen: min(1.0, 0.4 * len(chosen)))
     >>> person.gains([], 3), person.gains([0, 1], 3).round(2)

@@ -1,9 +1,7 @@
 """Rules of the contract about people and machines: what one person can change or show, and where it runs."""
 
 import pickle
-import signal
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,6 +12,7 @@ from discreet.checks.tools import fed, lived, raises, same, state
 from discreet.checks.transcript import audit_transcript
 from discreet.errors import ConfigError, StateError
 from discreet.turn.coins import Coins
+from discreet.turn.engine import BusyError
 from discreet.turn.problem import NOTHING, Batch
 
 __all__ = [
@@ -133,49 +132,25 @@ def _other(mask: Any) -> Any:
 
 
 def calls_from_inside_are_refused(case: Case) -> None:
-    """A signal handler, or a person's own code, that calls the learner in the middle of another call."""
+    """As a signal handler or a function of the operator would make them, in the middle of another call."""
     learner = case.make(seed=1)
     fed(case, learner, case.people(learner.rounds_until_release))
     refusals: list[BaseException] = []
 
-    def call_back(number: int, frame: Any) -> None:
-        for call in (learner.turn, learner.act, learner.skip, lambda: learner.preview(1)):
-            try:
-                call()
-            except StateError as error:
-                refusals.append(error)
+    def call_back(frame: Any, event: str, argument: Any) -> None:
+        if frame.f_code.co_name == "release_if_due":
+            for call in (learner.turn, learner.act, learner.skip, lambda: learner.preview(1)):
+                refusals.append(raises(BusyError, call, "busy"))
 
-    if not hasattr(signal, "SIGUSR1"):
-        return
-    person = case.people(1)[0]
-    before = signal.signal(signal.SIGUSR1, call_back)
+    before = sys.gettrace()
+    sys.settrace(call_back)
     try:
-        _interrupted(learner.turn)
+        learner.turn()
     finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert len(refusals) == 4, "a call from inside was let in"
-    assert all("busy" in str(error) for error in refusals), "the refusal does not say why"
+        sys.settrace(before)
+    assert len(refusals) == 4, "nothing was called from inside"
     if learner.clock == case.horizon:
         return  # its one release was the last
     contexts = case.contexts(1)
     learner.act(None if contexts is None else contexts[0])
-    learner.observe(person)
-
-
-def _interrupted(call: Callable[[], Any]) -> None:
-    """Make a call, and raise a signal at its first line inside this package that is not its guard."""
-    raised = False
-
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        nonlocal raised
-        if not raised and event == "call" and frame.f_code.co_name == "release_if_due":
-            raised = True
-            signal.raise_signal(signal.SIGUSR1)
-        return None
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
+    learner.observe(case.people(1)[0])

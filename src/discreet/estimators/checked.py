@@ -53,11 +53,9 @@ NO_NUMBERS = "features and targets must be numbers"
 
 def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
     """What `validate_data` gives, or an error of the same kind that tells nothing about the data."""
-    # Converting may run people's own code: what it raises is told as no more than that there are no numbers.
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        nothing: tuple[Any, Exception | None] = (None, ValueError(NO_NUMBERS))
-        found, wrong = asked_of(lambda: _attempted(estimator, data, checks), nothing)
+        found, wrong = _attempted(estimator, data, checks)
     for warning in warned:
         if _is_harmless(str(warning.message)):
             warnings.warn(str(warning.message), warning.category, stacklevel=3)
@@ -69,8 +67,7 @@ def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
 def _attempted(estimator: Any, data: Any, checks: Any) -> tuple[Any, Exception | None]:
     """What `validate_data` gives, or the error that may be shown."""
     try:
-        with np.errstate(all="ignore"):
-            return validate_data(estimator, *data, **checks), None
+        return validate_data(estimator, *data, **checks), None
     except Exception as error:
         kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
     return None, kind(_without_data(text))

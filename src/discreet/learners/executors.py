@@ -14,11 +14,10 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from threading import current_thread, main_thread
 from typing import Any
 
 from discreet.arrays import Integers
-from discreet.arrivals.person import quietly
+from discreet.arrivals.person import quietly, reading
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.gathering.parts import Runner
 
@@ -26,6 +25,8 @@ __all__ = ["Crew", "crew", "executor_of"]
 
 PATIENCE = "10s"
 """How long a cluster may take to answer the first call."""
+STOPS = (KeyboardInterrupt, SystemExit)
+"""Of what is no `Exception`, these stop a program; a library in Rust panics with others."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +36,17 @@ class _Failure:
     says: str
 
 
+@reading()
 def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failure:
     """What runs on a worker."""
     try:
         return task(part)
     except DiscreetError as error:  # names fields and rules, never values
         return _Failure(str(error))
-    except BaseException as error:  # a foreign text may hold a person's data
-        _let_interrupts_through(error)
+    except STOPS:
+        raise
+    except BaseException as error:  # its text may hold a person's data
         return _Failure(f"it cannot be read ({type(error).__name__})")
-
-
-def _let_interrupts_through(error: BaseException) -> None:
-    """Ctrl-C comes to the main thread only: elsewhere, whatever is raised is of the code that runs there.
-
-    Not everything foreign is an `Exception`: what a library in Rust panics with is none.
-    """
-    if isinstance(error, KeyboardInterrupt | SystemExit) and current_thread() is main_thread():
-        raise error
 
 
 @dataclass(frozen=True)
@@ -83,8 +77,9 @@ def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
     which = f"partition {number} ({name})" if name else f"partition {number}"
     try:
         found = result()
+    except STOPS:
+        raise
     except BaseException as error:
-        _let_interrupts_through(error)
         raise StateError(
             f"{which} was lost with its workers ({type(error).__name__}): see that they stay up"
         ) from None

@@ -51,7 +51,7 @@ def guarded(
 ) -> Callable[Concatenate[Face, Arguments], Result]:
     """One call at a time, from its first line to its last: other threads wait, a call from inside is refused.
 
-    From inside are a signal handler, a finaliser, or a person's own code in the middle of another call.
+    From inside are a signal handler, or a function of the operator, in the middle of another call.
     """
 
     @wraps(method)
@@ -59,7 +59,7 @@ def guarded(
         inside, thread = self._inside, get_ident()
         if thread in inside:
             raise BusyError(
-                "this learner is busy with another call: feedback and signal handlers must not call it back"
+                "this learner is busy with another call: functions and signal handlers must not call it back"
             )
         try:
             inside.add(thread)

@@ -4,9 +4,10 @@
 
 It has a problem (the hooks) and a journal, and never looks at feedback itself; rounds, tickets and the clock
 are in discreet/turn/rounds.py. What was drawn is committed before anything of it is used. A commit whose
-outcome is unknown is read back, and never drawn again. An interrupt in the middle of a release is like a
-crash: what was drawn is dropped, nobody has seen it, and the state stays what it was. Any other error after a
-draw fails for good, because it might depend on what was drawn.
+outcome is unknown is read back, and never drawn again. Signals wait meanwhile (discreet/turn/signals.py). A
+second Ctrl-C in the middle of a release is like a crash: what was drawn is dropped, nobody has seen it, and
+the state stays what it was. Any other error after a draw fails for good, because it might depend on what was
+drawn.
 
 Guarantee   docs/guarantees/turn.md, Theorems 1 to 3
 """
@@ -33,6 +34,7 @@ from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journa
 from discreet.turn.plan import State, Step
 from discreet.turn.problem import NOTHING, Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
+from discreet.turn.signals import held
 
 __all__ = ["BusyError", "Engine", "guarantee_of"]
 
@@ -40,7 +42,7 @@ DoorMaker = Callable[[Words, Charge, int], Door]
 
 
 class BusyError(StateError):
-    """A call from inside another one, by a signal handler or a finaliser: never by what is released."""
+    """A call from inside another one, by a signal handler or a function of the operator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +178,7 @@ class Engine:
         nobody = {name: gathering.empty() for name, gathering in self.problem.gatherings(public).items()}
         self.problem.gather(public, nobody, batch)
 
+    @held
     def release(self, clock: int, tally: State) -> None:
         """Make the release that is due; whoever's feedback is missing by now adds nothing."""
         if not self.is_drawn:
@@ -191,7 +194,7 @@ class Engine:
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
             public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
-        except (BusyError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise  # they come from outside, and know nothing of the draw
         except BaseException:
             if door.opened:
@@ -263,6 +266,7 @@ class Engine:
 
     # --- public events ------------------------------------------------------------------------------------
 
+    @held
     def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         if self.is_drawn:
@@ -271,6 +275,7 @@ class Engine:
         self._commit_same_turn(changed)
         self._take(changed)
 
+    @held
     def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:
         """Read people who come all at once and in no round, as a log has them, and make their release.
 
@@ -298,6 +303,7 @@ class Engine:
         values = {name: gathered.values for name, gathered in self.block.items()}
         return replace(self.turn, block=values, rounds=rounds)
 
+    @held
     def checkpoint(self, rounds: RoundsState) -> None:
         """Keep what was gathered since the last release."""
         self._refuse_older()
@@ -316,6 +322,7 @@ class Engine:
         except Exception as error:  # a driver's own text may hold sums
             raise StateError(f"the state could not be kept ({type(error).__name__}): try again") from None
 
+    @held
     def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:
         """Write the whole state to a file, which becomes the journal."""
         self._refuse_older()

@@ -31,8 +31,6 @@ NOBODY = b""
 """Of a round whose person should have been named, and was not."""
 KINDS = (str, int, float, np.generic, NoneType)
 """What a name, or what stands in its place, may be."""
-SCALARS = frozenset(np.sctypeDict.values()) - {np.object_}
-"""NumPy's own; kinds that somebody made from them may run their code."""
 MOST_BITS = 2048
 """Of a whole number that names somebody; a longer one is no name."""
 EXACT: dict[type, int] = {np.float16: 2**11, np.float32: 2**24, float: 2**53}
@@ -147,19 +145,19 @@ def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
         raise ConfigError(f"persons must be a list of {count} texts or whole numbers, one a round")
     unknown = NOBODY if keyed else None
     names = [unknown if person is None else _written(person) for person in persons]
-    if not any(names) and not all(issubclass(type(person), KINDS) for person in persons):
+    if not any(names) and not all(isinstance(person, KINDS) for person in persons):
         raise ConfigError("persons must be texts or whole numbers, and none of these is")
     return names
 
 
 def _written(person: Any) -> bytes:
-    """A text or a whole number as bytes, `NOBODY` for anything else; nobody's own code is run.
+    """A text or a whole number as bytes, `NOBODY` for anything else.
 
     7, 7.0 (as a column with missing values holds it), "7", " 7", "7.0" and "007" are the same person: to take
     two people for one is safe, to take one for two is not.
     """
     kind = type(person)
-    if kind in SCALARS:
+    if isinstance(person, np.generic):
         person = person.item()
     if type(person) is str:
         text = normalize("NFC", person.strip())

@@ -18,6 +18,7 @@ Guarantee   docs/guarantees/turn.md
 """
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -31,6 +32,7 @@ from discreet.release.gathering import Gathered, Gathering
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.settings import Settings
+from discreet.turn.signals import held
 
 __all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Report", "Scores"]
 
@@ -224,11 +226,9 @@ class Problem(ABC):
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (isinstance(feedback, np.ndarray) and feedback.ndim):
             return feedback
-        try:
+        with held, suppress(Exception):  # its text may hold a person's data
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
-        except Exception:  # whatever a person's own type raises may tell about them
-            pass
         raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
@@ -251,14 +251,15 @@ class Problem(ABC):
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
-        return Asked(self._contexts(context, count, one), self._masks(available, count, one))
+        with held:
+            return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
     def _contexts(self, context: Any, count: int, one: bool) -> Any:
         if context is None:
             return None
         try:
             rows = np.asarray(context, dtype=np.float64)
-        except Exception:  # whatever a person's own type raises may tell about them
+        except Exception:  # its text may hold a person's data
             raise OutOfBounds("a context must be numbers") from None
         rows = rows[None] if one else rows
         if rows.ndim != 2 or len(rows) != count:

@@ -9,21 +9,25 @@ Guarantee   docs/guarantees/turn.md, docs/guarantees/returning.md
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Integers, Mask
-from discreet.errors import DiscreetError, HorizonReached, StateError
+from discreet.errors import HorizonReached, StateError
 from discreet.turn.engine import Engine
 from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
 from discreet.turn.record import OpenSpan, RoundsState
-from discreet.turn.signals import delivered_after
+from discreet.turn.signals import held
 from discreet.turn.tickets import Ticket, Tickets
 
 __all__ = ["Rounds"]
+
+AT_ONCE = nullcontext()
+"""Where one call adds all of a single answer, nothing has to wait."""
 
 
 class Rounds:
@@ -115,6 +119,7 @@ class Rounds:
             self._singles[round] = asked
         return Ticket(turn.identity, turn.epoch, turn.index, round, decision)
 
+    @held
     def open_many(self, count: int, asked: Asked, persons: Sequence[Name] | None = None) -> Tickets:
         """Ask for so many rounds' decisions at once; all in one block."""
         self.release_if_due()
@@ -193,6 +198,7 @@ class Rounds:
         self._gather(rounds, feedback, asked, undo, single=True)
         return True
 
+    @held
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
         """End many rounds; one entry or row of feedback each."""
         if not isinstance(tickets, Tickets):
@@ -210,6 +216,7 @@ class Rounds:
         self._gather(tickets.rounds, rows, asked, lambda: self._reopen(before))
         return np.ones(count, dtype=np.bool_)
 
+    @held
     def observe_many(self, rows: Any, persons: Sequence[Name] | None = None) -> None:
         """Open and close so many rounds at once."""
         count = len(rows)
@@ -231,10 +238,9 @@ class Rounds:
     def _gather(
         self, rounds: Integers, feedback: Any, asked: Asked, undo: Callable[[], None], *, single: bool = False
     ) -> None:
-        """Hand feedback to the engine; if it is refused before anybody was counted, undo what was done here.
+        """Hand feedback to the engine; if that fails before anybody was counted, undo what was done here.
 
-        Not afterwards: an error may also come from a signal handler, when people were counted already.
-        Signals that were held while people's own code was read are let in when all is consistent.
+        Not afterwards: who may have been counted must not be counted again.
         """
         engine, turn = self._engine, self._engine.turn
         counted, gather = engine.additions, engine.gather
@@ -245,10 +251,10 @@ class Rounds:
             rounds, feedback, asked = rounds[counting], _chosen(feedback, counting), asked[counting]
         if not len(rounds):
             return
-        with delivered_after:
+        with AT_ONCE if single and len(engine.block) == 1 else held:
             try:
                 gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
-            except DiscreetError:
+            except BaseException:
                 if engine.additions == counted:
                     undo()
                 raise

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
-from discreet.arrivals.feedback import SCALARS, as_callables, as_numbers, as_people
+from discreet.arrivals.feedback import as_callables, as_numbers, as_people
 from discreet.arrivals.person import reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, OutOfBounds, StateError
@@ -245,7 +245,7 @@ class ConstantSlate(SetMode):
 
 def first_of(numbers: dict[Any, int], click: Any, slate: Integers) -> int:
     """The number of the item that was clicked, or of the first of several; −2 for something else."""
-    if type(click) is not list and type(click) is not tuple:
+    if not isinstance(click, list | tuple):
         return item_of(numbers, click)
     items = [item_of(numbers, single) for single in click]
     if min(items, default=-1) < 0:
@@ -257,7 +257,7 @@ def item_of(numbers: dict[Any, int], click: Any) -> int:
     """The number of an item, −1 for none, −2 for something else."""
     if click is None:
         return -1
-    if type(click) in SCALARS:
+    if isinstance(click, np.generic):
         click = click.item()
     if type(click) is str and click not in numbers:  # as in a column that one person made text
         with suppress(ValueError):

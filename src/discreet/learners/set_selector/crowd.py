@@ -5,15 +5,15 @@
     callables                                 asked one by one, on this machine
     files, `Partitions`, lists of these       read where they are; held if that is here and there is room
 
-Which of these a list is follows from the types in it, never from what a person brought: arrays in a list are
-records, unless `Partitions.of` says otherwise (one ragged row would make a partition's array look like one).
+Which of these a list is follows from the types in it, never from what a person brought. Arrays in a list are
+records (one ragged row would make a partition's array look like one), and so are texts, unless all of them
+end like a table; `Partitions.of` says otherwise.
 Files and partitions are read once to count people and to see that all can be read, before anything is spent.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ import numpy as np
 from discreet import require
 from discreet.arrivals.chains import Voice
 from discreet.arrivals.feedback import as_rows
-from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunction
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.learners.set_selector.entrance import (
@@ -43,6 +42,8 @@ HELD_BYTES = 2**28
 """Partitions are held on this machine up to this size, and read again at every step beyond it."""
 MOST_NUMBERS = 2**31
 """So many numbers of people who came in one array can be held."""
+TABLES = (".csv", ".parquet")
+"""How the names of files in a list end."""
 
 
 @dataclass(frozen=True)
@@ -149,26 +150,24 @@ def _sources(people: Any) -> list[Source] | None:
         if isinstance(people.read, _Given):  # each is sent by itself
             return _sources_of(people.read.parts)
         return [Source(number, make=people.read) for number in range(people.count)]
-    if type(people) is list or type(people) is tuple:
-        with reading():
-            are_partitions = bool(people) and all(asked_of(partial(_is_partition, p), False) for p in people)
-        return _sources_of(people) if are_partitions else None
+    if isinstance(people, list | tuple) and people and all(map(_is_partition, people)):
+        return _sources_of(people)
     return None
 
 
 def _sources_of(parts: Sequence[Any]) -> list[Source]:
     found: list[Source] = []
     for part in parts:
-        several = issubclass(type(part), str | Path | Partitions)
+        several = isinstance(part, str | Path | Partitions)
         found += (_sources(part) or []) if several else [Source(part)]
     return found
 
 
 def _is_partition(part: Any) -> bool:
-    """By its type alone: whatever else is asked of it might be a person's own code."""
-    kind = type(part)
-    is_frame = hasattr(kind, "to_numpy") and hasattr(kind, "columns")
-    return is_frame or issubclass(kind, str | Path | Partitions)
+    """By its type alone; a text only if it ends like a table, since people may bring texts."""
+    if isinstance(part, str):
+        return part.endswith(TABLES)
+    return isinstance(part, Path | Partitions) or (hasattr(part, "to_numpy") and hasattr(part, "columns"))
 
 
 def _surveyed(sources: list[Source], entrance: Entrance, run: Runner, is_local: bool) -> Crowd:
@@ -197,9 +196,7 @@ def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
     while True:
         try:
             chunk = list(islice(people, CHUNK))
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # its text may hold a person's data
+        except Exception as error:  # its text may hold a person's data
             kind = type(error).__name__
             raise ConfigError(f"the iterator of people stopped ({kind}): nothing was spent") from None
         if not chunk:
@@ -251,12 +248,11 @@ def voices_of(people: Any) -> Crowd:
     """People who bring a callable each; whoever brings something else is worth nothing."""
     everyone = _everyone(people, "people must be one callable each, in a list")
     voices = np.empty(len(everyone), dtype=object)
-    with reading():
-        for place, person in enumerate(everyone):
-            voices[place] = Voice(asked_of(partial(_function_of, person), None))
+    for place, person in enumerate(everyone):
+        voices[place] = Voice(_function_of(person))
     return _some(Crowd(len(everyone), [_Voices(voices)], in_place, in_place, is_held=False))
 
 
 def _function_of(person: Any) -> Any:
-    function = person.value if issubclass(type(person), SetFunction) else person
+    function = person.value if isinstance(person, SetFunction) else person
     return function if callable(function) else None

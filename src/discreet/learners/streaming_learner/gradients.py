@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number
+from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number, row_of
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
-from discreet.arrivals.person import reading
+from discreet.arrivals.person import asked_of, reading
 from discreet.decide.domains import Simplex
 from discreet.decide.fading import fading
 from discreet.errors import ConfigError, OutOfBounds
@@ -20,6 +20,7 @@ from discreet.release.gathering import Gathered, Rows
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.signals import held
 
 __all__ = ["GradientMode", "NoisySum"]
 
@@ -95,6 +96,7 @@ class GradientMode(Problem):
 
     # --- samples ------------------------------------------------------------------------------------------
 
+    @held
     def rows(self, feedback: Any) -> Samples:
         """The samples of a pair (X, y), or of a sequence with one pair per round.
 
@@ -114,6 +116,7 @@ class GradientMode(Problem):
             ) from None
         return self._each(pairs)
 
+    @held
     def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
         """Features and targets, of which somebody's may be anything; unusable shares count as 0."""
         if _is_numeric(features):
@@ -134,10 +137,18 @@ class GradientMode(Problem):
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
             if type(pair) in (tuple, list) and len(pair) == 2:
-                x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
-                if x is not None and y is not None and x.shape == (self.settings.features,) and y.size == 1:
+                x, y = self._features(pair[0]), as_floats(pair[1])
+                if x is not None and y is not None and y.size == 1:
                     features[place], targets[place] = x, y.reshape(-1)[0]
         return Samples(features, targets)
+
+    def _features(self, row: Any) -> Floats | None:
+        """One row of features, which may be sparse; None if it is anything else."""
+        width = self.settings.features
+        if hasattr(row, "toarray") and row.shape in ((width,), (1, width)):
+            with reading():
+                return row_of(asked_of(lambda: row.toarray().reshape(-1), None), width)
+        return row_of(row, width)
 
     def samples(self, batch: Batch) -> Samples:
         """The samples of a batch, with as many features as there are coefficients for."""
@@ -151,8 +162,8 @@ class GradientMode(Problem):
         pair = batch.feedback
         if type(pair) not in (tuple, list) or len(pair) != 2:
             raise OutOfBounds("feedback must be a pair (features, target)")
-        x, y = as_floats(_dense(pair[0])), as_floats(pair[1])
-        if x is None or y is None or x.shape != (self.settings.features,) or y.size != 1:
+        x, y = self._features(pair[0]), as_floats(pair[1])
+        if x is None or y is None or y.size != 1:
             raise OutOfBounds(
                 f"feedback must be a pair ({self.settings.features} features, a target) of numbers"
             )
@@ -196,7 +207,7 @@ class GradientMode(Problem):
         settings, loss = self.settings, self.settings.loss
         pieces = samples.dense(self.rows_at_once(rows.size))
         if isinstance(loss, CallableLoss):
-            with reading(), np.errstate(all="ignore"):
+            with reading():
                 for piece in pieces:
                     pairs = zip(piece.features, piece.targets, piece.shares, strict=True)
                     called = [self._called(here, before, weight, *sample) for sample in pairs]
@@ -288,13 +299,3 @@ def _are_many(features: Any, targets: Any) -> bool:
     rows: tuple[int, ...] = getattr(features, "shape", ())
     known = isinstance(targets, list) or hasattr(targets, "to_numpy") or isinstance(targets, np.ndarray)
     return len(rows) == 2 and known and bool(len(targets) == rows[0])
-
-
-def _dense(row: Any) -> Any:
-    """One sparse row as numbers."""
-    if not type(row).__module__.startswith("scipy.sparse"):
-        return row
-    try:
-        return np.asarray(row.toarray(), dtype=np.float64).reshape(-1)
-    except Exception:  # whatever a person's own type raises may tell about them
-        return None
