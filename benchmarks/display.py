@@ -17,8 +17,6 @@ from discreet import Privacy, SetMaximizer, warm_up
 from discreet.lab.display import World, run_display
 from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
-from discreet.lab.published import bandit_dp, fi_dp
-from discreet.lab.published.promise import compared
 from discreet.lab.repeat import repeat
 from report import write
 
@@ -31,26 +29,21 @@ SEEDS = range(FIRST_SEED, FIRST_SEED + 12)
 MORE_SEEDS = {"clicks_low_rate_1e5": 48, "clicks_low_rate_1e6": 48}
 """Where worlds differ much."""
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
-    "published_full_1e5": (10**5, {"published": True}),
     "drifting_full_1e4": (10**4, {}),
     "drifting_full_1e5": (10**5, {}),
-    "hedge_full_1e5": (10**5, {"expert": "hedge"}),
     "iid_full_1e4": (10**4, {"stream": "iid"}),
     "iid_full_1e5": (10**5, {"stream": "iid"}),
     "drifting_bandit_1e6": (10**6, {"feedback": "bandit"}),
     "drifting_bandit_1e6_noise_off": (10**6, {"feedback": "bandit", "noise_off": True}),
     "iid_bandit_1e6": (10**6, {"feedback": "bandit", "stream": "iid"}),
     "drifting_bandit_exchanged_1e6": (10**6, {"feedback": "bandit", "world": "exchanged"}),
-    "exploration_bandit_1e6": (10**6, {"feedback": "bandit", "expert": "exploration"}),
     "clicks_iid_1e5": (10**5, {"feedback": "clicks", "stream": "iid"}),
     "clicks_iid_1e6": (10**6, {"feedback": "clicks", "stream": "iid"}),
     "clicks_drifting_1e6": (10**6, {"feedback": "clicks"}),
     "clicks_drifting_exchanged_1e6": (10**6, {"feedback": "clicks", "world": "exchanged"}),
-    "exploration_clicks_1e6": (10**6, {"feedback": "clicks", "expert": "exploration"}),
     "clicks_low_rate_1e5": (10**5, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
     "clicks_low_rate_1e6": (10**6, {"feedback": "clicks", "stream": "iid", "world": "shop"}),
     "clicks_flat_1e6": (10**6, {"feedback": "clicks", "stream": "iid", "world": "flat"}),
-    "published_bandit_1e4": (10**4, {"published": True, "feedback": "bandit"}),
     "one_shot_full_1e5": (10**5, {"stream": "iid", "one_shot": True}),
     "iid_full_1e5_noise_off": (10**5, {"stream": "iid", "noise_off": True}),
     "drifting_full_1e5_noise_off": (10**5, {"noise_off": True}),
@@ -82,13 +75,9 @@ def made(name: str, horizon: int, seed: int) -> World:
     return world
 
 
-@compared()
 def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> float:
     """What one way of choosing earns."""
     horizon, items = len(world.types), world.chances.shape[1]
-    if settings.pop("published", False):
-        algorithm = bandit_dp.run if settings.get("feedback") == "bandit" else fi_dp.run
-        return algorithm(world, SLOTS, PRIVACY.epsilon, PRIVACY.delta, noise="printed", seed=seed).value
     if settings.pop(
         "one_shot", False
     ):  # private greedy on the first two per cent, then the same slate for ever

@@ -19,8 +19,7 @@ from discreet.lab.bundle import BundleWorld, run_bundle
 from discreet.lab.cost_worlds import AlternatingWorld, ConcaveWorld
 from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
-from discreet.lab.published.costs import cost_as_published, cost_without_privacy
-from discreet.lab.published.promise import compared
+from discreet.lab.published.costs import cost_without_privacy
 from discreet.lab.repeat import repeat
 from report import write
 
@@ -38,18 +37,12 @@ BANDIT_20: Size = (20, 3 * 10**5)
 CASES: dict[str, tuple[Size, dict[str, Any]]] = {
     "full": (FULL, {}),
     "full_noise_off": (FULL, {"noise_off": True}),
-    "full_unclipped": (FULL, {"clip": 2 * 2**0.5}),
-    "full_bound": (FULL, {"regulariser": "bound"}),
     "full_pure": (FULL, {"pure": True}),
-    "full_published": (FULL, {"published": True}),
     "bandit": (BANDIT, {"feedback": "bandit"}),
     "bandit_noise_off": (BANDIT, {"feedback": "bandit", "noise_off": True}),
     "bandit_iid": (BANDIT, {"feedback": "bandit", "stream": "iid"}),
-    "bandit_chains": (BANDIT, {"feedback": "bandit", "expert": "chains"}),
     "bandit_n20": (BANDIT_20, {"feedback": "bandit"}),
     "bandit_n20_iid": (BANDIT_20, {"feedback": "bandit", "stream": "iid"}),
-    "bandit_n20_chains": (BANDIT_20, {"feedback": "bandit", "expert": "chains"}),
-    "bandit_published": (BANDIT, {"feedback": "bandit", "published": True}),
 }
 STIFFNESSES = (10.0, 30.0, 100.0, 300.0, 1000.0)
 FULL_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
@@ -61,16 +54,13 @@ def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float
     items, visitors = size
     world = BundleWorld.drawn(visitors, items=items, seed=seed)
     leader = min(cost_without_privacy(world, stiffness) for stiffness in STIFFNESSES)
-    cost = cost_of(world, dict(settings), seed)
+    cost = cost_of(world, dict(settings))
     return (world.naive - cost) / (world.naive - leader), world.share(cost)
 
 
-@compared()
-def cost_of(world: BundleWorld, settings: dict[str, Any], seed: int) -> float:
+def cost_of(world: BundleWorld, settings: dict[str, Any]) -> float:
     """What one way of choosing costs."""
     bandit = settings.get("feedback") == "bandit"
-    if settings.pop("published", False):
-        return cost_as_published(world, epsilon=PRIVACY.epsilon, bandit=bandit, noise="printed", seed=seed)
     privacy = PRIVACY
     if settings.pop("noise_off", False):
         privacy = NOISE_OFF
@@ -104,7 +94,7 @@ def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
     """What the default learner loses against the best set in hindsight."""
     items, visitors = size
     world = BundleWorld.drawn(visitors, items=items, seed=seed)
-    return cost_of(world, dict(settings), seed) - world.cost_of(world.best)
+    return cost_of(world, dict(settings)) - world.cost_of(world.best)
 
 
 def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) -> tuple[float, float]:
@@ -171,8 +161,6 @@ def main() -> None:
         "share_bandit_n20_iid": of_hindsight["bandit_n20_iid"]["mean"],
         "share_bandit_concave": harder("concave", console),
         "share_bandit_alternating": harder("alternating", console),
-        "share_full_published": shares["full_published"]["mean"],
-        "share_bandit_published": shares["bandit_published"]["mean"],
         "slope_full": growth(FULL_HORIZONS, regrets[: len(full)]),
         "slope_bandit": growth(BANDIT_HORIZONS, regrets[len(full) :]),
         "speedup_builtin": plain / builtin,

@@ -3,15 +3,10 @@
 Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
 (six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides; `--cluster`
 measures nothing but a choice from 10⁷ people on a Dask cluster of two local workers, against one from 10⁶.
-Times of greedy without noise beside its peers' are those of benchmarks/selection_speed.py.
 """
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, stdev
 from time import perf_counter
@@ -24,24 +19,17 @@ from discreet import ContinuousMaximizer, Partitions, Privacy, SetSelector, warm
 from discreet.arrays import Floats
 from discreet.arrivals import ClickModel, Multilinear
 from discreet.domains import UniformMatroid
-from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value, printed_value
+from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value
 from discreet.lab.progress import bars_on
-from discreet.lab.published import dpcg
-from discreet.lab.published.promise import compared
 from discreet.lab.repeat import repeat
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.learners.forced import forced
 from discreet.turn.coins import scattered
 from report import write
 
 SEEDS = range(700, 712)
 KINDS = ("uniform", "partition", "knapsack")
-METHODS: dict[str, dict[str, Any]] = {
-    "histogram": {"method": "histogram"},
-    "sampled": {"method": "sampled"},
-    "telescoped": {"method": "telescoped"},
-    "composed": {"method": "greedy"},
-    "mitrovic": {"method": "greedy", "delta": 0.0},
-}
+MODES = ("histogram", "sampled")
 CASES: dict[str, tuple[str, int, float]] = {
     **{f"points_{kind}_1e4": (kind, 10**4, 1.0) for kind in KINDS},
     **{f"points_{kind}_1e3": (kind, 10**3, 1.0) for kind in KINDS},
@@ -58,52 +46,31 @@ ONLINE: dict[str, tuple[int, str, float]] = {
     "iid_1e4_eps0.1": (10**4, "iid", 0.1),
     "iid_1e5": (10**5, "iid", 1.0),
 }
-PRINTED: dict[str, dict[str, Any]] = {
-    "published_dpcg_1e4": {"noise": "printed"},
-    "published_dpcg_1e4.laplace": {"noise": "printed", "law": "laplace", "delta": 0.0},
-    "published_dpcg_1e4.sound": {"noise": "sound", "clip": 2.0, "steps": 10},
-}
-"""Continuous greedy with the printed noise and steps, and the best that we found with sound noise."""
 ONLINE_BESIDE: dict[str, tuple[int, str, float, str]] = {
     "iid_1e4.fresh": (10**4, "iid", 1.0, "fresh"),
     "iid_1e4_eps0.1.fresh": (10**4, "iid", 0.1, "fresh"),
-    **{
-        f"{stream}_1e4.{name}": (10**4, stream, 1.0, name)
-        for stream in ("iid", "drift", "switch")
-        for name in ("alg4", "dpmfw")
-    },
 }
-"""Ours for people who are alike over time, and the papers' algorithms as printed (lab/published)."""
-PRINTED_SEEDS = SEEDS[:4]
-"""The papers' algorithms hardly learn: few seeds tell."""
+"""Ours for people who are alike over time."""
 BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows_coverage_943"}
-"""Cases in which every method is measured."""
+"""Cases in which every mode is measured."""
 
 
-def share(kind: str, people: int, epsilon: float, settings: dict[str, Any], seed: int) -> float:
+def share(kind: str, people: int, epsilon: float, mode: str, seed: int) -> float:
     """What one choice is worth, over what greedy without noise is worth to the same people."""
-    domain: Any
-    function: Any
     if kind == "film":
         log = FilmLog.drawn(people, seed=seed)
-        domain, function, records, worths = UniformMatroid(300, 10), log.function, log.liked, log.liked
-    else:
-        city = City.drawn(people, seed=seed)
-        domain, function, records, worths = city.domain(kind), city.nearby, city.homes, city.worths
-    settings = dict(settings)
-    privacy = Privacy(epsilon, settings.pop("delta", 1e-6))
-    chosen = SetSelector(domain, privacy, function=function, seed=seed, **settings).fit(records)
+        return worth_of(UniformMatroid(300, 10), log.function, log.liked, log.liked, epsilon, mode, seed)
+    city = City.drawn(people, seed=seed)
+    return worth_of(city.domain(kind), city.nearby, city.homes, city.worths, epsilon, mode, seed)
+
+
+def worth_of(
+    domain: Any, function: Any, records: Floats, worths: Floats, epsilon: float, mode: str, seed: int
+) -> float:
+    """The value of one choice over that of greedy without noise."""
+    privacy = Privacy(epsilon, 1e-6)
+    chosen = forced(SetSelector, mode, domain, privacy, function=function, seed=seed).fit(records)
     return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
-
-
-@compared()
-def published_share(settings: dict[str, Any], path: str | None, people: int, seed: int) -> float:
-    """The same for noisy continuous greedy as published: ten sites, for made-up or real points."""
-    city = City.drawn(people, seed=seed) if path is None else drawn_from(path, people, seed)
-    domain, worths = city.domain("uniform"), city.worths
-    settings = {"delta": 1e-6, "seed": seed} | settings
-    chosen = dpcg.run(city.homes, city.nearby, domain, 1.0, settings.pop("delta"), **settings).chosen
-    return value_to(worths, chosen) / value_to(worths, greedy_without_noise(worths, domain))
 
 
 def drawn_from(path: str, people: int, seed: int) -> City:
@@ -114,24 +81,18 @@ def drawn_from(path: str, people: int, seed: int) -> City:
     return City(scaled[np.random.default_rng(seed).choice(len(scaled), size=people, replace=False)])
 
 
-def real_share(settings: dict[str, Any], path: str, people: int, seed: int) -> float:
+def real_share(mode: str, path: str, people: int, seed: int) -> float:
     """What one choice is worth to people drawn from a file of points."""
-    city, settings = drawn_from(path, people, seed), dict(settings)
-    domain, worths = city.domain("uniform"), city.worths
-    privacy = Privacy(1.0, settings.pop("delta", 1e-6))
-    chosen = SetSelector(domain, privacy, function=city.nearby, seed=seed, **settings).fit(city.homes)
-    return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
+    city = drawn_from(path, people, seed)
+    return worth_of(city.domain("uniform"), city.nearby, city.homes, city.worths, 1.0, mode, seed)
 
 
 def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
-    """What was played is worth so much, over non-private meta-Frank–Wolfe's points."""
+    """The value of what was played, over that of non-private meta-Frank–Wolfe's points."""
     rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
-    if method in ("default", "fresh"):
-        assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
-        learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
-        earned = played_value(learner, rows)
-    else:
-        earned = printed_value(method, rows, domain, epsilon, noise="printed", seed=seed)
+    assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
+    learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
+    earned = played_value(learner, rows)
     return earned / meta_frank_wolfe(rows, Multilinear(), domain.vertex, np.full(100, 0.05))
 
 
@@ -147,8 +108,6 @@ def online_report(console: Console) -> dict[str, Any]:
 
 
 def _seeds(case: tuple[int, str, float, str]) -> range:
-    if case[3] in ("alg4", "dpmfw"):
-        return PRINTED_SEEDS
     return SEEDS if case[0] < 10**5 else SEEDS[:6]
 
 
@@ -201,28 +160,14 @@ def summary(values: list[float]) -> dict[str, float]:
 
 
 def real_points(path: str, bar: Any) -> dict[str, Any]:
-    """Ten sites for real points: ours, what is composed, and what was published."""
+    """Ten sites for real points, by mode."""
     report: dict[str, Any] = {}
     for people in (1000, 10_000):
-        for name, settings in {"": {}, **METHODS}.items():
-            tasks = [(settings, path, people, seed) for seed in SEEDS]
-            key = f"uniform_{people}.{name}".rstrip(".")
+        for mode in ("auto", *MODES):
+            tasks = [(mode, path, people, seed) for seed in SEEDS]
+            key = f"uniform_{people}.{mode}"
             report[key] = summary(repeat(real_share, tasks, label=key, bar=bar))
-        for name, settings in PRINTED.items():
-            tasks = [(settings, path, people, seed) for seed in SEEDS]
-            key = f"uniform_{people}.published_{name}"
-            report[key] = summary(repeat(published_share, tasks, label=key, bar=bar))
     return report
-
-
-def greedy_speeds() -> dict[str, Any]:
-    """Times beside those of peers, in a process of their own."""
-    script = Path(__file__).with_name("selection_speed.py")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"the peers' greedy failed:\n{done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
 
 
 def main() -> None:
@@ -236,25 +181,18 @@ def main() -> None:
     if arguments.cluster:
         write({"settings": {"cluster": True}} | cluster(), "selection-cluster")
         return
-    missing = [name for name in ("apricot", "submodlib") if find_spec(name) is None]
-    if missing:
-        sys.exit(f"{' and '.join(missing)} missing: python -m pip install --group peers")
     warm_up()
     console = Console(stderr=True)
-    plans: list[tuple[str, tuple[str, int, float], dict[str, Any]]] = []
-    plans += [(name, case, {}) for name, case in CASES.items()]
+    plans = [(name, case, "auto") for name, case in CASES.items()]
     for name in sorted(BESIDE):
-        for method, settings in METHODS.items():
-            if not (method == "histogram" and CASES[name][0] == "film"):
-                plans.append((f"{name}.{method}", CASES[name], settings))
-    tasks = [(*case, settings, seed) for _, case, settings in plans for seed in SEEDS]
+        for mode in MODES:
+            if not (mode == "histogram" and CASES[name][0] == "film"):
+                plans.append((f"{name}.{mode}", CASES[name], mode))
+    tasks = [(*case, mode, seed) for _, case, mode in plans for seed in SEEDS]
     found = repeat(share, tasks, label="choices", bar=bars_on(console))
     shares: dict[str, Any] = {}
     for place, (name, _, _) in enumerate(plans):
         shares[name] = summary(found[place * len(SEEDS) : (place + 1) * len(SEEDS)])
-    for name, settings in PRINTED.items():
-        printed = [(settings, None, 10**4, seed) for seed in SEEDS]
-        shares[name] = summary(repeat(published_share, printed, label="published", bar=bars_on(console)))
     report: dict[str, Any] = {
         "settings": {"points": Path(arguments.points).name if arguments.points else None},
         "share": shares,
@@ -263,7 +201,7 @@ def main() -> None:
     }
     if arguments.points:
         report["real_points"] = real_points(arguments.points, bars_on(console))
-    write(report | greedy_speeds())
+    write(report)
 
 
 if __name__ == "__main__":

@@ -21,18 +21,21 @@ Writes one JSON object:
                           single figures
     pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
     streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
+    modes, parameters     classes in the tables of modes, and parameters of constructors, of all learners
+    nodes_over_before     syntax nodes of src, examples and benchmarks, over those of 0.4.0
 
-Clicks, rewards and single costs run at δ = 1e-6 only: their default does not use δ, and the others
-lose without it.
+Clicks, rewards and single costs run at δ = 1e-6 only: their mode does not use δ, and there is no other.
 
 Results are kept under the version and the task, not under the code: use --fresh, or delete the file of
 --keep, whenever a learner changed.
 """
 
 import argparse
+import ast
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -41,12 +44,13 @@ from typing import Any
 
 from rich.console import Console
 
-from discreet import warm_up
+from discreet import SetSelector, warm_up
 from discreet.lab.progress import Bar, bars_on
 from discreet.lab.repeat import Kept, repeat
 from discreet.lab.ways import MEASURES, Verdict, compare, verdict
 from discreet.lab.ways.mixing import DATA
 from discreet.lab.ways.verdicts import mean_and_error
+from discreet.learners.registry import HOMES, learner_named
 from report import write
 
 KEPT = Path(__file__).parent / ".ways.jsonl"
@@ -309,6 +313,27 @@ STREAMS: dict[str, tuple[str, tuple[str, ...], Setting]] = {
 """Groups, the words that they take, and a setting without word and data stream."""
 
 
+# --- how much there is
+
+NODES_BEFORE = 318_356
+"""Syntax nodes in 0.4.0."""
+
+
+def sizes() -> dict[str, Any]:
+    """How many modes and parameters there are, and how much code."""
+    learners: list[Any] = [*map(learner_named, HOMES), SetSelector]
+    repository = Path(__file__).resolve().parent.parent
+    files = [
+        path for folder in ("src", "examples", "benchmarks") for path in (repository / folder).rglob("*.py")
+    ]
+    nodes = sum(1 for path in files for _ in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return {
+        "modes": sum(len(set(learner.modes.values())) for learner in learners),
+        "parameters": sum(len(signature(learner).parameters) for learner in learners),
+        "nodes_over_before": nodes / NODES_BEFORE,
+    }
+
+
 # --- running
 
 
@@ -454,6 +479,7 @@ def report(bench: Bench, grid: Sequence[Cell], only: Sequence[str]) -> dict[str,
         "worse_than_nothing": [name for name, found in verdicts.items() if found.is_worse_than_nothing],
         "dropped": [name for name, found in measured.items() if found is None],
         **single,
+        **sizes(),
     }
 
 

@@ -20,6 +20,7 @@ from discreet import Privacy, RunningSum, SetMaximizer, SetMinimizer, SetSelecto
 from discreet.arrivals import SetFunction
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import StateError
+from discreet.learners.forced import forced
 from discreet.release.door import Door
 from discreet.turn import signals, statefile
 from discreet.turn.signals import held
@@ -305,8 +306,8 @@ def signalled(number: int, work: Callable[[], Any], *after: int) -> bool:
 
 
 def counting(**more: Any) -> RunningSum:
-    settings: dict[str, Any] = {"bound": 1.0, "nonnegative": True, "block": 4, "method": "tree"} | more
-    return RunningSum(1, 100, USUAL, **settings)
+    settings: dict[str, Any] = {"bound": 1.0, "nonnegative": True, "block": 4} | more
+    return forced(RunningSum, "honaker", 1, 100, USUAL, **settings)
 
 
 def people(sums: RunningSum) -> float:
@@ -507,7 +508,7 @@ def test_a_choice_during_which_a_signal_came_is_made_and_can_be_read_back(
 ) -> None:
     def selector() -> SetSelector:
         journal = tmp_path / "state"
-        return SetSelector(UniformMatroid(3, 1), PURE, function=SetFunction, method="greedy", journal=journal)
+        return SetSelector(UniformMatroid(3, 1), PURE, function=SetFunction, journal=journal)
 
     with pytest.raises(RAISING[signal.Signals(number)]):
         selector().fit([worth] * 5 + [ringing(worth, number)])

@@ -3,21 +3,17 @@
 For comparison only. All rivals are called alike (discreet/lab/contextual_rivals.py has the private ones and
 what is tried for each), so these take an ε and a δ that they do not use.
 
-References  Li, Chu, Langford, Schapire (2010), LinUCB; Agrawal, Goyal (2013), Thompson sampling;
-            Bastani, Bayati (2020) and Oh, Iyengar, Zeevi (2021), Lasso bandits
+References  Li, Chu, Langford, Schapire (2010), LinUCB
 """
 
 from collections.abc import Iterator
-from math import log, sqrt
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.compiled import compiled
 from discreet.lab.contextual import World
 
-__all__ = ["InBlocks", "LassoBandit", "LinUCB", "Thompson", "Uniform", "deviations", "growing"]
+__all__ = ["InBlocks", "LinUCB", "Uniform", "deviations", "growing"]
 
 
 class Uniform:
@@ -142,65 +138,6 @@ class LinUCB(InBlocks):
         return estimates + self.width * deviations(rows, self.inverses)
 
 
-class Thompson(LinUCB):
-    """The same with Gaussian draws of the coefficients in place of the bonus. No privacy.
-
-    What a draw of an arm's coefficients is worth for one context is Gaussian, too, and is drawn directly.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        horizon: int,
-        epsilon: float,
-        delta: float,
-        *,
-        width: float = 0.25,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(world, horizon, epsilon, delta, width=width, seed=seed)
-
-    def scores(self, contexts: Floats) -> Floats:
-        """Estimate plus a draw."""
-        rows = _with_one(contexts)
-        drawn: Floats = self.generator.standard_normal((len(rows), self.arms))
-        estimates: Floats = rows @ self.coefficients.T
-        return estimates + self.width * drawn * deviations(rows, self.inverses)
-
-
-class LassoBandit(LinUCB):
-    """Regression per arm with an l_1 penalty λ√((4 ln n + 2 ln d)/n) on n plays, then greedy. No privacy."""
-
-    def __init__(
-        self,
-        world: World,
-        horizon: int,
-        epsilon: float,
-        delta: float,
-        *,
-        penalty: float = 0.02,
-        first: int = 20,
-        growth: float = 1.1,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(world, horizon, epsilon, delta, ridge=1e-9, first=first, growth=growth, seed=seed)
-        self._penalty = penalty
-        self.coefficients = np.zeros((world.arms, world.features + 1))
-
-    def fit(self) -> None:
-        """Coordinate descent from the last coefficients."""
-        features = self.coefficients.shape[1]
-        for arm in range(self.arms):
-            plays = max(2.0, self._grams[arm, 0, 0])
-            penalty = self._penalty * sqrt((4 * log(plays) + 2 * log(features)) / plays)
-            _lasso(self._grams[arm], self._moments[arm], penalty * plays, self.coefficients[arm])
-
-    def scores(self, contexts: Floats) -> Floats:
-        """The estimate."""
-        estimates: Floats = _with_one(contexts) @ self.coefficients.T
-        return estimates
-
-
 def _with_one(contexts: Floats) -> Floats:
     """Contexts with a first feature that is always 1."""
     return np.concatenate([np.ones((len(contexts), 1)), contexts], axis=1)
@@ -210,22 +147,3 @@ def deviations(rows: Floats, inverses: Floats) -> Floats:
     """√(x·G⁻¹·x) of every row and arm."""
     squares = [np.einsum("ij,ij->i", rows @ inverse, rows) for inverse in inverses]
     return np.asarray(np.sqrt(np.maximum(np.stack(squares, axis=1), 0.0)), dtype=np.float64)
-
-
-@compiled
-def _lasso(gram: Any, moments: Any, penalty: Any, point: Any) -> None:
-    """Least ½·θGθ − mθ + penalty·Σ|θ_j|, the first coordinate without penalty."""
-    rest = moments - gram @ point
-    for _ in range(100):
-        moved = 0.0
-        for place in range(point.size):
-            curvature = gram[place, place]
-            wanted = rest[place] + curvature * point[place]
-            shrunk = max(0.0, abs(wanted) - (penalty if place > 0 else 0.0)) / curvature
-            change = (shrunk if wanted > 0 else -shrunk) - point[place]
-            if change != 0.0:
-                rest -= change * gram[place]
-                point[place] += change
-                moved = max(moved, abs(change))
-        if moved < 1e-5:
-            break

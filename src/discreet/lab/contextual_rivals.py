@@ -1,4 +1,4 @@
-"""Rivals of discreet's own answer to "which arm, given the context": without privacy, joint DP and local DP.
+"""Rivals of discreet's own answer to "which arm, given the context": without privacy, and joint DP.
 
 For comparison only, in floating point. A rival takes from a world what is public (how many features and arms,
 the bounds of contexts) and ε and δ, whether it uses them or not; private ones turn them into a ρ of zCDP by
@@ -7,13 +7,12 @@ of it in worlds of their own; defaults are what was best, or nearly so, in sever
 
 References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear Bandits";
             Chakraborty, Roy, Basu (2024), "FLIPHAT: Joint Differential Privacy for High Dimensional Sparse
-            Linear Bandits"; Duchi, Jordan, Wainwright (2018), "Minimax Optimal Procedures for Locally Private
-            Estimation"
+            Linear Bandits"
 """
 
 from collections.abc import Callable, Sequence
 from itertools import product
-from math import ceil, exp, inf, lgamma, log, log2, pi, sqrt
+from math import ceil, inf, log, log2, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -23,9 +22,7 @@ from discreet.budget.privacy import Privacy
 from discreet.lab.contextual import LinearWorld, OneByOne, Policy, World, play
 from discreet.lab.contextual_plain_rivals import (
     InBlocks,
-    LassoBandit,
     LinUCB,
-    Thompson,
     Uniform,
     deviations,
     growing,
@@ -37,11 +34,8 @@ __all__ = [
     "RIVALS",
     "TUNED",
     "Fliphat",
-    "LassoBandit",
     "LinUCB",
-    "LocalPrivate",
     "PrivateLinUCB",
-    "Thompson",
     "Uniform",
     "tuned",
 ]
@@ -239,78 +233,6 @@ def _usual_length(world: World) -> float:
     return 1.2 * world.context_bound * sqrt(world.features / 3)
 
 
-# --- local differential privacy
-
-
-class LocalPrivate(InBlocks):
-    """Nobody is trusted: devices send a noisy x·(r − ½), in a first share of rounds. SOUND: local, pure ε.
-
-    In that share arms are drawn by lot, so a message need not hide which; its law is that of Duchi et al. on
-    the l_2 ball: a random direction, on the side of the vector with probability e^ε/(1 + e^ε). δ is not used.
-    At ε = 1 it has 0.3 times the deviation of Gaussian noise at (1, 10⁻⁶), and no Gram matrix to send, since
-    features are taken to have equal variances; then the arm with the largest x·Σ is played. `relevant` keeps
-    only so many features an arm.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        horizon: int,
-        epsilon: float,
-        delta: float,
-        *,
-        explore: float = 0.4,
-        relevant: int | None = None,
-        length: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(world, iter((max(1, int(explore * horizon)), 10**18)), seed)
-        self._epsilon = epsilon
-        self._relevant = relevant
-        self._length = length or world.context_length or _usual_length(world)
-        self.moments = np.zeros((world.arms, world.features))
-
-    def gather(self, contexts: Floats, arms: Integers, rewards: Floats) -> None:
-        """Add up messages of the first share."""
-        if self.block.start > 0:
-            return
-        lengths = np.maximum(np.linalg.norm(contexts, axis=1), self._length)
-        vectors = contexts * ((2 * np.clip(rewards, 0.0, 1.0) - 1) / lengths)[:, None]
-        sent = noisy_directions(vectors, self._epsilon, self.generator)
-        for arm in range(self.arms):
-            self.moments[arm] += sent[arms == arm].sum(axis=0)
-
-    def fit(self) -> None:
-        """Keep the largest moments."""
-        self.coefficients = self.moments
-        if self._relevant is not None:
-            least = np.sort(np.abs(self.moments), axis=1)[:, -self._relevant, None]
-            self.coefficients = np.where(np.abs(self.moments) >= least, self.moments, 0.0)
-
-    def scores(self, contexts: Floats) -> Floats:
-        """The estimate, but for a common factor."""
-        estimates: Floats = contexts @ self.coefficients.T
-        return estimates
-
-
-def noisy_directions(vectors: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
-    """An unbiased ε-locally private message for each row, which must be at most 1 long.
-
-    A row is first rounded to ± its direction. E|z_1| on the unit sphere is Γ(d/2)/(√π·Γ((d + 1)/2)).
-    """
-    people, features = vectors.shape
-    lengths = np.linalg.norm(vectors, axis=1)
-    along = generator.random(people) < (1 + lengths) / 2
-    truthful = generator.random(people) < 1 / (1 + exp(-epsilon))
-    drawn = generator.standard_normal((people, features))
-    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    same_side = np.einsum("ij,ij->i", drawn, vectors) >= 0
-    flip = np.where(same_side == (along == truthful), 1.0, -1.0)
-    mean_cosine = exp(lgamma(features / 2) - lgamma((features + 1) / 2)) / sqrt(pi)
-    scale = (exp(epsilon) + 1) / ((exp(epsilon) - 1) * mean_cosine)
-    return np.asarray(drawn * (scale * flip)[:, None], dtype=np.float64)
-
-
 # --- which settings
 
 
@@ -348,12 +270,9 @@ def _glm_bandit_sound(
 RIVALS: dict[str, Callable[..., Policy | OneByOne]] = {
     "uniform": Uniform,
     "linucb": LinUCB,
-    "thompson": Thompson,
-    "lasso": LassoBandit,
     "private_linucb_printed": _private_linucb_printed,
     "private_linucb": PrivateLinUCB,
     "fliphat": Fliphat,
-    "local_private": LocalPrivate,
     "glm_bandit_printed": _glm_bandit,
     "glm_bandit_sound": _glm_bandit_sound,
 }
@@ -362,12 +281,9 @@ RIVALS: dict[str, Callable[..., Policy | OneByOne]] = {
 TUNED: dict[str, dict[str, tuple[Any, ...]]] = {
     "uniform": {},
     "linucb": {"width": (0.05, 0.1, 0.25, 0.5)},
-    "thompson": {"width": (0.02, 0.05, 0.1, 0.25, 0.5)},
-    "lasso": {"penalty": (0.005, 0.01, 0.02, 0.05), "first": (5, 20)},
     "private_linucb_printed": {"width": (0.0, 0.1, 0.5, 2.0)},
     "private_linucb": {"shift": (1.0, 3.0, 10.0), "blocks": (10, 30, 100), "intercept": (0.1, 0.3)},
     "fliphat": {"iterations": (1, 2, 3), "step": (1.0, 2.0, 4.0), "first": (0.02, 0.05, 0.1)},
-    "local_private": {"explore": (0.1, 0.2, 0.4, 0.6), "relevant": (None, 5)},
     "glm_bandit_printed": {"gap": (0.2, 2.0)},
     "glm_bandit_sound": {
         "blocks": (15, 30, 60),
@@ -394,7 +310,7 @@ def tuned(
     """The settings of a rival with the least mean regret; `make_world(seed)` draws the worlds.
 
     >>> from discreet.lab.contextual import DenseWorld
-    >>> tuned("thompson", lambda seed: DenseWorld.drawn(2, 2, seed=seed), 500, [0, 1]).keys()
+    >>> tuned("linucb", lambda seed: DenseWorld.drawn(2, 2, seed=seed), 500, [0, 1]).keys()
     dict_keys(['width'])
     """
     grid = TUNED[name]
