@@ -16,7 +16,7 @@ from rich.console import Console
 from discreet import Privacy, SetMinimizer, warm_up
 from discreet.arrivals import GraphCut, MinusModular
 from discreet.lab.bundle import BundleWorld, run_bundle
-from discreet.lab.cost_worlds import AlternatingWorld, ConcaveWorld
+from discreet.lab.cost_worlds import ConcaveWorld
 from discreet.lab.growth import growth
 from discreet.lab.progress import bars_on
 from discreet.lab.published.costs import cost_without_privacy
@@ -71,21 +71,17 @@ def cost_of(world: BundleWorld, settings: dict[str, Any]) -> float:
     return run_bundle(learner, world).cost
 
 
-def gains(name: str, seed: int) -> tuple[float, float]:
-    """What the learner for any stream gains from single costs in a harder world, and the best fixed set."""
+def gains(seed: int) -> tuple[float, float]:
+    """The gain from single costs that are not quadratic, and that of the best fixed set."""
     items, visitors = BANDIT_20
-    world: AlternatingWorld | ConcaveWorld
-    if name == "alternating":
-        world = AlternatingWorld.drawn(visitors, items=items, seed=seed)
-    else:
-        world = ConcaveWorld.drawn(visitors, items=items, seed=seed)
+    world = ConcaveWorld.drawn(visitors, items=items, seed=seed)
     learner = SetMinimizer(items, visitors, PRIVACY, feedback="bandit")
     return world.naive - run_bundle(learner, world).cost, world.gain
 
 
-def harder(name: str, console: Console) -> float:
+def concave_share(console: Console) -> float:
     """The sum of gains over the sum of those of the best fixed sets: some worlds have next to none."""
-    found = repeat(gains, [(name, seed) for seed in SEEDS], label=name, bar=bars_on(console))
+    found = repeat(gains, [(seed,) for seed in SEEDS], label="concave", bar=bars_on(console))
     ours, best = zip(*found, strict=True)
     return float(sum(ours) / sum(best))
 
@@ -159,8 +155,7 @@ def main() -> None:
         "share_bandit_n10_iid": of_hindsight["bandit_iid"]["mean"],
         "share_bandit_n20": of_hindsight["bandit_n20"]["mean"],
         "share_bandit_n20_iid": of_hindsight["bandit_n20_iid"]["mean"],
-        "share_bandit_concave": harder("concave", console),
-        "share_bandit_alternating": harder("alternating", console),
+        "share_bandit_concave": concave_share(console),
         "slope_full": growth(FULL_HORIZONS, regrets[: len(full)]),
         "slope_bandit": growth(BANDIT_HORIZONS, regrets[len(full) :]),
         "speedup_builtin": plain / builtin,

@@ -20,14 +20,12 @@ from discreet.domains import LpBall
 from discreet.lab.progress import bars_on
 from discreet.lab.regression import Regression
 from discreet.lab.repeat import repeat
-from discreet.lab.sco_tables import CASES, PACES, best_of_grids, case_name, suboptimality
+from discreet.lab.sco_tables import CASES, best_of_grids, case_name
 from discreet.learners.forced import forced
 from report import write
 
 SEEDS = 10
 COLUMNS = ("discreet", "frank_wolfe", "rival", "published")
-ONE_RELEASE = ("sufficient_statistics", "phased_sgd")
-"""Rivals that release once."""
 SPARSE = ("leader", "frank-wolfe")
 SPARSE_SEEDS = range(3)
 KINDS = ("plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short")
@@ -46,19 +44,8 @@ def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
         for column, error in found[case_name(*case)].items():
             name = ("noisy_sfw" if case[0] <= 2 else "noisy_sgd") if column == "rival" else column
             row |= {name: error.mean, f"{name}_sd": error.standard_deviation}
-        row.setdefault("noisy_sfw", None)
-        if case[0] <= 2:
-            tries = [mean_error(case, "noisy_sfw", {"pace": pace, "unit": True}, SEEDS) for pace in PACES]
-            row["noisy_sfw_unit_constants"] = min(tries)
-        for name in ONE_RELEASE:
-            row[name] = min(mean_error(case, name, {"pace": pace}, 4) for pace in PACES[:4])
         table[case_name(*case)] = row
     return table
-
-
-def mean_error(case: tuple[float, int, int], method: str, settings: dict[str, Any], seeds: int) -> float:
-    """SubOpt, on average over seeds."""
-    return mean(suboptimality(case, method, settings, seed) for seed in range(seeds))
 
 
 def error_in(world: Regression, delta: float, mode: str = "auto") -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from discreet.decide.constraints import Constraint, Entropic, Polytope, Priced, Projecting, onto_budget
+from discreet.decide.constraints import Constraint, Polytope, Priced, onto_budget
 from discreet.domains import Knapsack, UniformMatroid
 from discreet.errors import ConfigError
 from discreet.turn.settings import Settings
@@ -135,9 +135,7 @@ def test_a_knapsack_offers_what_it_can_do() -> None:
     bag = BAGS[0]
     assert isinstance(bag, Constraint)
     assert isinstance(bag, Polytope)
-    assert isinstance(bag, Projecting)
     assert isinstance(bag, Priced)
-    assert not isinstance(bag, Entropic)
     assert bag.dimension == bag.items == ITEMS
 
 

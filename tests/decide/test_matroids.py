@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from discreet.decide.constraints import Constraint, Entropic, Polytope, Priced, Projecting, largest_scale
-from discreet.decide.leader import Leader
+from discreet.decide.constraints import Constraint, Polytope, Priced, largest_scale
 from discreet.domains import (
     GraphicMatroid,
     LaminarMatroid,
@@ -182,38 +181,6 @@ def test_projections_are_the_nearest_points(matroid: Any, crowd: np.random.Gener
     assert matroid.is_inside(huge)
 
 
-@pytest.mark.parametrize("matroid", GROUPED, ids=repr)
-def test_the_entropic_leader_is_least_among_mixtures_of_bases(
-    matroid: Any, crowd: np.random.Generator
-) -> None:
-    def entropy(x: np.ndarray) -> float:
-        return matroid.rank * float(np.sum(x * np.log(np.maximum(x, 1e-300))))
-
-    bases = np.array([np.isin(np.arange(ITEMS), s) for s in feasible(matroid) if len(s) == matroid.rank])
-    mixtures = crowd.dirichlet(np.full(len(bases), 0.5), size=300) @ bases
-    for stiffness in (0.05, 0.5, 5.0):
-        total = crowd.normal(size=ITEMS) * 2
-        leader = matroid.lead(total, stiffness)
-        assert matroid.is_inside(leader)
-        assert leader.sum() == pytest.approx(matroid.rank)
-        value = total @ leader + stiffness * entropy(leader)
-        assert value <= min(total @ x + stiffness * entropy(x) for x in mixtures) + 1e-9
-        # First order: no small move towards any basis helps.
-        for basis in bases:
-            moved = 0.999 * leader + 0.001 * basis
-            assert value <= total @ moved + stiffness * entropy(moved) + 1e-9
-    assert max(map(entropy, mixtures)) - entropy(matroid.start()) <= matroid.spread
-    assert matroid.lead(-1e9 * matroid.start(), 1e-6).sum() == pytest.approx(matroid.rank)  # no overflow
-
-
-def test_the_regularised_leader_takes_a_matroid_as_its_domain() -> None:
-    leader = Leader(UniformMatroid(4, 2))  # type: ignore[arg-type]
-    gains = np.array([90.0, 80.0, 0.0, -50.0])
-    memory = leader.follow(leader.start(), -gains, variance=1.0, step_variance=1.0)
-    assert memory["point"].sum() == pytest.approx(2)
-    assert (np.argsort(-memory["point"], kind="stable") == [0, 1, 2, 3]).all()
-
-
 def test_each_kind_offers_what_it_can_do_cheaply() -> None:
     uniform, partition, laminar, graphic, oracle = random_matroids(0)
     for matroid in (uniform, partition, laminar, graphic, oracle):
@@ -221,11 +188,6 @@ def test_each_kind_offers_what_it_can_do_cheaply() -> None:
         assert isinstance(matroid, Polytope)
         assert not isinstance(matroid, Priced)
         assert matroid.dimension == matroid.items == ITEMS
-    for matroid in (uniform, partition):
-        assert isinstance(matroid, Projecting)
-        assert isinstance(matroid, Entropic)
-    for matroid in (laminar, graphic, oracle):
-        assert not isinstance(matroid, Projecting)
 
 
 def test_many_items_and_deep_families_stay_fast_enough_to_be_asked_often() -> None:

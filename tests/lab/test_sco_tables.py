@@ -23,9 +23,7 @@ def test_every_column_has_something_to_try(p: float) -> None:
     assert {sco_tables.case_name(*case) for case in sco_tables.CASES} == set(sco_tables.PRINTED)
 
 
-@pytest.mark.parametrize(
-    "method", ["published", "published_as_printed", "authors_printed", "phased_sgd", "sufficient_statistics"]
-)
+@pytest.mark.parametrize("method", ["published", "published_as_printed", "authors_printed", "noisy_sfw"])
 def test_rivals_reproduce_with_their_seed(method: str) -> None:
     case = (1.5, 300, 5)
     first = sco_tables.suboptimality(case, method, {"pace": 1.0}, 3)

@@ -222,7 +222,11 @@ def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
         "small_eps_1e4",
         "pure_or_not",
         "streams",
+        "modes",
+        "parameters",
+        "nodes_over_before",
     }
+    assert (found["modes"], found["parameters"]) == (18, 93)
     assert set(found["streams"]) == {
         f"hedge/none/{data}" for data in ("iid", "drift", "exchange", "alternate")
     }

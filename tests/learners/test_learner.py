@@ -11,6 +11,7 @@ import pytest
 import discreet
 from discreet import ConfigError, Hedge, Privacy, RunningSum, SetMaximizer, StateError
 from discreet.arrivals import SetFunction
+from discreet.lab.cases import cases
 from discreet.learners.forced import forced
 from discreet.learners.registry import HOMES, learner_named
 
@@ -254,3 +255,10 @@ def test_warming_up_leaves_a_learner_as_it_was() -> None:
     assert sums.state_bytes == before[0]
     with pytest.raises(ConfigError, match="warm_up takes learners"):
         discreet.warm_up("everything")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_facts_say_which_method_was_taken_and_why(case: Any) -> None:
+    facts = case.make().facts
+    assert facts["method"]
+    assert facts["why"]

@@ -72,7 +72,7 @@ def test_people_of_different_segments_are_different_cohorts() -> None:
 def test_few_releases_of_few_numbers_are_paid_side_by_side() -> None:
     """At δ > 0 in the pure measure: each person is in one block, and the noise is far smaller."""
     sums = RunningSum(1, 1000, USUAL, bound=1.0, nonnegative=True, block=200)
-    assert sums.facts["method"] == "FreshSum"
+    assert sums.facts["method"] == "fresh"
     assert sums.guarantee.total.pure == pytest.approx(1.0, rel=1e-3)
     assert sums.guarantee.total.everyone.amount == 0
     toeplitz = forced(RunningSum, "toeplitz", 1, 1000, USUAL, bound=1.0, nonnegative=True, block=200)

@@ -340,7 +340,7 @@ def weights_of(selection: Selection, scores: list[int]) -> list[int]:
 
 
 def test_the_exponential_is_four_times_as_good_above_the_floor(crowd: np.random.Generator) -> None:
-    """What Theorem 4 needs of it; below the floor weights are exact."""
+    """What Theorem 3 of docs/guarantees/selection.md needs of it; below the floor weights are exact."""
     last = int(60 * log(2) * 2**57)
     around = [int(kernels._LN2) * times + off for times in (1, 30, 60) for off in (-1, 0, 1)]
     with mpmath.workprec(200):

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy, pure, zcdp
 from discreet.errors import ConfigError
-from discreet.turn.plan import Plan, Step, paid_by_cohorts, paid_by_everyone
+from discreet.turn.plan import Plan, Step, paid_by_cohorts
 from discreet.turn.schedule import DoublingBlocks, EqualBlocks, ListedBlocks, Segments
 
 
@@ -81,7 +82,7 @@ def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
     plan = Plan.scheduled(
         EqualBlocks(7, 3, last=False),
         lambda index: pure(index + 1.0),
-        paid_by_everyone(pure(3.0)),
+        Spending(pure(3.0)),
         cohort=lambda index: index,
         facts={},
         constants=(),
@@ -96,7 +97,7 @@ def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
 
 def test_plans_that_differ_in_any_constant_have_different_calibrations() -> None:
     def plan(schedule: Any, spent: float = 1.0, *constants: Any) -> str:
-        total = paid_by_everyone(pure(spent))
+        total = Spending(pure(spent))
         return Plan.scheduled(schedule, pure, total, facts={}, constants=constants).calibration
 
     threes, fours = EqualBlocks(9, 3), EqualBlocks(9, 4)

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -35,16 +35,6 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.worths)
-
-
-class HasCells(Protocol):
-    """A family whose people fall into public cells."""
-
-    def cells(self, wanted: int) -> Cells:
-        """About so many cells, or as many as there are."""
-
-    def cell_of(self, rows: Floats, cells: Cells) -> Integers:
-        """The cell of each person, −1 for none."""
 
 
 class _BestItem(ABC):

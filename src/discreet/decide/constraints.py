@@ -2,8 +2,6 @@
 
     Constraint    which sets are feasible, what may still be added, the best set for additive weights
     Polytope      points between sets: the best one for linear weights, and whether a point is one of them
-    Projecting    the nearest point of the polytope, where that is cheap
-    Entropic      the regularised leader with the entropy as its regulariser: what `Leader` needs
     Priced        what choosing an item costs, as a factor on its gain
 
 Everything here is public: a constraint never sees a person. Feasible sets are closed downwards, so an item
@@ -24,13 +22,10 @@ from discreet.errors import ConfigError
 __all__ = [
     "TOLERANCE",
     "Constraint",
-    "Entropic",
     "Polytope",
     "Price",
     "Priced",
-    "Projecting",
     "are_items",
-    "capped_shares",
     "finite_weights",
     "indicator",
     "largest_scale",
@@ -82,44 +77,6 @@ class Polytope(Protocol):
 
     def is_inside(self, point: Floats) -> bool:
         """Whether the point belongs to the polytope, up to rounding."""
-
-
-@runtime_checkable
-class Projecting(Protocol):
-    """A polytope onto which points are projected."""
-
-    def project(self, point: Floats) -> Floats:
-        """The nearest point of the polytope."""
-
-
-@runtime_checkable
-class Entropic(Protocol):
-    """The face of the polytope on which all of the rank is used, with the entropy ψ = rank · Σ x·ln x.
-
-    ψ is 1-strongly convex in the l₁ norm there. The names are those of `Domain`, and mean the same: boxes,
-    balls and simplices answer them too, each with a regulariser of its own.
-    """
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a point has: one an item."""
-
-    @property
-    def spread(self) -> float:
-        """max ψ − min ψ, or more."""
-
-    @property
-    def noise_square(self) -> float:
-        """About E‖z‖² in the dual norm for standard normal z, or more."""
-
-    def dual_norm(self, vector: Floats) -> float:
-        """The largest size of an entry."""
-
-    def start(self) -> Floats:
-        """Where to begin: the point of least ψ."""
-
-    def lead(self, total: Floats, stiffness: float) -> Floats:
-        """The point x of least ⟨total, x⟩ + stiffness · ψ(x)."""
 
 
 @runtime_checkable
@@ -189,24 +146,6 @@ def onto_budget(point: Floats, costs: Floats, budget: float, tops: Floats) -> Fl
     found = lowered(kinks[dear] + (kinks[fits] - kinks[dear]) * over / (over + under))
     cost = float(costs @ found)
     return found * (budget / cost) if cost > budget else found  # where huge numbers lost their digits
-
-
-def capped_shares(scores: Floats, total: int) -> Floats:
-    """min(1, e^(score − λ)) with the λ for which they add up to `total`; O(n log n).
-
-    >>> capped_shares(np.log([8.0, 3.0, 1.0]), 2)
-    array([1.  , 0.75, 0.25])
-    """
-    if total == 0:
-        return np.zeros(len(scores))
-    falling = -np.sort(-scores)
-    scores, falling = scores - falling[total - 1], falling - falling[total - 1]  # digits where they matter
-    tails = np.logaddexp.accumulate(falling[::-1])[::-1]  # log of the sum from here to the end
-    capped = np.arange(total)
-    # With the largest so many at 1, the rest shares what is left: the first number for which none exceeds 1.
-    left = np.log(total - capped)
-    first = int(np.argmax(left + falling[:total] <= tails[:total]))
-    return np.asarray(np.exp(np.minimum(scores - tails[first] + left[first], 0.0)), dtype=np.float64)
 
 
 def largest_scale(matroid: Constraint, point: Floats) -> float:

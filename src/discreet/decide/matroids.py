@@ -12,7 +12,6 @@ References  Edmonds (1971), "Matroids and the greedy algorithm"
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from discreet.decide.constraints import (
     TOLERANCE,
     Constraint,
     are_items,
-    capped_shares,
     finite_weights,
     indicator,
     largest_scale,
@@ -126,7 +124,7 @@ class _Nested(_Matroid):
 
 
 class _Grouped(_Nested):
-    """Quotas on sets that share no item: projections and leaders go group by group."""
+    """Quotas on sets that share no item: projections go group by group."""
 
     @cached_property
     def parts(self) -> list[tuple[Integers, int]]:
@@ -136,32 +134,6 @@ class _Grouped(_Nested):
         ends = np.cumsum(np.bincount(tree.innermost, minlength=len(tree.parents)))
         members = np.split(by_group, ends)[: len(tree.parents) - 1]
         return list(zip(members, tree.quotas[:-1].tolist(), strict=True))
-
-    @property
-    def spread(self: Any) -> float:
-        """The range of the entropy on the bases, at most."""
-        return float(
-            self.rank * sum(quota * log(max(2, len(part) / max(quota, 1))) for part, quota in self.parts)
-        )
-
-    @property
-    def noise_square(self) -> float:
-        """About the square of the largest of so many standard normal numbers."""
-        return 2 * log(2 * len(self._tree.innermost))
-
-    def dual_norm(self, vector: Floats) -> float:
-        return float(np.max(np.abs(vector)))
-
-    def start(self) -> Floats:
-        return self.lead(np.zeros(len(self._tree.innermost)), 1.0)
-
-    def lead(self, total: Floats, stiffness: float) -> Floats:
-        """Of all mixtures of bases, the one of least ⟨total, x⟩ + stiffness · rank · Σ x·ln x."""
-        scores = -total / (stiffness * sum(quota for _, quota in self.parts))
-        found = np.empty(len(scores))
-        for part, quota in self.parts:
-            found[part] = capped_shares(scores[part], quota)
-        return found
 
     def project(self, point: Floats) -> Floats:
         """The nearest point with 0 ≤ x ≤ 1 and no group over its quota."""

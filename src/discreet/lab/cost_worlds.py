@@ -1,4 +1,4 @@
-"""Harder worlds for learners of least-cost sets: costs that are not quadratic, and tastes that alternate.
+"""A harder world for learners of least-cost sets: costs that are not quadratic.
 
 share = (naive − cost) / (naive − best fixed set)        as in discreet/lab/bundle.py
 """
@@ -9,83 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.lab.bundle import CHUNK, BundleWorld
-from discreet.lab.minimum import least_cut
 
-__all__ = ["AlternatingWorld", "ConcaveWorld"]
-
-TURNS = 10
-"""How many stretches an alternating stream has."""
-
-
-@dataclass(frozen=True)
-class AlternatingWorld:
-    """Two bundle worlds that take turns; a row is a visitor's number."""
-
-    one: BundleWorld
-    other: BundleWorld
-
-    @classmethod
-    def drawn(cls, visitors: int, *, items: int, seed: int) -> "AlternatingWorld":
-        """Worlds of two seeds, 5000 apart."""
-        worlds = (BundleWorld.drawn(visitors, items=items, seed=seed + extra) for extra in (0, 5000))
-        return cls(*worlds)
-
-    @property
-    def visitors(self) -> int:
-        return self.one.visitors
-
-    @property
-    def items(self) -> int:
-        return self.one.items
-
-    def rows(self, first: int, last: int) -> Integers:
-        """Visitors by their numbers."""
-        return np.arange(first, last)
-
-    def _of_other(self, rows: Integers) -> np.ndarray:
-        return np.asarray(rows * TURNS // self.visitors % 2 == 1)
-
-    def costs(self, rows: Integers, chosen: np.ndarray) -> Floats:
-        """What sets, one a row, cost these visitors."""
-        first, last = int(rows[0]), int(rows[-1]) + 1
-        other = self._of_other(rows)
-        found = np.empty(len(rows))
-        for world, here in ((self.one, ~other), (self.other, other)):
-            if here.any():
-                found[here] = world.costs(world.rows(first, last)[here], chosen[here])
-        return found
-
-    @cached_property
-    def _totals(self) -> tuple[Floats, Floats]:
-        """Summed over the visitors of each world: weights of pairs, then what items bring."""
-        torn, brings = np.zeros((self.items, self.items)), np.zeros(self.items)
-        for first in range(0, self.visitors, CHUNK):
-            last = min(first + CHUNK, self.visitors)
-            other = self._of_other(self.rows(first, last))
-            for world, here in ((self.one, ~other), (self.other, other)):
-                if here.any():
-                    total = world.rows(first, last)[here].sum(axis=0)
-                    np.add.at(torn, (world.edges[:, 0], world.edges[:, 1]), total[: len(world.edges)])
-                    brings += total[len(world.edges) :]
-        return torn, brings
-
-    @cached_property
-    def gain(self) -> float:
-        """What the best fixed set saves over the best of nothing, everything and random sets."""
-        return self.naive - self.best
-
-    @cached_property
-    def naive(self) -> float:
-        torn, brings = self._totals
-        return min(0.0, -float(brings.sum()), 0.5 * float(torn.sum() - brings.sum()))
-
-    @cached_property
-    def best(self) -> float:
-        torn, brings = self._totals
-        edges = np.argwhere(torn > 0)
-        inside = np.isin(np.arange(self.items), least_cut(edges, torn[edges[:, 0], edges[:, 1]], -brings))
-        return float(torn[inside[:, None] != inside].sum() - brings[inside].sum())
+__all__ = ["ConcaveWorld"]
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,6 @@ LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
 FIRST_WORLD = 1000
 """The seed of the first world."""
 NAMES = {
-    "expert": "learns by",
-    "estimator": "learns by",
     "method": "learns by",
     "why": "because",
     "block": "visitors between releases (first block)",

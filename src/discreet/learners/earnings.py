@@ -9,8 +9,8 @@ pay for both in one measure:
 (sets do the one, a contextual bandit first the one, then the other). Rewards are counted in units of how far
 they can be from what a missing answer is taken for, so that a missing answer adds nothing.
 
-Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 8;
-            docs/guarantees/costs.md, Lemma 5
+Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 6;
+            docs/guarantees/costs.md, Lemma 2
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.budget.privacy import Charge
+from discreet.budget.privacy import Charge, pure
 from discreet.errors import StateError
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
@@ -27,6 +27,7 @@ from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
 from discreet.turn.plan import State
 from discreet.turn.problem import Block, Problem, Report
+from discreet.turn.settings import Settings
 
 __all__ = ["Earner", "Earnings", "Units"]
 
@@ -60,8 +61,11 @@ class Earnings:
     alone: int = 0
 
     @classmethod
-    def apart(cls, budget: Charge, units: Units) -> "Earnings":
-        """Every release reads people of its own, each of whom pays so much."""
+    def by_cohorts(cls, settings: Settings, units: Units) -> "Earnings | None":
+        """Every release reads people of its own, who pay the share `report` of ε; None without a report."""
+        if not settings.report:
+            return None
+        budget = pure(settings.epsilon / settings.contributions) * settings.report
         return cls(units, Once.for_budget(budget, units.number))
 
     # --- what it costs ------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ into every step; and each person is in one release only, whatever the horizon. W
 At most `held` people of a block are held, the first ones; later ones of that block are not used (their share
 of the choice would not change it).
 
-Guarantee   docs/guarantees/sets.md, Theorem 3
+Guarantee   docs/guarantees/sets.md, Theorem 2
 """
 
 from collections.abc import Callable

@@ -79,7 +79,7 @@ class Door:
         """So many different candidates in every row of a table; one row of them a slot.
 
         A person moves one row by the span, or two rows by half of it each, so all rows together cost what one
-        does (docs/guarantees/selection.md, Theorem 4); all draws are paid before the first. `available` has
+        does (docs/guarantees/selection.md, Theorem 3); all draws are paid before the first. `available` has
         at least as many candidates in every row.
         """
         if not _genuine(gathered).gathering.is_by_slots:

@@ -30,6 +30,7 @@ class FreshSum:
 
     once: Once
 
+    name = "fresh"
     has_cohorts = True
 
     @classmethod

@@ -13,7 +13,7 @@ without the key can. The same key twice would show who was kept.
 Draws are exact: a proposal, accepted with probability exp(−η·gap) (a floor under the weights, as
 discreet/release/selection.py has it, would break the telescoping). η and p are dyadic.
 
-Guarantee   docs/guarantees/selection.md, Theorem 5
+Guarantee   docs/guarantees/selection.md, Theorem 4
 Runtime     one pass over the kept people a step
 """
 

@@ -6,8 +6,7 @@ If replacing one person moves the scores by changes that all lie in an interval 
 loss of one draw has range b = rate · span (plus what the integers cost), and one draw costs b, pure, or b²/8,
 zCDP. Scores are integers.
 
-Guarantee   docs/guarantees/selection.md, Theorem 1 (bounded range), Lemma 2 (integers), Theorem 3 (bases),
-            Theorem 4 (slots)
+Guarantee   docs/guarantees/selection.md, Theorem 1 (bounded range), Lemma 2 (integers), Theorem 3 (slots)
 Runtime     O(n) a draw
 References  McSherry, Talwar (2007); Dong, Durfee, Rogers (2020); Cesar, Rogers (2021)
 """

@@ -62,6 +62,10 @@ class PrefixSum(Protocol):
         """The gathering that was asked for, on this sum's grid."""
 
     @property
+    def name(self) -> str:
+        """The mechanism, as in METHODS."""
+
+    @property
     def has_cohorts(self) -> bool:
         """Whether each person enters one release only, so that releases are paid side by side."""
 

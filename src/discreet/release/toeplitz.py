@@ -94,6 +94,7 @@ class ToeplitzSum:
     rounding: float
     """1 + e: how far one coordinate of one release can be from linear; 0 without buffers."""
 
+    name = "toeplitz"
     has_cohorts = False
 
     @classmethod

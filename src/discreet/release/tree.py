@@ -33,6 +33,7 @@ class TreeSum:
     gathering: Gathering
     noise: Noise
 
+    name = "honaker"
     has_cohorts = False
 
     @classmethod

@@ -1,6 +1,6 @@
 """`discreet change`: items come into a run and leave it, and it goes on for more visitors.
 
-Public events of the run's learner (docs/guarantees/sets.md, Theorem 7): each is kept in the run's state
+Public events of the run's learner (docs/guarantees/sets.md, Theorem 5): each is kept in the run's state
 before it counts, and the next `discreet run` goes on from there.
 """
 

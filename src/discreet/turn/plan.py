@@ -75,11 +75,6 @@ class Plan:
         return fingerprint(self.total, self.constants)
 
 
-def paid_by_everyone(charge: Charge) -> Spending:
-    """What is spent if everyone pays this."""
-    return Spending(charge)
-
-
 def paid_by_cohorts(privacy: Privacy, charges: list[Charge], *, blocks: int = 0) -> Spending:
     """What is spent if each of these charges is paid by other people.
 

@@ -5,7 +5,7 @@ from math import ceil, exp, log, pi, sqrt
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate
 
 from discreet.lab.published.errata import ERRATA
 from discreet.lab.published.errata.erratum import gaussian_delta
@@ -22,10 +22,6 @@ NUMBERS = {
     "lemma-6-drops-the-length-of-a-point": ("largest |⟨α, x⟩|", 16.0),
     "slates-exploration-exceeds-one": ("least T", 125 * (1600 * log(100)) ** 2),
     "theorem-8-prints-too-small-a-power": ("power of k", 2.5),
-    "the-tail-of-explorations-is-heavier": (
-        "exact",
-        sum(float(stats.binom.pmf(count, 40, 0.25)) for count in range(21, 41)),
-    ),
     "the-direct-bound-has-a-negative-root": ("ln(kδ)", log(5e-6)),
     "gaussian-noise-is-never-pure": ("δ at ε = 10, σ = 0.5", 9.94e-6),
     "the-sampler-takes-a-root": ("σ meant", sqrt(8 * log(24_000)) * 12 * 8),
@@ -33,8 +29,6 @@ NUMBERS = {
     "the-gaussian-lemma-needs-a-small-epsilon": ("ε + ε²/(4 ln(1/δ))", 10 + 25 / log(1e6)),
     "equation-1-is-biased": ("bias of Eq. (1)", 0.4 / 7),
     "the-first-sample-weighs-twice": ("moved", 4 / 6),
-    "noisy-maxima-cost-twice": ("log ratio", 2 + log((1 + 99 / 2) / (1 + 101 / 2))),
-    "a-short-stream-has-no-noise": ("for n = 2", 1.5 / (4 * log(2) * log(1e6)) + sqrt(1.5 / (2 * log(2)))),
     "the-warm-up-is-longer-than-the-stream": ("least t_0", 1.004e10),
     "the-bandit-counts-rounds-for-steps": ("step", 931.0),
     "curvature-reads-the-data-without-noise": ("if the second is", 1.0),
@@ -56,20 +50,6 @@ def test_errata_are_shown_by_the_numbers_that_they_should_have(name: str) -> Non
     assert found.name == name
     assert found.paper in {"MIN", "MAX", "SCO", "SET"}
     assert found.computed[number] == pytest.approx(value, rel=2e-3, abs=1e-12)
-
-
-def test_noisy_maxima_by_integration() -> None:
-    """The chance that the lower of two scores wins, with Laplace noise, not in closed form."""
-
-    def chance(gap: float) -> float:
-        def lower_wins(noise: float) -> float:  # the other's noise is below noise − gap
-            return exp(-abs(noise)) / 2 * float(stats.laplace.cdf(noise - gap))
-
-        return float(integrate.quad(lower_wins, -30, 30 + gap, points=[0.0, gap], limit=200)[0])
-
-    ratio = log(chance(9.0) / chance(11.0))  # with s = ε = 1
-    assert ratio == pytest.approx(2 + log((1 + 9 / 2) / (1 + 11 / 2)), abs=1e-6)
-    assert ratio > 1.8
 
 
 def test_deltas_of_gaussian_noise_by_integration() -> None:

@@ -12,34 +12,26 @@ points d^max(0, 1/2 − 1/p)·D apart (`Euclidean`).
 References  Han et al. (2022); Bassily, Guzmán, Nandi (2021), "Non-Euclidean Differentially Private Stochastic
             Convex Optimization"; Bassily, Feldman, Guzmán, Talwar (2020), "Stability of Stochastic Gradient
             Descent on Nonsmooth Convex Losses"; Asi, Feldman, Koren, Talwar (2021), "Private Stochastic
-            Convex Optimization: Optimal Rates in l_1 Geometry"; Feldman, Koren, Talwar (2020), "Private
-            Stochastic Convex Optimization: Optimal Rates in Linear Time"; Talwar, Thakurta, Zhang (2015),
-            "Nearly Optimal Private LASSO"; Vu, Slavković (2009), sufficient statistics
+            Convex Optimization: Optimal Rates in l_1 Geometry"
 """
 
 from discreet.lab.streaming_rivals.corners import (
-    noisy_frank_wolfe,
     noisy_sfw,
     published,
     published_as_printed,
 )
-from discreet.lab.streaming_rivals.descent import local_md, noisy_sgd, phased_sgd
+from discreet.lab.streaming_rivals.descent import local_md, noisy_sgd
 from discreet.lab.streaming_rivals.problem import UNIT, Euclidean, Rival
-from discreet.lab.streaming_rivals.statistics import non_private, sufficient_statistics
 
 __all__ = [
     "RIVALS",
     "UNIT",
     "Euclidean",
     "local_md",
-    "noisy_frank_wolfe",
     "noisy_sfw",
     "noisy_sgd",
-    "non_private",
-    "phased_sgd",
     "published",
     "published_as_printed",
-    "sufficient_statistics",
 ]
 
 RIVALS: dict[str, Rival] = {
@@ -48,8 +40,4 @@ RIVALS: dict[str, Rival] = {
     "noisy_sfw": noisy_sfw,
     "noisy_sgd": noisy_sgd,
     "local_md": local_md,
-    "phased_sgd": phased_sgd,
-    "noisy_frank_wolfe": noisy_frank_wolfe,
-    "sufficient_statistics": sufficient_statistics,
-    "non_private": non_private,
 }

@@ -1,12 +1,11 @@
 """Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe for p = 1."""
 
-from math import ceil, log, sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.errors import ConfigError
 from discreet.lab.noise import generalised_gaussian
 from discreet.lab.published import streaming_frank_wolfe, streaming_frank_wolfe_l1
 from discreet.lab.published.lp_geometry import Constants, corrected_regularity
@@ -15,7 +14,7 @@ from discreet.lab.regression import Regression
 from discreet.lab.streaming_rivals.problem import clipped_targets, constants_of, mean_gradient
 from discreet.release.randomness import seeded_words
 
-__all__ = ["noisy_frank_wolfe", "noisy_sfw", "published", "published_as_printed"]
+__all__ = ["noisy_sfw", "published", "published_as_printed"]
 
 
 def published(
@@ -96,38 +95,4 @@ def noisy_sfw(
         newest = mean_gradient(world, part, here)
         recursive = (1 - step) * (direction + newest - mean_gradient(world, part, before)) + step * newest
         direction = recursive + noise(later)
-    return here
-
-
-def noisy_frank_wolfe(
-    world: Regression,
-    epsilon: float,
-    delta: float,
-    pace: float,
-    seed: int,
-    constants: Constants | None = None,
-) -> Floats:
-    """Noisy Frank–Wolfe for p = 1: the corner with the least ⟨∇F(θ), v⟩ + Laplace noise, T times.
-
-        scale = LR√(8T ln(1/δ))/(nε) for corners of length R;  θ ← θ + (v − θ)·2/(t + 2)
-        T = (βD²·nε/(LR))^(2/3)
-
-    Meant for one person more or less; for one replaced by another scores move by 2LR/n both ways: 2ε.
-    """
-    ball = world.domain
-    if ball.p != 1:
-        raise ConfigError(f"p must be 1, got {ball.p!r}: the noisy corners are those of the l_1 ball")
-    samples = len(world.features)
-    known = constants_of(world, constants)
-    generator = np.random.default_rng(seed)
-    worth = known.lipschitz * ball.radius
-    curved = known.smoothness * known.diameter**2
-    steps = max(1, ceil((curved * samples * epsilon / worth) ** (2 / 3)))
-    scale = worth * sqrt(8 * steps * log(1 / delta)) / (samples * epsilon)
-    here = np.zeros(ball.dimension)
-    for step in range(steps):
-        gradient = mean_gradient(world, slice(0, samples), here)
-        scores = ball.radius * np.concatenate([gradient, -gradient])
-        chosen = int(np.argmin(scores + generator.laplace(0.0, scale, size=len(scores))))
-        here = here + min(1.0, pace * 2 / (step + 2)) * (ball.corner_at(chosen) - here)
     return here

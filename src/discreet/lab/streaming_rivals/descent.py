@@ -13,7 +13,7 @@ from discreet.lab.published.lp_geometry import Constants
 from discreet.lab.regression import Regression
 from discreet.lab.streaming_rivals.problem import Euclidean, clipped_targets, constants_of
 
-__all__ = ["local_md", "noisy_sgd", "phased_sgd"]
+__all__ = ["local_md", "noisy_sgd"]
 
 
 def noisy_sgd(
@@ -42,48 +42,6 @@ def noisy_sgd(
         _noisy_descent(world.features, clipped_targets(world), samples**2, step, sigma, ball.p, ball.radius),
         dtype=np.float64,
     )
-
-
-def phased_sgd(
-    world: Regression,
-    epsilon: float,
-    delta: float,
-    pace: float,
-    seed: int,
-    constants: Constants | None = None,
-) -> Floats:
-    """Phased SGD: one pass over halving parts, each average noised, with steps that fall by four. Sound.
-
-        in phase i = 1 … ⌈log₂n⌉: x_i = the average of projected SGD over n/2^i fresh samples from x_{i−1},
-        with steps η_i = η/4^i, + N(0, σ_i²I), σ_i = 4Lη_i√ln(1/δ)/ε
-        η = D/L·min{4/√n, ε/(2√(d ln(1/δ)))}
-
-    Steps are at most 2/β: beyond, two neighbours' points can drift apart.
-    """
-    samples, dimension = world.features.shape
-    plane = Euclidean.of(world.domain, constants_of(world, constants))
-    targets = clipped_targets(world)
-    generator = np.random.default_rng(seed)
-    least = min(4 / sqrt(samples), epsilon / (2 * sqrt(dimension * log(1 / delta))))
-    eta = pace * plane.diameter / plane.lipschitz * least
-    centre = np.zeros(dimension)
-    used = 0
-    for phase in range(1, ceil(log2(samples)) + 1):
-        count = samples >> phase
-        if count < 1:
-            break
-        step = min(eta / 4**phase, 2 / plane.smoothness)
-        here = centre
-        mean = np.zeros(dimension)
-        for row in range(used, used + count):
-            slope = 2 * (world.features[row] @ here - targets[row])
-            here = here - step * slope * world.features[row]
-            _project(here, world.domain.p, world.domain.radius)
-            mean += here / count
-        used += count
-        sigma = 4 * plane.lipschitz * step * sqrt(log(1 / delta)) / epsilon
-        centre = mean + generator.normal(0, sigma, size=dimension)
-    return world.domain.project(centre)
 
 
 def local_md(

@@ -7,7 +7,7 @@ small, and while it is large, only against those that are dearer than the lower 
 
 Value assumes that people are alike over time; privacy does not, and it is pure.
 
-Guarantee   docs/guarantees/continuous.md, Theorem 4
+Guarantee   docs/guarantees/continuous.md, Theorem 3
 Runtime     O(rank · n) a held person and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 

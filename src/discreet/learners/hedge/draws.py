@@ -116,7 +116,9 @@ class Draws(Problem):
         whole = self.settings.privacy.budget
         if isinstance(schedule, EqualBlocks):
             whole = self.charge(0) * schedule.releases
-        facts = {"rate": self.selection(0).rate * LEVELS, "draws": schedule.releases, "block": schedule.block}
+        facts: dict[str, Any] = {"method": "draws", "why": "actions are drawn by the exponential mechanism"}
+        facts |= {"rate": self.selection(0).rate * LEVELS}
+        facts |= {"draws": schedule.releases, "block": schedule.block}
         constants = (self.gains, self.selection(0))
         return Plan.scheduled(schedule, self.charge, Spending(whole), facts=facts, constants=constants)
 

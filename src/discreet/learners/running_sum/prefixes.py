@@ -99,7 +99,7 @@ class Prefixes(Problem):
             total = Spending(spent)
         grid = first.gathering.grid
         facts: dict[str, Any] = {
-            "method": type(first).__name__,
+            "method": first.name,
             "why": "it has the least noise for this plan",
         }
         facts |= {"grid": grid, "noise": sqrt(first.variance(1)) * grid}

@@ -11,7 +11,7 @@ or comes back, is shown from the next block on. Whether and when must not depend
     added        names of the items that were not there at the start
     turns        how many blocks are over
 
-Guarantee   docs/guarantees/sets.md, Theorem 7
+Guarantee   docs/guarantees/sets.md, Theorem 5
 """
 
 import json

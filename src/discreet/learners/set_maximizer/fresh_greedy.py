@@ -6,7 +6,7 @@ slate add up to at most 1, so the whole budget goes into every slot. The guarant
 
 Value assumes that visitors are alike over time; privacy does not.
 
-Guarantee   docs/guarantees/sets.md, Theorem 3
+Guarantee   docs/guarantees/sets.md, Theorem 2
 Runtime     O(k·n) a held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 

@@ -249,7 +249,7 @@ class SetMaximizer(Learner):
             Chances below count as this, so a row weighs at most one over it. Public: chosen without a look
             at the log. Noise grows with one over it.
 
-        Guarantee: docs/guarantees/sets.md, Theorem 9.
+        Guarantee: docs/guarantees/sets.md, Theorem 7.
 
         Examples
         --------

@@ -12,7 +12,7 @@ than was believed, they fade at once.
 With a `report`, a share of ε pays for what each block's visitors cost, those with masks included. In the last
 block nothing is tried and nobody is read; only a report reads it too, for its share of ε.
 
-Guarantee   docs/guarantees/costs.md, Theorem 4, Lemma 5
+Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
 Runtime     O(1) a round; a release O(400³ + 400 · n²); memory O(n² + 400 · n), whatever the horizon
 References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
             Collection"
@@ -142,10 +142,7 @@ class NearAnchor(CubeMode):
 
     @cached_property
     def earnings(self) -> Earnings | None:
-        settings = self.settings
-        if not settings.report:
-            return None
-        return Earnings.apart(pure(settings.epsilon / settings.contributions) * settings.report, self.units)
+        return Earnings.by_cohorts(self.settings, self.units)
 
     def _step(self, index: int, public: State) -> Step | None:
         charge = pure(0.0) if public["settled"] else self._once(len(public["sets"])).charge

@@ -153,6 +153,7 @@ class ManyPasses(GradientMode):
             releases=1,
             facts={
                 "method": "one-shot" if self.passes.moments else "passes",
+                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from {FEW:g} on",
                 "block": rounds,
                 "releases": 1,
                 "passes": len(self.passes.steps),

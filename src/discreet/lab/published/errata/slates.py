@@ -3,7 +3,7 @@
 References  Perez-Salazar, Cummings (2021), text and supplement
 """
 
-from math import exp, log, log2, sqrt
+from math import log, log2, sqrt
 
 from discreet.lab.published import bandit_dp, bandit_dp_variants
 from discreet.lab.published.errata.erratum import Erratum, gaussian_delta
@@ -12,7 +12,6 @@ __all__ = [
     "gaussian_noise_is_never_pure",
     "slates_exploration_exceeds_one",
     "the_direct_bound_has_a_negative_root",
-    "the_tail_of_explorations_is_heavier",
     "theorem_8_prints_too_small_a_power",
 ]
 
@@ -46,21 +45,6 @@ def theorem_8_prints_too_small_a_power() -> Erratum:
         "the printed γ, inserted into the proof, gives k^(5/2)",
         {"power of k": power},
         abs(power - 2.5) < 1e-9,
-    )
-
-
-def the_tail_of_explorations_is_heavier() -> Erratum:
-    """Pr(M > 2γT) for M ~ Binomial(T, γ), exactly."""
-    from scipy.stats import binom
-
-    horizon, gamma = 40, 0.25
-    exact = float(binom.sf(2 * gamma * horizon, horizon, gamma))
-    printed, hoeffding = exp(-8 * gamma**2 * horizon), exp(-2 * gamma**2 * horizon)
-    return Erratum(
-        "Pr(M > 2γT) ≤ e^(−8γ²T) (Theorem 7, Lemma 3)",
-        "Hoeffding's inequality gives e^(−2γ²T)",
-        {"exact": exact, "as printed": printed, "Hoeffding": hoeffding},
-        printed < exact <= hoeffding,
     )
 
 

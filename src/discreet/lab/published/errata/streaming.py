@@ -4,20 +4,17 @@ References  Han et al. (2022)
 """
 
 from itertools import product
-from math import exp, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 
 from discreet.lab.published import streaming_frank_wolfe as algorithm_1
-from discreet.lab.published import streaming_frank_wolfe_l1 as algorithm_2
 from discreet.lab.published.errata.erratum import Erratum, gaussian_delta, gaussian_epsilon
 from discreet.lab.published.glm_theory import Theory, epsilon_of_warm_up, printed_warm_up_by_theorem
 from discreet.lab.published.lp_geometry import printed_regularity
 
 __all__ = [
-    "a_short_stream_has_no_noise",
     "equation_1_is_biased",
-    "noisy_maxima_cost_twice",
     "the_bandit_counts_rounds_for_steps",
     "the_first_sample_weighs_twice",
     "the_gaussian_lemma_needs_a_small_epsilon",
@@ -137,39 +134,6 @@ def the_first_sample_weighs_twice() -> Erratum:
         "the first sample moves d_t by 4L/(t + 1); the stated bound covers it while L ≤ βD",
         {"claimed": proof, "moved": moved},
         moved > 1.9 * proof,
-    )
-
-
-def noisy_maxima_cost_twice() -> Erratum:
-    """Two scores, one falls by s while the other rises by s; noise Lap(s/ε): the chance that the lower wins.
-
-    The difference of two Laplace variables of scale 1 exceeds z ≥ 0 with probability e^(−z)(1 + z/2)/2.
-    """
-    epsilon, gap = 1.0, 100.0
-
-    def chance(distance: float) -> float:
-        return exp(-distance) * (1 + distance / 2) / 2
-
-    ratio = log(chance(gap - epsilon) / chance(gap + epsilon))
-    return Erratum(
-        "report-noisy-max with Lap(s/ε) is ε-private for any scores (proof of Theorem 3.11)",
-        "scores that move both ways need Lap(2s/ε); here the diameter in s makes up for it",
-        {"claimed": epsilon, "log ratio": ratio},
-        ratio > 1.9 * epsilon,
-    )
-
-
-def a_short_stream_has_no_noise() -> Erratum:
-    """Σ1/t is H_n, not ln n: the proof's own last line for n = 2, and the noise for n = 1."""
-    epsilon, delta, horizon = 1.0, 1e-6, 2
-    squares = epsilon**2 * algorithm_2.harmonic(horizon) / (4 * log(horizon) * log(1 / delta))
-    added = squares + sqrt(2 * log(1 / delta) * squares)
-    scale = algorithm_2.printed_scale(1, 1.0, 1.0, 1, epsilon, delta)
-    return Erratum(
-        "Σε_t² + √(2 ln(1/δ)Σε_t²) ≤ ε with ε_t = ε/(2√(t ln n ln(1/δ)))",
-        "the harmonic number H_n in place of ln n",
-        {"for n = 2": added, "noise for n = 1": scale},
-        added > epsilon and scale == 0,
     )
 
 

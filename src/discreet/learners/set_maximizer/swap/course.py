@@ -1,6 +1,6 @@
 """From one block to the next: what follows a screening or a block of exchanges, from released values only.
 
-Guarantee   docs/guarantees/sets.md, Theorem 6
+Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
 from math import exp, inf

@@ -14,7 +14,7 @@ nobody is read; only a report reads the visitors who are left too, in one releas
 `stream="drifting"`: old cells fade, blocks stay short, and where the anchor earns something else than it used
 to, everything is screened again.
 
-Guarantee   docs/guarantees/sets.md, Theorem 6, Lemma 8
+Guarantee   docs/guarantees/sets.md, Theorem 4, Lemma 6
 Runtime     O(slots) a round; a release O(items · 40³) at most; memory O(slots · items), whatever the horizon
 References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
 """
@@ -99,10 +99,7 @@ class Swap(Course):
 
     @cached_property
     def earnings(self) -> Earnings | None:
-        settings = self.settings
-        if not settings.report:
-            return None
-        return Earnings.apart(pure(settings.epsilon / settings.contributions) * settings.report, self.units)
+        return Earnings.by_cohorts(self.settings, self.units)
 
     def _step(self, index: int, public: State) -> Step | None:
         length, is_settled = public["length"], public["kind"] == SETTLED

@@ -14,7 +14,7 @@ Of N rows, with μ the interest of an item, and places looked at as long as noth
 so no views are released: what each item is expected to have been looked at is public once μ̄ is. Chances below
 `least` count as `least`, which makes rare items look worse, never better. Uniform slates have one weight, 1.
 
-Guarantee   docs/guarantees/sets.md, Theorem 9
+Guarantee   docs/guarantees/sets.md, Theorem 7
 References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Sampling"
 """
 
