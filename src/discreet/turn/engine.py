@@ -200,8 +200,13 @@ class Engine:
             if door.opened:
                 self._fail(RoundsState(clock, tally=tally))
             raise
-        return replace(
-            turn,
+        return Turn(  # not `replace`, which takes 2 µs more
+            identity=turn.identity,
+            kind=turn.kind,
+            settings=turn.settings,
+            settings_hash=turn.settings_hash,
+            calibration=turn.calibration,
+            epoch=turn.epoch,
             index=turn.index + 1,
             begin=clock,
             public=public,
