@@ -51,7 +51,7 @@ best = every[means.argmin()] == 1
 print(f"Bundled: {', '.join(shop.labels[shop.act()])}.")
 print(f"Best in hindsight: {', '.join(np.array(items)[best])}.")
 kept = (naive - costs.mean()) / (naive - least)
-print(f"{kept:.1%} of what the best bundle saves over nothing or everything is kept.")
+print(f"{kept:.1%} of what the best bundle saves over nothing or everything is kept, learning included.")
 print(shop.guarantee)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")

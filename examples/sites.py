@@ -47,12 +47,14 @@ print(chosen.guarantee)
 
 figure, axes = plt.subplots(figsize=(7, 7.6), layout="constrained")
 axes.scatter(*homes.T, s=3, color="#e0a458", alpha=0.4, linewidths=0, label="homes (made up)")
-axes.scatter(*sites.T, s=3, color="grey", label="sites that could be opened")
+axes.scatter(*sites.T, s=3, color="lightgrey", label="sites that could be opened")
 axes.scatter(*sites[without.items].T, s=220, color="black", facecolors="none", label="opened without privacy")
 axes.scatter(*sites[chosen.items].T, s=70, color="#1b6ca8", label=f"opened with ε = {asked.epsilon:g}")
-for site in sites[chosen.items]:
-    axes.add_patch(plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7))
-title = f"{private / best:.1%} of the worth without privacy"
+for place, site in enumerate(sites[chosen.items]):
+    name = None if place else "how far they reach"
+    circle = plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name)
+    axes.add_patch(circle)
+title = f"Ten sites keep {private / best:.1%} of what they would be worth without privacy"
 axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="east", ylabel="north", title=title)
 key = figure.legend(loc="outside lower center", ncols=2, frameon=False)
 for dots in key.legend_handles[:2]:

@@ -42,8 +42,10 @@ for category, total, true in zip(CATEGORIES, published[-1], truth[-1], strict=Tr
 single = RunningSum(len(CATEGORIES), 1, privacy, bound=1.0, norm="inf", nonnegative=True)
 single.add(bought[0])
 afresh = single.standard_deviation * asked.people**0.5
-print(f"A total is off by {shop.standard_deviation:.1f} shoppers, typically; with new noise for every total")
-print(f"it would be {afresh:.1f}: {1 - shop.standard_deviation / afresh:.1%} of the error is saved.")
+print(
+    f"The standard deviation of a total is {shop.standard_deviation:.0f} shoppers; with new noise for every"
+)
+print(f"total it would be {afresh:,.0f}: {1 - shop.standard_deviation / afresh:.1%} of the error is saved.")
 print(shop.guarantee)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
@@ -57,7 +59,7 @@ twice = 2 * shop.standard_deviation
 right.axhspan(-twice, twice, color="gainsboro", label="± 2 standard deviations")
 right.plot(shoppers, published[:, 0] - truth[:, 0], linewidth=0.5, label=CATEGORIES[0])
 right.set(xlabel="shoppers so far", ylabel="published − truth", ylim=(-2.5 * twice, 2.5 * twice))
-right.set(title=f"Error of a total (new noise for every total: ± {2 * afresh:,.0f})")
+right.set(title=f"Error of a total (with new noise each time, the band would be ± {2 * afresh:,.0f})")
 right.legend(loc="lower right")
 asked.out.mkdir(parents=True, exist_ok=True)
 figure.savefig(asked.out / "totals.png", dpi=130)

@@ -137,7 +137,7 @@ class Plans(TyperGroup):
         """Refuse options before the problem, as they were written in earlier versions."""
         if args and args[0].startswith("-") and args[0] != "--help":
             words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
-            problem = next((name for name in self.commands if name in words), "display")
+            problem = next((name for name in self.commands if name in words), "|".join(self.commands))
             rest = " ".join(word for word in words if word != problem)
             _refuse(f"the problem comes first: discreet plan {problem} {rest}")
         return super().parse_args(ctx, args)

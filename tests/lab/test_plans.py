@@ -130,7 +130,10 @@ def test_a_problem_takes_its_own_options_and_no_others(words: str, option: str) 
     [
         ("--problem costs --items 5 --rounds 9", "discreet plan costs --items 5 --rounds 9"),
         ("--rounds 9 --problem=selection", "discreet plan selection --rounds 9"),
-        ("--items 5 --slots 2", "discreet plan display --items 5 --slots 2"),
+        (
+            "--items 5 --slots 2",
+            "discreet plan display|costs|regression|contextual|selection|continuous --items 5 --slots 2",
+        ),
     ],
 )
 def test_the_old_form_is_refused_with_the_new_one(words: str, instead: str) -> None:

@@ -119,7 +119,7 @@ def test_scores_say_how_far_the_total_may_be_off() -> None:
         ({"bound": float("nan")}, "bound must be a number between .* got nan"),
         ({"norm": 3}, "norm must be one of 1.0, 2.0, inf, got 3"),
         ({"norm": "two"}, "norm must be a number, got 'two'"),
-        ({"method": "tree"}, "method is no longer a setting: leave it out"),
+        ({"method": "tree"}, "method is no setting: leave it out"),
         ({"block": 0}, "block must be a whole number, at least 1, got 0"),
         ({"nonnegative": 1}, "nonnegative must be true or false, got 1"),
     ],

@@ -150,7 +150,7 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
         (SHOP + 'slates = "decided"\nleast_propensity = 0.1', "least_propensity is for another policy"),
         (
             UNIFORM + 'expert = "swap"',
-            "expert is no longer a setting: leave it out",
+            "expert is no setting: leave it out",
         ),
         (SHOP.replace("clicks", "full") + 'propensity = "uniform"', "propensity is for feedback"),
     ],

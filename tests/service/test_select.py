@@ -57,7 +57,7 @@ def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
         (SETTINGS.replace("rank = 1", "rank = 9"), "rank"),
         (SETTINGS.replace("items = 4", "items = 5"), "4 sites"),
         (SETTINGS.replace('kind = "Nearby"', 'kind = "Far"'), "function"),
-        ("method = 'sampled'\n" + SETTINGS, "method is no longer a setting: leave it out"),
+        ("method = 'sampled'\n" + SETTINGS, "method is no setting: leave it out"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line_before_anything_is_spent(

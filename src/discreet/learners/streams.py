@@ -34,5 +34,6 @@ def check_stream(word: Any) -> None:
         raise ConfigError("stream='any' is called 'drifting' now: write stream='drifting'")
     if isinstance(word, str) and word == "adversarial":
         raise ConfigError(
-            "stream='adversarial' is not offered: no mode has a bound on streams that react; use 'drifting'"
+            "stream='adversarial' is not offered: no value is promised if the stream reacts to decisions: "
+            "leave out stream"
         )

@@ -26,16 +26,16 @@ Made = TypeVar("Made")
 
 
 def refuse_removed(removed: Mapping[str, str], given: Iterable[str]) -> None:
-    """Refuse a setting of an earlier version, and say what to write instead."""
+    """Refuse a word that a learner does not take, or takes no more, and say what to write instead."""
     for name in given:
         if name in removed:
-            raise ConfigError(f"{name} is no longer a setting: {removed[name]}")
+            raise ConfigError(f"{name} is no setting: {removed[name]}")
 
 
 def refuses_removed(
     removed: Mapping[str, str],
 ) -> Callable[[Callable[Concatenate[Made, Arguments], None]], Callable[Concatenate[Made, Arguments], None]]:
-    """Decorate a constructor: a parameter of an earlier version is a `ConfigError` with the remedy."""
+    """Decorate a constructor: a word that is no parameter is a `ConfigError` with the remedy."""
 
     def decorate(
         constructor: Callable[Concatenate[Made, Arguments], None],
@@ -78,7 +78,7 @@ class Settings:
     report: float = 0.0
 
     removed: ClassVar[Mapping[str, str]] = {}
-    """Settings of earlier versions, each with what to write instead."""
+    """Words of earlier versions, or of other learners, each with what to write instead."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -44,6 +44,7 @@ class ContextualBanditSettings(Settings):
     removed: ClassVar[Mapping[str, str]] = {
         "estimator": 'say how many features matter: relevant="all" (ridge), or a number (screening)',
         "choose": "leave it out, the arm with the best estimate is played",
+        "stream": "leave it out, value assumes people that are alike over time",
     }
 
     def __post_init__(self) -> None:

@@ -51,7 +51,7 @@ class Hedge(Learner):
     settings_type = HedgeSettings
     modes: ClassVar[Modes] = {"draws": Draws}
 
-    @refuses_removed(NO_REPORT)
+    @refuses_removed({**NO_REPORT, "stream": "leave it out, the bound holds for gains fixed in advance"})
     def __init__(
         self,
         actions: int,

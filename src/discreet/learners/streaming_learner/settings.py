@@ -59,11 +59,11 @@ class StreamingLearnerSettings(Settings):
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
         "pace": "leave it out, steps are as long as released values call for",
         "allocation": "leave it out, the last coefficients count",
+        "stream": "leave it out, value assumes people that are alike over time",
     }
 
     def __post_init__(self) -> None:
-        if isinstance(self.method, str) and self.method in ("leader", "whitened"):
-            raise ConfigError(f"method={self.method!r} is taken where it serves best: leave out method")
+        _refuse_method(self.method)
         super().__post_init__()
         require.whole("horizon", self.horizon)
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
@@ -234,9 +234,18 @@ class StreamingLearnerSettings(Settings):
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Refuses a callable with the remedy."""
+        """Refuses a callable, and methods that are no choice, with the remedy."""
+        _refuse_method(plain.get("method"))
         if isinstance(plain.get("loss"), dict) and plain["loss"].get("kind") == "CallableLoss":
             raise ConfigError(
                 "a loss that is a callable is not kept in files: make the learner with it and journal=path"
             )
         return super().from_plain(plain)
+
+
+def _refuse_method(method: Any) -> None:
+    """Refuse methods that only public numbers choose."""
+    if isinstance(method, str) and method in ("leader", "whitened"):
+        raise ConfigError(
+            f"method={method!r} cannot be chosen, it is used where it is best: leave out method"
+        )
