@@ -57,7 +57,7 @@ left.set(xscale="log", xlim=(seen[1] / 3, asked.people), xlabel="patients so far
 left.set(ylabel="share of patients helped, per block")
 left.set(title=f"What the clinic gains while it learns (ε = {asked.epsilon:g})")
 left.legend(loc="upper left")
-left.set_ylim(top=best / asked.people + 0.03)
+left.set_ylim(top=best / asked.people + 0.05)
 steps = np.linspace(-1, 1, 301)
 across, up = np.meshgrid(steps, steps)
 average = np.stack([across.ravel(), up.ravel(), 0 * up.ravel(), 0 * up.ravel()], axis=1)

@@ -246,6 +246,4 @@ class StreamingLearnerSettings(Settings):
 def _refuse_method(method: Any) -> None:
     """Refuse methods that only public numbers choose."""
     if isinstance(method, str) and method in ("leader", "whitened"):
-        raise ConfigError(
-            f"method={method!r} cannot be chosen, it is used where it is best: leave out method"
-        )
+        raise ConfigError(f"method={method!r} cannot be chosen, it is used where it is best: leave it out")
