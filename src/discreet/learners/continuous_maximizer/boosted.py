@@ -41,8 +41,9 @@ WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
 BINS = 24
 """Lengths of gradients are counted in so many bins, a factor of √2 apart."""
-HIDDEN = 0.04
-"""A share of noise from which on points between vertices are not found, and a vertex is better."""
+HIDDEN, MANY = (0.04, 0.3), 20
+"""Shares of noise between which a vertex is better than a point between vertices, if there are this number of
+items per item of a basis; with more noise a point that hardly moves is better (benchmarks/ways.py)."""
 USUAL, LEAST = 0.7, 0.55
 """Gradients are clipped to so many times their median length at 0: from ε = 1 on, and for the smallest ε."""
 
@@ -60,10 +61,12 @@ class Boosted(PointMode):
     @cached_property
     def leader(self) -> Leader | None:
         """The Euclidean leader, if it leads: of losses, so gradients come to it with a minus."""
-        hidden = self.gradient.noise * sqrt(self.settings.domain.items) > HIDDEN * self.settings.rounds
-        if self.settings.leads == "vertex" or (hidden and self.settings.mode == "auto"):
+        settings, domain = self.settings, self.settings.domain
+        noise = self.gradient.noise * sqrt(domain.items) / settings.rounds
+        is_hidden = HIDDEN[0] < noise < HIDDEN[1] and domain.items >= MANY * domain.rank
+        if settings.leads == "vertex" or (is_hidden and settings.mode == "auto"):
             return None
-        return Leader(Euclidean(self.settings.domain))  # type: ignore[arg-type]
+        return Leader(Euclidean(domain))  # type: ignore[arg-type]
 
     @cached_property
     def schedule(self) -> ListedBlocks:

@@ -83,7 +83,7 @@ class ContinuousMaximizer(Learner):
     modes: ClassVar[Modes] = {
         "fresh": FreshSets,  # sets, "iid"
         "slates": QuotaSets,  # sets of a fixed number of items, "drifting"
-        "vertex": Boosted,  # other sets; points, where noise hides what lies between vertices
+        "vertex": Boosted,  # other sets; points of many items, where noise hides what lies between
         "euclidean": Boosted,  # points of functions of amounts
     }
 
