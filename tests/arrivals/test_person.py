@@ -19,10 +19,19 @@ def worth(chosen: Any) -> float:
     return 0.2 * len(chosen)
 
 
-@pytest.mark.parametrize("raises", [ValueError, MemoryError, RecursionError, StopIteration])
+class PanicException(BaseException):
+    """What a library in Rust raises, as PyO3 calls it: no `Exception`."""
+
+
+@pytest.mark.parametrize(
+    "raises",
+    [ValueError, MemoryError, RecursionError, StopIteration, SystemExit, GeneratorExit, PanicException],
+)
 def test_an_exception_of_the_operators_function_counts_against_that_person_alone(
-    raises: type[Exception],
+    raises: type[BaseException],
 ) -> None:
+    """A function that parses a person's text with argparse leaves by `SystemExit`."""
+
     def fails(chosen: Any) -> float:
         raise raises("0.777")
 

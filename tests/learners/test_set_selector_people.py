@@ -95,8 +95,8 @@ def test_pandas_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> 
 def test_files_are_read_where_they_are(tmp_path: Path, expected: dict[str, Any]) -> None:
     frame()[:1200].write_parquet(tmp_path / "first.parquet")
     frame()[1200:].write_csv(tmp_path / "second.csv")
-    paths = [tmp_path / "first.parquet", str(tmp_path / "second.csv")]
-    assert choice(paths) == expected
+    paths = [tmp_path / "first.parquet", tmp_path / "second.csv"]
+    assert choice(paths) == choice(Partitions.of([str(path) for path in paths])) == expected
     with pytest.raises(ConfigError, match=r"partition 1 \(third.parquet\): .* does not exist"):
         choice([*paths[:1], tmp_path / "third.parquet"])
     (tmp_path / "third.parquet").write_text("something else")
@@ -369,9 +369,8 @@ def test_people_who_bring_no_callable_are_worth_nothing() -> None:
 
 def test_texts_in_a_list_are_records_and_not_paths() -> None:
     """Whoever brings a text must not have a file read by that name, or be quoted."""
-    assert choice(["0", "1", "x"])["people"] == 3
-    with pytest.raises(ConfigError, match="does not exist"):
-        choice(["people-0.parquet", "people-1.csv"])
+    nobody = choice([[0.0] * 6] * 3)
+    assert choice(["0", "1", "x"]) == choice(["people-0.parquet", "people-1.csv", "x.csv"]) == nobody
 
 
 class Iterated:

@@ -4,6 +4,7 @@ The handlers that are needed are set here: a suite that runs in the background i
 """
 
 import gc
+import os
 import signal
 import sys
 import threading
@@ -137,6 +138,42 @@ def test_a_handler_that_is_set_inside_stays() -> None:
     with held:
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     assert signal.getsignal(signal.SIGUSR1) is signal.SIG_IGN
+
+
+def test_a_handler_that_is_set_inside_and_calls_the_one_before_is_called_once_ever_after() -> None:
+    """A tracing library wraps the handler that it finds."""
+    heard: list[int] = []
+    with handled(signal.SIGUSR1, lambda number, frame: heard.append(number)):
+        with held:
+            before: Any = signal.getsignal(signal.SIGUSR1)
+            signal.signal(signal.SIGUSR1, lambda number, frame: before(number, frame))
+        for _ in range(2):
+            with held:
+                signal.raise_signal(signal.SIGUSR1)
+        signal.raise_signal(signal.SIGUSR1)
+    assert len(heard) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_that_a_worker_forks_while_signals_wait_hears_them() -> None:
+    ended: list[int] = []
+
+    def work() -> None:
+        child = os.fork()
+        if not child:
+            with suppress(BaseException):
+                with held:
+                    signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(signal.SIGTERM)
+            os._exit(1)
+        ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    thread = threading.Thread(target=work)
+    with handled(signal.SIGTERM, lambda number, frame: os._exit(7)), held:
+        thread.start()
+        thread.join()
+    assert ended == [7]
 
 
 def test_other_threads_leave_handlers_alone() -> None:
@@ -429,6 +466,17 @@ def test_a_public_event_is_kept_or_not_wherever_a_signal_comes(number: int, memo
         learner.detach()
         after += 3
     assert ways == {False, True}
+
+
+@raising
+def test_a_signal_while_a_sample_is_read_is_never_taken_for_a_sample_that_cannot_be_read(number: int) -> None:
+    after, going = 0, True
+    while going:
+        learner, _ = samples(None)
+        ticket = learner.open()
+        going = signalled(number, lambda: learner.close(ticket, ([0.1, 0.2, 0.3], 0.3)), after)  # noqa: B023
+        after += 1
+    assert after > 5
 
 
 # --- in the middle of a release ---------------------------------------------------------------------------

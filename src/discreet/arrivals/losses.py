@@ -19,6 +19,7 @@ from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.arrivals.person import asked_of
 from discreet.errors import OutOfBounds
+from discreet.turn.signals import held
 
 __all__ = [
     "CallableLoss",
@@ -227,8 +228,8 @@ class Samples:
     """
 
     def __init__(self, features: Any, targets: Any, shares: Any = None) -> None:
-        try:
-            with np.errstate(all="ignore"):  # a warning would tell about a sample
+        with held, np.errstate(all="ignore"):  # a warning would tell about a sample
+            try:
                 if hasattr(features, "tocsr"):
                     self.features = features.tocsr()
                     if self.features.dtype.kind not in "biuf":
@@ -239,8 +240,8 @@ class Samples:
                 self.targets = np.asarray(targets, dtype=np.float64)
                 counted = np.ones(len(self.targets)) if shares is None else shares
                 self.shares = np.asarray(counted, dtype=np.float64)
-        except Exception:  # its text may hold a person's data
-            raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
+            except Exception:  # its text may hold a person's data
+                raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
             raise OutOfBounds(
                 "feedback must be a pair (features, targets): one row of features and one target a round"

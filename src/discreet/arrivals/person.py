@@ -42,8 +42,14 @@ def quietly() -> Iterator[None]:
 
 
 def asked_of(person: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """What is read of a person; `otherwise` if that raises. Inside `reading`."""
+    """What is read of a person; `otherwise` if that raises. Inside `reading`.
+
+    Inside it only a second Ctrl-C comes from outside. Anything else is of the function that was called:
+    `SystemExit` of a parser, or the panic of a library in Rust, which is no `Exception`.
+    """
     try:
         return person()
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         return otherwise

@@ -95,7 +95,7 @@ def _function(function: Any, generator: np.random.Generator) -> Any:
         return float(table[sum(1 << (int(item) % 8) for item in chosen)])
 
     def fails(chosen: Any) -> float:
-        raise ValueError("0.777")
+        raise SystemExit("0.777") if len(chosen) % 2 else ValueError("0.777")
 
     def odd(chosen: Any) -> Any:
         return "0.777" if len(chosen) == 1 else float("nan")

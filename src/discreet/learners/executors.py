@@ -25,8 +25,6 @@ __all__ = ["Crew", "crew", "executor_of"]
 
 PATIENCE = "10s"
 """How long a cluster may take to answer the first call."""
-STOPS = (KeyboardInterrupt, SystemExit)
-"""Of what is no `Exception`, these stop a program; a library in Rust panics with others."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,9 @@ def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failur
         return task(part)
     except DiscreetError as error:  # names fields and rules, never values
         return _Failure(str(error))
-    except STOPS:
+    except KeyboardInterrupt:
         raise
-    except BaseException as error:  # its text may hold a person's data
+    except BaseException as error:  # its text may hold a person's data; a library in Rust panics with others
         return _Failure(f"it cannot be read ({type(error).__name__})")
 
 
@@ -77,7 +75,7 @@ def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
     which = f"partition {number} ({name})" if name else f"partition {number}"
     try:
         found = result()
-    except STOPS:
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise StateError(

@@ -194,8 +194,8 @@ class Engine:
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
             public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise  # they come from outside, and know nothing of the draw
+        except KeyboardInterrupt:
+            raise  # a second Ctrl-C: it comes from outside, and knows nothing of the draw
         except BaseException:
             if door.opened:
                 self._fail(RoundsState(clock, tally=tally))

@@ -19,13 +19,17 @@ Python calls handlers on the main thread only, so `held` does nothing on other t
 """
 
 import _signal  # type: ignore[import-not-found]
+import os
 import signal
 from collections.abc import Callable
 from contextlib import ContextDecorator, ExitStack
+from functools import partial
 from threading import get_ident, main_thread
 from typing import Any
 
 __all__ = ["held"]
+
+Handlers = dict[int, Callable[[int, Any], Any]]
 
 getsignal, install = _signal.getsignal, _signal.signal
 """As in `signal`, without its enumerations: a tenth of the time."""
@@ -50,21 +54,26 @@ class _Held(ContextDecorator):
     def __init__(self) -> None:
         self._depth = 0
         self._thread = 0
-        self._handlers: dict[int, Callable[[int, Any], Any]] = {}
+        self._handlers: Handlers = {}
         self._arrived: list[int] = []
-        self._noting = self._note
+        self._noting = partial(self._note, self._handlers)
 
     def __enter__(self) -> None:
         thread = get_ident()
         if thread != main_thread().ident:
             return
         if not self._depth:
-            self._thread = thread
+            # New ones each time: a handler that was installed inside may call the old ones for ever.
+            handlers: Handlers = {}
+            noting = partial(self._note, handlers)
+            self._thread, self._handlers, self._noting = thread, handlers, noting
             for number in NUMBERS:
                 handler = getsignal(number)
-                if callable(handler) and handler is not self._noting:
-                    self._handlers[number] = handler
-                    install(number, self._noting)
+                if isinstance(handler, partial) and handler.func == self._note:
+                    handler = handler.args[0][number]  # left behind by a signal that came just here
+                if callable(handler):
+                    handlers[number] = handler
+                    install(number, noting)
         self._depth += 1
 
     def __exit__(self, *error: object) -> None:
@@ -88,8 +97,8 @@ class _Held(ContextDecorator):
             for number in reversed(dict.fromkeys(arrived)):
                 calls.callback(self._handlers[number], number, None)
 
-    def _note(self, number: int, frame: Any) -> None:
-        handler = self._handlers[number]
+    def _note(self, handlers: Handlers, number: int, frame: Any) -> None:
+        handler = handlers[number]
         if not self._depth:
             handler(number, frame)
             return
@@ -109,3 +118,5 @@ def _is_inside(function: Any, frame: Any) -> bool:
 
 held = _Held()
 """For `with held:` and `@held`."""
+if hasattr(os, "register_at_fork"):  # a child of a worker thread has nobody who would end the hold
+    os.register_at_fork(after_in_child=held.__init__)  # type: ignore[misc]

@@ -69,6 +69,19 @@ def test_runs_are_private_unless_something_else_is_asked_for(name: str) -> None:
     assert np.array_equal(found, again)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "name", [name for name in ARGUMENTS if ARGUMENTS[name][0] is ROWS and "curv" not in name]
+)
+def test_somebody_who_is_no_number_shows_in_no_decision(name: str, odd: float) -> None:
+    rows = ROWS.copy()
+    rows[2] = odd
+    played = published(name).play(rows, *ARGUMENTS[name][1:])
+    found = [getattr(played, name) for name in ("decisions", "values", "path") if hasattr(played, name)]
+    assert found
+    assert np.isfinite(np.concatenate(found, dtype=np.float64)).all()
+
+
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_printed_noise_warns_of_its_epsilon_and_is_marked(name: str) -> None:
     with pytest.warns(

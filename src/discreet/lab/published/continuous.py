@@ -34,6 +34,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.continuous import ContinuousFunctions
 from discreet.lab.noise import TreeNoise, l2_gamma
 from discreet.lab.published.copies import play_copies
+from discreet.lab.published.lp_geometry import finite
 from discreet.lab.published.promise import Noise, Played, promise
 from discreet.lab.published.tbap import printed_scale, sound_scale
 from discreet.lab.published.verdict import Verdict
@@ -178,7 +179,7 @@ class _ApproximateLeaders:
         return self._vectors
 
     def clipped(self, gradients: Floats) -> Floats:
-        gradients = np.maximum(gradients, 0.0)
+        gradients = np.maximum(finite(gradients), 0.0)
         lengths = np.linalg.norm(gradients, axis=1, keepdims=True)
         return np.asarray(gradients * np.minimum(1.0, self._bound / np.maximum(lengths, 1e-300)))
 

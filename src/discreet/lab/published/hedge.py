@@ -24,6 +24,7 @@ from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
+from discreet.lab.published.lp_geometry import finite
 from discreet.lab.published.promise import Noise, Played, needs_delta, promise
 from discreet.lab.published.verdict import Verdict
 
@@ -116,7 +117,7 @@ class HedgeExpert:
 
     def feed(self, gains: Floats) -> None:
         """What every action gains."""
-        self.sums += np.clip(gains, 0.0, 1.0)
+        self.sums += np.clip(finite(gains), 0.0, 1.0)
 
 
 def play(
@@ -135,7 +136,7 @@ def play(
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
     require.whole("block", block)
-    rows = np.ascontiguousarray(np.clip(gains, 0.0, 1.0), dtype=np.float64)
+    rows = np.ascontiguousarray(np.clip(finite(gains), 0.0, 1.0), dtype=np.float64)
     eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, len(rows))
     guarantee = promise(noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, len(rows)))
     return Played(_play(rows, eta, block, seed), guarantee)

@@ -149,8 +149,14 @@ def gradient_difference(
     return np.asarray((weight * slopes[0] - other_weight * slopes[1]) * features, dtype=np.float64)
 
 
+def finite(numbers: Floats) -> Floats:
+    """Numbers, with 0 for those that are not finite: no noise covers what cannot be clipped."""
+    return np.nan_to_num(numbers, posinf=0.0, neginf=0.0)
+
+
 def clipped(vector: Floats, bound: float, order: float) -> Floats:
     """A vector shortened to the bound in l_q; for q = ∞, every coordinate by itself."""
+    vector = finite(vector)
     if order == inf:
         return np.clip(vector, -bound, bound)
     length = float(np.linalg.norm(vector, order))

@@ -244,6 +244,7 @@ def play(
     return Played(found, guarantee)
 
 
+@np.errstate(all="ignore")  # a warning would tell about a sample
 def descended(
     features: Floats,
     targets: Floats,

@@ -33,6 +33,7 @@ from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
 from discreet.lab.noise import l2_gamma
+from discreet.lab.published.lp_geometry import clipped
 from discreet.lab.published.promise import AnyNoise, Played, promise
 from discreet.lab.published.verdict import Verdict
 from discreet.release.randomness import seeded_words
@@ -179,8 +180,7 @@ def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]
 
 def shortened(vector: Floats, bound: float) -> Floats:
     """A vector, shortened to the bound if it is longer in l_2."""
-    length = float(np.linalg.norm(vector))
-    return vector * (bound / length) if length > bound else vector
+    return clipped(vector, bound, 2.0)
 
 
 def play(

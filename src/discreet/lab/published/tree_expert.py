@@ -22,6 +22,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.decide.domains import Simplex
+from discreet.lab.published.lp_geometry import finite
 from discreet.lab.published.tbap import TreeSums, gamma_nodes, printed_levels, printed_scale
 
 __all__ = ["TreeExpert", "printed_stiffness", "regret_bound", "tree_epsilon_spent"]
@@ -81,7 +82,7 @@ class TreeExpert:
 
     def feed(self, gains: Floats) -> None:
         """What every action gains: each is clipped to [0, 1]."""
-        noisy = self._tree.add(np.clip(gains, 0.0, 1.0))
+        noisy = self._tree.add(np.clip(finite(gains), 0.0, 1.0))
         self._visited += self.chances
         rounds = self._tree.clock
         point = self._simplex.project((self._visited + noisy / self._stiffness) / rounds)

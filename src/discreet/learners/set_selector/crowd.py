@@ -42,8 +42,6 @@ HELD_BYTES = 2**28
 """Partitions are held on this machine up to this size, and read again at every step beyond it."""
 MOST_NUMBERS = 2**31
 """So many numbers of people who came in one array can be held."""
-TABLES = (".csv", ".parquet")
-"""How the names of files in a list end."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +162,7 @@ def _sources_of(parts: Sequence[Any]) -> list[Source]:
 
 
 def _is_partition(part: Any) -> bool:
-    """By its type alone; a text only if it ends like a table, since people may bring texts."""
-    if isinstance(part, str):
-        return part.endswith(TABLES)
+    """By its type alone; a text in a list is a person's record, whatever it says."""
     return isinstance(part, Path | Partitions) or (hasattr(part, "to_numpy") and hasattr(part, "columns"))
 
 
@@ -196,7 +192,9 @@ def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
     while True:
         try:
             chunk = list(islice(people, CHUNK))
-        except Exception as error:  # its text may hold a person's data
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # its text may hold a person's data
             kind = type(error).__name__
             raise ConfigError(f"the iterator of people stopped ({kind}): nothing was spent") from None
         if not chunk:

@@ -181,8 +181,8 @@ class SetSelector:
         ----------
         people
             An array of rows, a Polars or pandas frame, a list of records, an iterator of them (read once), or
-            a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of frames and paths,
-            one a partition. Arrays are partitions if `Partitions.of` says so, and records if they come in a
+            a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of frames and `Path`s,
+            one per partition. Arrays are partitions if `Partitions.of` says so, and records if they come in a
             list. All partitions are read before anything is spent. A file is read more safely from its path
             than by pandas, which lets one odd cell decide how the others of its column are read.
         columns
