@@ -227,27 +227,30 @@ class Samples:
     2
     """
 
-    def __init__(self, features: Any, targets: Any, shares: Any = None) -> None:
-        with held, np.errstate(all="ignore"):  # a warning would tell about a sample
-            try:
-                if hasattr(features, "tocsr"):
-                    self.features = features.tocsr()
-                    if self.features.dtype.kind not in "biuf":
-                        raise TypeError
-                    self.features = self.features.astype(np.float64)
-                else:
-                    self.features = np.asarray(features, dtype=np.float64)
-                self.targets = np.asarray(targets, dtype=np.float64)
-                counted = np.ones(len(self.targets)) if shares is None else shares
-                self.shares = np.asarray(counted, dtype=np.float64)
-            except Exception:  # its text may hold a person's data
-                raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
+    def __init__(self, features: Any, targets: Any, shares: Floats | None = None) -> None:
+        self.features, self.targets = features, targets
+        if not all(type(part) is np.ndarray and part.dtype == np.float64 for part in (features, targets)):
+            self._convert()
+        self.shares: Floats = np.ones(self.targets.size) if shares is None else shares
         if self.features.ndim != 2 or self.targets.ndim != 1 or self.features.shape[0] != len(self.targets):
             raise OutOfBounds(
                 "feedback must be a pair (features, targets): one row of features and one target a round"
             )
-        if self.shares.shape != self.targets.shape:
-            raise OutOfBounds("shares must be one number a round")
+
+    @held
+    def _convert(self) -> None:
+        try:
+            with np.errstate(all="ignore"):  # a warning would tell about a sample
+                if hasattr(self.features, "tocsr"):
+                    self.features = self.features.tocsr()
+                    if self.features.dtype.kind not in "biuf":
+                        raise TypeError
+                    self.features = self.features.astype(np.float64)
+                else:
+                    self.features = np.asarray(self.features, dtype=np.float64)
+                self.targets = np.asarray(self.targets, dtype=np.float64)
+        except Exception:  # its text may hold a person's data
+            raise OutOfBounds("feedback must be a pair (features, targets) of numbers") from None
 
     def __len__(self) -> int:
         return len(self.targets)
