@@ -69,7 +69,7 @@ def _converted(values: Any) -> Floats | None:
 
 
 def row_of(values: Any, width: int) -> Floats | None:
-    """One person's row of so many numbers; None for anything else.
+    """One person's row of `width` numbers; None for anything else.
 
     The length of a row is checked before its entries are read.
     """

@@ -132,7 +132,7 @@ def _other(mask: Any) -> Any:
 
 
 def calls_from_inside_are_refused(case: Case) -> None:
-    """As a signal handler or a function of the operator would make them, in the middle of another call."""
+    """A signal handler, or a function of the operator, calls the learner in the middle of another call."""
     learner = case.make(seed=1)
     fed(case, learner, case.people(learner.rounds_until_release))
     refusals: list[BaseException] = []

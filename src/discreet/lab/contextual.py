@@ -359,7 +359,7 @@ def play(
     seed: int = 0,
     chunk: int | None = None,
 ) -> Played:
-    """Let a policy meet so many people of a world, `chunk` at a time.
+    """Play a policy against `horizon` people of a world, `chunk` of them at a time.
 
     >>> class First:
     ...     rounds_until_change = 1000

@@ -81,7 +81,7 @@ class Sampled(SelectorMode):
 
     @property
     def _width(self) -> int:
-        # One more: whether somebody is there.
+        # The last number of a row says whether the row is a person.
         family = self.settings.family
         return 1 if family is None else family.width(self.settings.domain.items) + 1
 

@@ -25,7 +25,7 @@ from discreet.turn.signals import held
 __all__ = ["GradientMode", "NoisySum"]
 
 LEAST_OF_CLASSES = 0.1
-"""What classifiers keep at least: a class is told by the direction of coefficients, not by their length."""
+"""The least share that shrinkage leaves of a classifier, whose classes follow from directions alone."""
 LARGEST = 1e100
 """Features larger than this say nothing."""
 MOST_NUMBERS, MOST_ROWS = 2**22, 4096

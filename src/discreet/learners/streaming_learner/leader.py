@@ -40,7 +40,7 @@ __all__ = ["GradientLeader"]
 FADED = {False: 2.0, True: 0.8}
 """Times the largest curvature of rows within their bound; True for many coefficients of an l_p ball."""
 USUAL_TARGET = 0.3
-"""Of its bound."""
+"""The usual size of a target, as a share of its bound."""
 FEW = 5
 """Coefficients: for no more than these the threshold is so high that good estimates would fade too."""
 

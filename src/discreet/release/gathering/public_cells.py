@@ -68,7 +68,7 @@ class PublicCells(Gathering):
         return int(np.ceil(self._width * self.levels))
 
     def add(self, gathered: Gathered, cells: Integers, numbers: Floats) -> None:
-        """Clip, quantise and add one number a person, in a row of cells (−1 for none)."""
+        """Clip, quantise and add one number per person, in a row of cells (−1 for none)."""
         if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
             raise ConfigError(f"a person has at most {self.copies} cells and one number")
         cells = np.ascontiguousarray(cells, dtype=np.int64)

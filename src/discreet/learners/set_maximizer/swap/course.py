@@ -34,13 +34,13 @@ from discreet.turn.plan import State
 __all__ = ["EXCHANGING", "SCREENING", "SETTLED", "WARMING", "Course"]
 
 MEMORY = 0.3
-"""Of the horizon: how long a cell of a "drifting" stream is believed."""
+"""In how long estimates of a "drifting" stream fade by 1/e, as a share of the horizon."""
 LONGEST = 0.05
-"""Of the horizon: the longest block of a "drifting" stream."""
+"""The longest block of a "drifting" stream, as a share of the horizon."""
 LIGHTEST = 1e-100
 """Rows of weights are never taken to be lighter."""
 MOST_SCREENED_AGAIN = 0.1
-"""Of the horizon: alarms may screen again up to here."""
+"""Alarms start screening again while all screening takes at most this share of the horizon."""
 SCREENING, EXCHANGING, SETTLED, WARMING = 0, 1, 2, 3
 
 
