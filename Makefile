@@ -39,6 +39,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/returning.py
 	$(BIN)/python benchmarks/ways.py
+	$(BIN)/python benchmarks/mended.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,1 @@
+"""What `benchmarks/mended.py` measures: one module per subject."""
