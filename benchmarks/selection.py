@@ -70,7 +70,7 @@ def worth_of(
     """The value of one choice over that of greedy without noise."""
     privacy = Privacy(epsilon, 1e-6)
     chosen = forced(SetSelector, mode, domain, privacy, function=function, seed=seed).fit(records)
-    return value_to(worths, chosen.items) / value_to(worths, greedy_without_noise(worths, domain))
+    return value_to(worths, chosen.numbers) / value_to(worths, greedy_without_noise(worths, domain))
 
 
 def drawn_from(path: str, people: int, seed: int) -> City:

@@ -36,9 +36,7 @@ rows = np.concatenate([torn, worth], axis=1)
 function = MinusModular(GraphCut(tuple(pairs)))
 shop = SetMinimizer(items, asked.people, Privacy(asked.epsilon, 1e-6), function=function, seed=asked.seed)
 bundles = shop.replay(rows)  # one bundle per customer, decided before the customer's row was read
-inside = np.zeros((asked.people, len(items) + 1))
-np.put_along_axis(inside, bundles, 1.0, axis=1)  # short bundles are filled up with −1: the last column
-inside = inside[:, :-1]
+inside = np.array([[item in bundle for item in items] for bundle in bundles], dtype=float)
 one, two = np.transpose(pairs)
 costs = (torn * (inside[:, one] != inside[:, two])).sum(axis=1) - (worth * inside).sum(axis=1)
 
@@ -48,7 +46,7 @@ means = (every[:, one] != every[:, two]) @ torn.mean(axis=0) - every @ worth.mea
 naive, least = min(means[0], means[-1]), means.min()
 best = every[means.argmin()] == 1
 
-print(f"Bundled: {', '.join(shop.labels[shop.act()])}.")
+print(f"Bundled: {', '.join(shop.act())}.")
 print(f"Best in hindsight: {', '.join(np.array(items)[best])}.")
 kept = (naive - costs.mean()) / (naive - least)
 print(f"{kept:.1%} of what the best bundle saves over nothing or everything is kept, learning included.")

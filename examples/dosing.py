@@ -36,7 +36,7 @@ while clinic.clock < asked.people:
     patients = generator.uniform(-1, 1, size=(clinic.rounds_until_release, len(FEATURES)))
     chances = AVERAGE + patients @ EFFECTS.T
     tickets = clinic.open_many(patients)
-    given = chances[np.arange(len(patients)), tickets.decisions]
+    given = chances[np.arange(len(patients)), tickets.numbers]
     clinic.close_many(tickets, generator.random(len(patients)) < given)
     seen.append(clinic.clock)
     helped.append(helped[-1] + given.sum())
@@ -61,7 +61,7 @@ left.set_ylim(top=best / asked.people + 0.05)
 steps = np.linspace(-1, 1, 301)
 across, up = np.meshgrid(steps, steps)
 average = np.stack([across.ravel(), up.ravel(), 0 * up.ravel(), 0 * up.ravel()], axis=1)
-ours = np.reshape(clinic.open_many(average).decisions, across.shape)
+ours = np.reshape(clinic.open_many(average).numbers, across.shape)
 ideal = (AVERAGE + average @ EFFECTS.T).argmax(axis=1).reshape(across.shape)
 tints = ["#dbe9f4", "#7fb3d8", "#1b6ca8"]
 shown = right.contourf(across, up, ours, levels=[-0.5, 0.5, 1.5, 2.5], colors=tints)

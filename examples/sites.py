@@ -38,9 +38,9 @@ without = SetSelector(domain, Privacy(1e4), function=nearby, seed=asked.seed).fi
 
 distances = np.linalg.norm(homes[:, None] - sites, axis=2)
 worths = np.maximum(1 - distances / REACH, 0)
-private, best = (float(worths[:, opened.items].max(axis=1).sum()) for opened in (chosen, without))
+private, best = (float(worths[:, opened.numbers].max(axis=1).sum()) for opened in (chosen, without))
 
-print(f"Opened: {', '.join(f'({x:.2f}, {y:.2f})' for x, y in sites[chosen.items])}")
+print(f"Opened: {', '.join(f'({x:.2f}, {y:.2f})' for x, y in sites[chosen.numbers])}")
 print(f"They keep {private / best:.1%} of what ten sites chosen without privacy are worth.")
 print(f"How: {chosen.why}.")
 print(chosen.guarantee)
@@ -48,9 +48,10 @@ print(chosen.guarantee)
 figure, axes = plt.subplots(figsize=(7, 7.6), layout="constrained")
 axes.scatter(*homes.T, s=3, color="#e0a458", alpha=0.4, linewidths=0, label="homes (made up)")
 axes.scatter(*sites.T, s=3, color="lightgrey", label="sites that could be opened")
-axes.scatter(*sites[without.items].T, s=220, color="black", facecolors="none", label="opened without privacy")
-axes.scatter(*sites[chosen.items].T, s=70, color="#1b6ca8", label=f"opened with ε = {asked.epsilon:g}")
-for place, site in enumerate(sites[chosen.items]):
+rings = {"s": 220, "color": "black", "facecolors": "none"}
+axes.scatter(*sites[without.numbers].T, **rings, label="opened without privacy")
+axes.scatter(*sites[chosen.numbers].T, s=70, color="#1b6ca8", label=f"opened with ε = {asked.epsilon:g}")
+for place, site in enumerate(sites[chosen.numbers]):
     name = None if place else "how far they reach"
     circle = plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name)
     axes.add_patch(circle)

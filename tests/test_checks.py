@@ -32,7 +32,7 @@ def hedge(**more: object) -> Hedge:
 
 
 Both = tuple[State, State]
-CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0], None), [np.nan] * 3)
+CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0],), [np.nan] * 3)
 
 
 def test_a_learner_of_ones_own_can_be_checked() -> None:

@@ -59,3 +59,13 @@ def test_the_examples_in_the_readme_run() -> None:
     failures, tried = doctest.testfile(readme, module_relative=False, optionflags=doctest.ELLIPSIS)
     assert tried > 3
     assert not failures
+
+
+GUIDES = sorted((REPOSITORY / "docs" / "guides").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_guides_run(page: Path) -> None:
+    failures, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert tried > 3
+    assert not failures

@@ -27,6 +27,8 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int
     discreet.errors.ConfigError: slots must be a whole number, at least 1, got 2.5
     """
     value = plain(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)  # as in 1e5
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if is_whole and least <= value and (most is None or value <= most):
         return int(value)

@@ -28,11 +28,16 @@ def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) ->
         learner.turn()
         tickets = learner.open_many(min(rounds, learner.rounds_until_release or rounds, 5000))
         likes = generator.random((len(tickets), len(worth))) < worth
-        slates = tickets.decisions
+        slates = tickets.numbers
         hits = np.take_along_axis(likes, np.maximum(slates, 0), axis=1) & (slates >= 0)
         clicked = np.where(hits.any(axis=1), slates[np.arange(len(slates)), hits.argmax(axis=1)], -1)
         kind = learner.settings.feedback
-        answers = {"clicks": clicked, "bandit": hits.any(axis=1).astype(float), "full": likes.astype(float)}
+        names = [*(learner.labels or ()), None]  # −1, for no click, is the last one
+        answers = {
+            "clicks": [names[item] for item in clicked],
+            "bandit": hits.any(axis=1).astype(float),
+            "full": likes.astype(float),
+        }
         if tickets.rounds[0] < learner.clock:  # past the horizon nobody is asked
             learner.close_many(tickets, answers[kind])
         shown.append(slates)
@@ -102,12 +107,12 @@ def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4, seed=1)
     shop.retire("milk")
     assert shop.living == ["tea", "soap"]
-    assert shop.add_item("rope") == 3
-    assert shop.add_item("milk") == 1
+    assert shop.add_item("rope") == "rope"
+    assert shop.add_item("milk") == "milk"
     fed(shop, 40, np.full(4, 0.2))
     shop.turn()
     assert shop.living == ["tea", "milk", "soap", "rope"]
-    assert shop.labels.tolist() == ["tea", "milk", "soap", "rope"]
+    assert shop.labels == ["tea", "milk", "soap", "rope"]
 
 
 def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +141,7 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pyt
         (lambda shop: [shop.retire(label) for label in ("tea", "milk")], "2 slots need as many items"),
         (lambda shop: shop.extend(0), "rounds must be"),
         (lambda shop: shop.extend("soon"), "rounds must be"),
-        (lambda shop: shop.retire(3.5), "labels must be"),
+        (lambda shop: shop.retire(3.5), "items must be"),
         (lambda shop: shop.retire(None), "no item None"),
         (lambda shop: shop.change(add="rope"), "add must be a list of items, got 'rope'"),
         (lambda shop: shop.change(retire=5), "retire must be a list of items, got 5"),
@@ -201,7 +206,7 @@ def test_a_saved_catalogue_is_the_same_after_loading(tmp_path: Path) -> None:
     again = discreet.load(path)
     assert isinstance(again, SetMaximizer)
     assert again.living == ["milk", "soap"]
-    assert again.labels.tolist() == ["tea", "milk", "soap", "rope"]
+    assert again.labels == ["tea", "milk", "soap", "rope"]
     fed(again, 4900, np.full(5, 0.3))
     assert again.clock == 5000
     assert again.living == ["milk", "soap", "rope"]
@@ -276,7 +281,7 @@ def test_several_events_happen_all_or_none() -> None:
     with pytest.raises(ConfigError, match="no item 'typo'"):
         shop.change(extend=100, add=["rope"], retire=["typo"])
     assert (shop.horizon, shop.living, shop.coming) == (400, ["tea", "milk", "soap"], [])
-    assert shop.change(extend=100, add=["rope", "ink"], retire=["milk"]) == [3, 4]
+    assert shop.change(extend=100, add=["rope", "ink"], retire=["milk"]) == ["rope", "ink"]
     assert (shop.horizon, shop.living, shop.coming) == (500, ["tea", "soap"], ["rope", "ink"])
     plain = SetMaximizer(3, 2, 400, USUAL, feedback="clicks", max_items=6)
     plain.retire(0)
@@ -285,7 +290,7 @@ def test_several_events_happen_all_or_none() -> None:
 
 def test_whole_numbers_of_any_kind_name_items() -> None:
     shop = SetMaximizer([101, 205, 307], 2, 400, USUAL, feedback="clicks", max_items=6)
-    assert shop.add_item(np.int64(400)) == 3
+    assert shop.add_item(np.int64(400)) == 400
     shop.retire(np.int64(205))
     assert (shop.living, shop.coming) == ([101, 307], [400])
-    assert shop.add_item("205") == 1  # by its text, as a command line has it
+    assert shop.add_item("205") == 205  # by its text, as a command line has it

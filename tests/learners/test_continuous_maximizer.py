@@ -119,7 +119,7 @@ def test_any_gradient_will_do_and_what_fails_adds_nothing() -> None:
     function = Gradient(gradient, numbers=3, concave=True)
     learner = ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, function=function, bound=1.0, seed=1)
     learner.replay(np.random.default_rng(0).random((2000, 3)) * [0.95, 0.5, 0.2])
-    assert learner.decision["point"] == {"0": 1.0}
+    assert learner.decision["point"] == {0: 1.0}
 
 
 def test_state_survives_a_file(tmp_path: Any) -> None:
@@ -254,7 +254,7 @@ def test_the_best_set_is_found_by_random_sets() -> None:
     function = Multilinear(SampledSets(pairs_worth, 3, samples=2))
     learner = ContinuousMaximizer(UniformMatroid(3, 1), 300, Privacy(8.0, 1e-6), function=function, seed=1)
     learner.replay(likes(300, [0.1, 0.8, 0.2]))
-    assert learner.decision["point"] == {"1": 1.0}
+    assert learner.decision["point"] == {1: 1.0}
 
 
 # --- points between vertices ------------------------------------------------------------------------------

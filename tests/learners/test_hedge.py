@@ -115,7 +115,7 @@ def test_before_the_first_draw_a_public_coin_plays_and_afterwards_what_was_drawn
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"actions": 0}, "actions must be a whole number, between 1 and"),
+        ({"actions": 0}, "actions must be a whole number, at least 1"),
         ({"horizon": -3}, "horizon must be a whole number"),
         ({"horizon": None, "block": 5}, "without a horizon"),
         ({"block": 0}, "block must be a whole number"),

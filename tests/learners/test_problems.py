@@ -24,7 +24,8 @@ def lived(case: Case, rounds: int, seed: int) -> Any:
     learner = case.make(seed=seed)
     contexts = case.contexts(rounds, seed)
     for round, person in enumerate(case.people(rounds, seed)):
-        learner.close(learner.open(None if contexts is None else contexts[round]), person)
+        ticket = learner.open(None if contexts is None else contexts[round])
+        learner.close(ticket, case.answered(person, ticket.decision))
     learner.turn()
     return learner
 

@@ -60,8 +60,8 @@ def test_rows_of_preferences_choose_titles_by_name() -> None:
     names = ["a", "b", "c", "d", "e", "f"]
     selector = SetSelector(UniformMatroid(6, 2), BOTH, function=ClickModel, labels=names, seed=1)
     chosen = selector.fit(likes.astype(float))
-    assert chosen.labels == ["b", "d"]
-    assert chosen.as_plain()["labels"] == ["b", "d"]
+    assert chosen.items == ["b", "d"]
+    assert chosen.as_plain()["numbers"] == chosen.numbers == [1, 3]
     assert "3000 people" in chosen.why
 
 

@@ -75,7 +75,7 @@ def test_doses_by_lot_teach_those_that_were_given_what_was_decided(
         clinic.turn()
         part = slice(first, first + clinic.rounds_until_release)
         tickets = clinic.open_many(contexts[part])
-        rewards = np.where(tickets.decisions == logged[part], log["reward"].to_numpy()[part], np.nan)
+        rewards = np.where(tickets.numbers == logged[part], log["reward"].to_numpy()[part], np.nan)
         clinic.close_many(tickets, rewards)
         first += len(tickets)
     clinic.turn()

@@ -44,7 +44,7 @@ def shop_and_log() -> tuple[SetMaximizer, polars.DataFrame]:
     while shop.clock < VISITORS:
         shop.turn()
         tickets = shop.open_many(shop.rounds_until_release)
-        names = [[items[item] for item in slate] for slate in tickets.decisions.tolist()]
+        names = tickets.decisions.tolist()
         clicks = [slate[0] if crowd.random() < 0.4 else None for slate in names]
         shop.close_many(tickets, clicks)
         shown += [" ".join(slate) for slate in names]

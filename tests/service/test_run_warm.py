@@ -101,11 +101,12 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
     same = warmed(shown)
     slates, clicks = [], []
     for _ in range(same.rounds_until_release + 20):
-        slate = same.act()
+        ticket = same.open()
+        slate = np.array([NAMES.index(name) for name in ticket.decision])
         hits = crowd.random(2) < LIKES[slate]
         clicks.append(int(slate[hits.argmax()]) if hits.any() else -1)
         slates.append(slate)
-        same.observe(None if clicks[-1] < 0 else NAMES[clicks[-1]])
+        same.close(ticket, None if clicks[-1] < 0 else NAMES[clicks[-1]])
     own = log_of((np.array(slates), np.array(clicks)))
     report = run(tmp_path, SHOP + 'slates = "decided"\n', own, "own.csv")
     assert (report["releases"], report["visitors"]) == (same.releases, len(slates)) == (2, len(slates))

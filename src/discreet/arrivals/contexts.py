@@ -1,5 +1,6 @@
-"""Contexts as they come in with a question: one row of numbers a person."""
+"""Contexts as they come in with a question: one row of numbers per person."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.feedback import as_numbers_anyway, row_of
 from discreet.errors import OutOfBounds
 
-__all__ = ["as_contexts"]
+__all__ = ["as_contexts", "by_feature"]
 
 
 def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
@@ -23,6 +24,8 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
            [ 3.,  4.]])
     """
     if one:
+        if isinstance(contexts, Mapping):
+            raise OutOfBounds(f"a context by name needs named features: hand in {width} numbers")
         row = row_of(contexts, width)
         if row is None:
             raise OutOfBounds(f"a context must be {width} numbers")
@@ -42,3 +45,32 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
         if row is not None:
             rows[place] = row
     return rows
+
+
+def by_feature(contexts: Any, features: Sequence[Any], *, one: bool) -> Any:
+    """Contexts, where dictionaries by feature name have become lists in the features' order.
+
+    One person's dictionary is refused if its names are not those of the features. Among many, whoever brings
+    such a one has no context: one person's dictionary must not decide whether others are answered.
+
+    >>> by_feature([{"weight": 2, "age": 1}, [3, 4], {"age": 5}], ["age", "weight"], one=False)
+    [[1, 2], [3, 4], None]
+    """
+    if one:
+        if not isinstance(contexts, Mapping):
+            return contexts
+        row = _in_order(contexts, features)
+        if row is None:
+            names = ", ".join(map(str, features[:8])) + (", …" if len(features) > 8 else "")
+            raise OutOfBounds(f"a context by name must have each feature once: {names}")
+        return row
+    if not isinstance(contexts, list | tuple):
+        return contexts
+    return [_in_order(each, features) if isinstance(each, Mapping) else each for each in contexts]
+
+
+def _in_order(context: Mapping[Any, Any], features: Sequence[Any]) -> list[Any] | None:
+    """The values of a dictionary in the features' order; None if its names are others."""
+    if len(context) != len(features) or any(feature not in context for feature in features):
+        return None
+    return [context[feature] for feature in features]

@@ -47,6 +47,8 @@ class Case:
         How many rounds an audit opens by one call, at most: more where the horizon is long.
     events
         Public events of an audit: before which round, which method of the learner, with what.
+    answer
+        What a person answers to the decision that they met, where that depends on it.
     log
         People whom the learner reads before the first round, if it does.
     """
@@ -63,6 +65,11 @@ class Case:
     at_once: int = 3
     events: tuple[tuple[int, str, Any], ...] = ()
     log: "LogOfCase | None" = None
+    answer: Callable[[Any, Any], Any] | None = None
+
+    def answered(self, person: Any, decision: Any) -> Any:
+        """The feedback of a person who met this decision."""
+        return person if self.answer is None else self.answer(person, decision)
 
     def people(self, count: int, seed: int = 0) -> list[Any]:
         """So many people, the same for the same seed."""

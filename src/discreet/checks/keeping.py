@@ -39,8 +39,8 @@ def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
     learner, seen = case.make(), [0.0]
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(case.people(case.horizon)):
-        learner.act(None if contexts is None else contexts[round])
-        learner.observe(person)
+        decision = learner.act(None if contexts is None else contexts[round])
+        learner.observe(case.answered(person, decision))
         seen.append(learner.guarantee.epsilon_spent)
     learner.turn()
     given = learner.guarantee
@@ -100,8 +100,8 @@ def a_saved_run_goes_on_as_if_nothing_had_happened(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         for round, person in enumerate(people):
-            taken.append(np.array(learner.act(None if contexts is None else contexts[round])))
-            learner.observe(person)
+            taken.append(learner.act(None if contexts is None else contexts[round]))
+            learner.observe(case.answered(person, taken[-1]))
             if round in (3, 7):
                 learner.save(path)
                 learner.detach()

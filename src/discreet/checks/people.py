@@ -37,9 +37,9 @@ def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
         for round in range(replaced + 1):
             context = None if contexts is None else contexts[round]
             other = context if contexts is None or round < replaced else other_contexts[round]
-            here.act(context), there.act(other)
-            here.observe(people[round])
-            there.observe(others[round] if round == replaced else people[round])
+            one, two = here.act(context), there.act(other)
+            here.observe(case.answered(people[round], one))
+            there.observe(case.answered(others[round] if round == replaced else people[round], two))
         index = here.releases
         while here.clock < case.horizon:
             context = None if contexts is None else contexts[here.clock]
@@ -121,7 +121,7 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
         if decision.ndim == 1 and decision.dtype.kind == "i":
             assert mask[decision].all(), "something unavailable was shown"
         raises(StateError, partial(learner.act, row, available=_other(mask)), "another context or mask")
-        learner.observe(case.people(case.horizon)[round])
+        learner.observe(case.answered(case.people(case.horizon)[round], decision))
 
 
 def _other(mask: Any) -> Any:
@@ -152,5 +152,5 @@ def calls_from_inside_are_refused(case: Case) -> None:
     if learner.clock == case.horizon:
         return  # its one release was the last
     contexts = case.contexts(1)
-    learner.act(None if contexts is None else contexts[0])
-    learner.observe(case.people(1)[0])
+    decision = learner.act(None if contexts is None else contexts[0])
+    learner.observe(case.answered(case.people(1)[0], decision))

@@ -139,7 +139,7 @@ def missing_answers_add_nothing(case: Case) -> None:
         ticket, twin = silent.open(context), blank.open(context)
         rows = [person if round % 3 else nothing]
         if round % 3:
-            silent.close(ticket, person)
+            silent.close(ticket, case.answered(person, ticket.decision))
         blank.close_many(_alone(twin), rows)
     context = None if contexts is None else contexts[0]
     one, two = silent.open(context), blank.open(context)
@@ -233,7 +233,7 @@ def feedback_without_a_question_is_refused(case: Case) -> None:
 def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: Case) -> None:
     learner = case.make()
     contexts = case.contexts(1)
-    learner.act(None if contexts is None else contexts[0])
+    decision = learner.act(None if contexts is None else contexts[0])
     kept = state(learner)
     for wrong in case.refused:
         with warnings.catch_warnings(record=True) as shown:
@@ -242,7 +242,7 @@ def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: 
         assert "0.777" not in str(error), f"the error quotes a person: {error}"
         assert not shown, f"a warning tells about a person: {[str(one.message) for one in shown]}"
         assert state(learner) == kept, "refused feedback changed something"
-    learner.observe(case.people(1)[0])
+    learner.observe(case.answered(case.people(1)[0], decision))
 
 
 def a_malformed_row_among_many_adds_nothing_and_uses_up_its_round(case: Case) -> None:

@@ -56,8 +56,8 @@ def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list
     learner, decisions = case.make(**settings), []
     contexts = case.contexts(len(people))
     for round, person in enumerate(people):
-        decisions.append(np.array(learner.act(None if contexts is None else contexts[round])))
-        learner.observe(person)
+        decisions.append(learner.act(None if contexts is None else contexts[round]))
+        learner.observe(case.answered(person, decisions[-1]))
     return learner, decisions
 
 

@@ -20,6 +20,11 @@ of labels and targets are read one by one; in an array that the caller makes of 
 Guarantee   docs/guarantees/streaming.md
 """
 
+from importlib.util import find_spec
+
+if find_spec("sklearn") is None:
+    raise ImportError("discreet.estimators needs scikit-learn: pip install 'discreet[sklearn]'")
+
 from discreet.estimators.classifier import PrivateStreamingClassifier
 from discreet.estimators.regressor import PrivateStreamingRegressor
 from discreet.estimators.scaler import PublicScaler

@@ -48,12 +48,11 @@ NOT_THREE_NUMBERS = (
     [1.0],
     [1.0] * 4,
     "abc",
-    None,
     [[1.0, 2.0, 3.0]],
     [0.777, NAN, 0.0],
     [0.777, INFINITE, 0.0],
 )
-NOT_A_NUMBER = ("abc", None, [0.777, 0.1], NAN, INFINITE)
+NOT_A_NUMBER = ("abc", [0.777, 0.1], NAN, INFINITE)
 
 
 def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
@@ -251,7 +250,7 @@ def _few(generator: np.random.Generator) -> Any:
 
 def _callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON, "function": SetFunction} | privacy | settings
-    refused = (0.777, None, "abc")
+    refused = (0.777, "abc")
     return Case(name, _made(SetMaximizer, fixed), _worth(0.0), refused, _failing, available=mask_of(3))
 
 
@@ -291,7 +290,12 @@ def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 
     refused = (0.777, fixed["items"], -1, "pear", [1, fixed["items"]], True)
     case = Case(name, _made(SetMaximizer, fixed), person, refused, 99, full=False)
-    return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
+    return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"], answer=_if_shown)
+
+
+def _if_shown(item: Any, slate: Any) -> Any:
+    """The click of a person who likes one item."""
+    return item if item is not None and item in slate else None
 
 
 def _costs(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
@@ -307,7 +311,7 @@ def _costs(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
 
 def _cost_callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     fixed = {"items": 3, "horizon": HORIZON} | privacy | settings
-    return Case(name, _made(SetMinimizer, fixed), _worth(-0.3), (0.777, None), _failing, available=mask_of(3))
+    return Case(name, _made(SetMinimizer, fixed), _worth(-0.3), (0.777,), _failing, available=mask_of(3))
 
 
 def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
@@ -386,7 +390,6 @@ def _streaming(name: str, privacy: dict[str, Any], *, features: int = 3, **setti
         ([0.777] * features, NAN),
         ([INFINITE] * features, 0.1),
         "abc",
-        None,
         ([0.777] * features, "y"),
     )
 

@@ -238,7 +238,7 @@ class SelectionCase(Case):
 
     def share(self, seed: int) -> float:
         liked = FilmLog.drawn(self.rounds, items=self.items, seed=seed).liked
-        chosen, best = self.selector(seed).fit(liked).items, greedy_without_noise(liked, self.domain)
+        chosen, best = self.selector(seed).fit(liked).numbers, greedy_without_noise(liked, self.domain)
         return value_to(liked, chosen) / max(value_to(liked, best), 1.0)
 
     @property

@@ -1,16 +1,16 @@
-"""Items by number or by name."""
+"""Items by number or by label: as settings have them, and in masks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from discreet import require
+from discreet.arrays import Mask
 from discreet.errors import ConfigError
+from discreet.turn.labels import Label, Labels
 
-__all__ = ["Label", "label_of", "labelled", "labels_of"]
-
-Label = str | int
+__all__ = ["Label", "label_of", "labelled", "mask_of", "names_by_number"]
 
 
 def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -21,14 +21,15 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
     """
     if isinstance(items, int | np.integer) and not isinstance(items, bool):
         return require.whole(what, items), None
-    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+    unordered = isinstance(items, set | frozenset | Mapping)
+    if isinstance(items, str | bytes) or unordered or not isinstance(items, Iterable):
         raise ConfigError(f"{what} must be a whole number or a list of labels, got {items!r}")
     labels = tuple(require.plain(label) for label in items)
     fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
     if not labels or not all(fine):
-        raise ConfigError("labels must be texts or whole numbers, at least one")
+        raise ConfigError(f"{what} must be texts or whole numbers, at least one")
     if len({str(label) for label in labels}) != len(labels):
-        raise ConfigError("labels must be different from each other")
+        raise ConfigError(f"{what} must be different from each other")
     return len(labels), labels
 
 
@@ -43,9 +44,60 @@ def label_of(item: Any, what: str = "items") -> Label:
     return labels[0]
 
 
-def labels_of(items: int, labels: tuple[Label, ...] | None) -> Any:
-    """The items' names, to be indexed with a set; their numbers if they have no names."""
-    if labels is None:
-        return np.arange(items)
-    mixed = len({type(label) for label in labels}) > 1
-    return np.array(labels, dtype=object if mixed else None)
+def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]:
+    """The candidates' labels by number; their numbers if they have no labels."""
+    return list(range(count)) if labels is None else list(labels)
+
+
+def mask_of(available: Any, labels: Labels, room: int, *, personal: bool) -> Any:
+    """A mask of candidates where `available` lists some of them by label; anything else as it is.
+
+    One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that nobody
+    knows is refused; where masks are `personal`, it makes its own round's mask empty.
+
+    >>> mask_of(["tea", "soap"], Labels(("tea", "milk", "soap"), "slate"), 4, personal=False)
+    array([ True, False,  True, False])
+    """
+    if isinstance(available, np.ndarray) and available.dtype.kind not in "OUSiu":
+        return available
+    if isinstance(available, str | bytes | Mapping) or not isinstance(available, Iterable):
+        return available
+    entries = list(available)
+    if not entries or all(isinstance(entry, bool | np.bool_) for entry in entries):
+        return available
+    if not any(_is_list(entry) for entry in entries):
+        return _mask(entries, labels, room)
+    if not any(_is_list(entry) and _lists_labels(entry) for entry in entries):
+        return available
+    masks = np.zeros((len(entries), room), dtype=np.bool_)
+    for row, entry in zip(masks, entries, strict=True):
+        try:
+            row[:] = _mask(list(entry), labels, room) if _lists_labels(entry) else np.asarray(entry)
+        except Exception as error:
+            if personal:
+                continue  # this person's own: nobody else's round depends on it
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError("available must have one list of items, or one mask, per round") from None
+    return masks
+
+
+def _is_list(entry: Any) -> bool:
+    return isinstance(entry, Iterable) and not isinstance(entry, str | bytes)
+
+
+def _lists_labels(entry: Any) -> bool:
+    """Whether this is a list of labels rather than a mask."""
+    return not all(isinstance(part, bool | np.bool_) for part in entry)
+
+
+def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
+    mask = np.zeros(room, dtype=np.bool_)
+    for label in map(require.plain, listed):
+        if isinstance(label, bool) or not isinstance(label, str | int) or label not in labels.numbers:
+            raise ConfigError(f"available lists {label!r}, which is none of the labels")
+        number = labels.numbers[label]
+        if mask[number]:  # as in a mask of zeros and ones, which is no list of labels
+            raise ConfigError(f"available lists {label!r} twice: a mask must be made of True and False")
+        mask[number] = True
+    return mask

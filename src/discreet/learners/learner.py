@@ -11,11 +11,13 @@ Guarantee   docs/guarantees/turn.md
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
 from math import inf
 from threading import Lock, get_ident
 from time import monotonic
+from types import TracebackType
 from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -24,11 +26,12 @@ from discreet import require
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, HorizonReached, StateError
+from discreet.learners.labels import Label, mask_of
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
 from discreet.turn.people import Name, name_of, names_of
-from discreet.turn.problem import Problem, Report, Scores
+from discreet.turn.problem import Asked, Problem, Report, Scores
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
@@ -132,22 +135,26 @@ class Learner:
     def open(self, context: Any = None, available: Any = None, *, person: Any = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes.
 
-        `person` says whose round it is, by a text or a whole number: of a person's rounds between two
+        `available` says which candidates may be shown: a yes or no for each, or a list of labels. `person`
+        says whose round it is, by a text or a whole number: of a person's rounds between two
         releases only the first one opened counts. `Privacy(keyed=True)` asks for it in every round.
         """
         name = name_of(person, keyed=self._keyed)
-        return self._rounds.open(self._engine.problem.asked(context, available, 1, one=True), name)
+        return self._opened(self._asked(context, available, 1, one=True), name)
 
     @guarded
     def close(self, ticket: Ticket, feedback: Any) -> bool:
-        """End a round with its feedback; False if its block was over, and it counted without."""
+        """End a round with its feedback; False if its block was over, and it counted without.
+
+        None is no answer (for clicks: no click), and adds nothing.
+        """
         return self._closed(ticket, feedback)
 
     @guarded
     def act(self, context: Any = None, available: Any = None, *, person: Any = None) -> Any:
         """This round's decision. Asking the same again before `observe` gives the same."""
         name = name_of(person, keyed=self._keyed)
-        asked = self._engine.problem.asked(context, available, 1, one=True)
+        asked = self._asked(context, available, 1, one=True)
         if self._pending is not None:
             ticket, before, whose = self._pending
             still_open = ticket.index == self._engine.turn.index and self._rounds.waits(ticket.round)
@@ -157,7 +164,7 @@ class Learner:
                 raise StateError("a round of another person is open: observe() or skip() it first")
             if still_open:
                 return ticket.decision
-        ticket = self._rounds.open(asked, name)
+        ticket = self._opened(asked, name)
         self._pending = (ticket, asked, self._rounds.known_as(name))
         return ticket.decision
 
@@ -177,6 +184,25 @@ class Learner:
     def skip(self) -> None:
         """Let the round that `act` began go without feedback: it adds nothing."""
         self._pending = None
+
+    def _opened(self, asked: Asked, name: Name) -> Ticket:
+        """The next round's ticket, with its decision in labels if there are any."""
+        ticket = self._rounds.open(asked, name)
+        labels = self._engine.problem.labels(self._engine.public)
+        if labels is not None:
+            ticket.decision = labels.single(ticket.decision)
+        return ticket
+
+    def _asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
+        """What came with a question, with the mask as yes and no for each candidate."""
+        problem = self._engine.problem
+        if available is not None and problem.candidates is not None:
+            labels = problem.labels(self._engine.public)
+            if labels is not None:
+                available = mask_of(
+                    available, labels, problem.candidates, personal=problem.notion == "joint DP"
+                )
+        return problem.asked(context, available, count, one=one)
 
     def _closed(self, ticket: Ticket, feedback: Any) -> bool:
         counted = self._rounds.close(ticket, feedback)
@@ -204,7 +230,8 @@ class Learner:
         else:
             raise ConfigError("this learner does not use contexts: say how many rounds, a whole number")
         names = names_of(persons, count, keyed=self._keyed)
-        return self._rounds.open_many(count, problem.asked(contexts, available, count), names)
+        tickets = self._rounds.open_many(count, self._asked(contexts, available, count), names)
+        return replace(tickets, labels=problem.labels(self._engine.public))
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
@@ -234,7 +261,10 @@ class Learner:
 
     @guarded
     def replay(self, rows: Any, *, persons: Any = None) -> Any:
-        """Feed many rounds and give the decision of each, crossing releases; `persons` as in `open_many`."""
+        """Feed many rounds and give the decision of each, crossing releases; `persons` as in `open_many`.
+
+        Decisions are labels if the learner has them, as those of tickets are.
+        """
         rows = self._engine.problem.rows(rows)
         names = names_of(persons, len(rows), keyed=self._keyed)
         self._refuse_beyond(len(rows))
@@ -246,7 +276,7 @@ class Learner:
             decisions.append(self._rounds.preview(len(part)))
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
-        return np.concatenate(decisions) if decisions else np.array([])
+        return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
     def _refuse_beyond(self, count: int) -> None:
         """Refuse rows that the horizon has no rounds for, before anything is spent on the others."""
@@ -261,7 +291,11 @@ class Learner:
         """The decisions of the next rounds of this block, without asking: for batches and simulations."""
         if self._engine.problem.takes_context:
             raise ConfigError("decisions depend on a context: ask with one, there is nothing to preview")
-        return self._rounds.preview(require.whole("count", count, 0))
+        return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
+
+    def _in_labels(self, decisions: Any) -> Any:
+        labels = self._engine.problem.labels(self._engine.public)
+        return decisions if labels is None else labels.many(decisions)
 
     @guarded
     def turn(self) -> bool:
@@ -274,6 +308,14 @@ class Learner:
     def settings(self) -> Any:
         """What this learner was made with."""
         return self._engine.problem.settings
+
+    @property
+    def labels(self) -> list[Label] | None:
+        """The candidates' labels by number, retired and later ones included; numbers if they have none.
+
+        None for learners that do not decide among candidates.
+        """
+        return self._engine.problem.names(self._engine.public)
 
     @property
     def clock(self) -> int:
@@ -319,7 +361,10 @@ class Learner:
     @guarded
     def scores(self, context: Any = None) -> Scores:
         """How good each candidate is, with standard deviations, from released values only."""
-        return self._engine.problem.scores(self._engine.public, self._engine.turn.index, context)
+        public = self._engine.public
+        found = self._engine.problem.scores(public, self._engine.turn.index, context)
+        names = self._engine.problem.names(public) or []
+        return replace(found, labels=tuple(names[: found.values.shape[-1]]))
 
     @guarded
     def report(self) -> Report:
@@ -357,6 +402,26 @@ class Learner:
     def detach(self) -> None:
         """Give up the journal's lock, so that others can load the file."""
         self._engine.detach()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Save the open block where the state is kept in a file, and give up the journal's lock."""
+        try:
+            if self._engine.keeps_files:
+                self._save_open_block()
+        finally:
+            self.detach()
+
+    @guarded
+    def _save_open_block(self) -> None:
+        self._engine.checkpoint(self._rounds.state())
 
     def _keep(self, closed: int) -> None:
         """Save the open block if a checkpoint is due.

@@ -29,7 +29,7 @@ def change_run(
     try:
         if not isinstance(learner, SetMaximizer):
             raise ConfigError(f"a {type(learner).__name__} has no catalogue: only sets of items to show have")
-        known = {str(name): name for name in learner.labels.tolist()}
+        known = {str(name): name for name in learner.labels or ()}
         learner.change(
             add=[known[text] if text in known else _new(learner, text) for text in add],
             retire=[known.get(text, text) for text in retire],
@@ -42,7 +42,7 @@ def change_run(
 
 def _new(learner: SetMaximizer, text: str) -> Label | None:
     """A new item, with the kind of name that the others have."""
-    labels = learner.labels.tolist()
+    labels = learner.labels or []
     if learner.settings.labels is not None:
         is_whole = text.isascii() and text.isdigit() and len(text) < 19  # others int cannot read
         return int(text) if is_whole and all(isinstance(name, int) for name in labels) else text

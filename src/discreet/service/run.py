@@ -61,7 +61,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     out.mkdir(parents=True, exist_ok=True)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
     if isinstance(learner, SetMaximizer):  # whose items may have changed since the settings were written
-        wire = wire.with_labels(learner.labels.tolist())
+        wire = wire.with_labels(learner.labels)
     try:
         # From here on the state is locked: nobody else writes to this folder.
         _keep_columns(out / "columns.json", columns + whose)

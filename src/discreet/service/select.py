@@ -82,10 +82,10 @@ def _configured(config: Path) -> tuple[SetSelectorSettings, Any]:
 
 def _show(chosen: Chosen, console: Console) -> None:
     table = Table(title=f"Chosen, by {chosen.method}")
-    table.add_column("item", justify="right")
-    table.add_column("name")
-    for item, label in zip(chosen.items, chosen.labels, strict=True):
-        table.add_row(str(item), str(label))
+    table.add_column("number", justify="right")
+    table.add_column("item")
+    for number, item in zip(chosen.numbers, chosen.items, strict=True):
+        table.add_row(str(number), str(item))
     console.print(table)
     if chosen.value is not None:
         console.print(f"Worth {chosen.value[0]:.0f} ± {chosen.value[1]:.0f} people, all together.")
@@ -100,8 +100,8 @@ def _page(chosen: Chosen) -> str:
         f"By *{chosen.method}*: {chosen.why}.",
         "",
     ]
-    lines += ["| item | name |", "|---|---|"]
-    lines += [f"| {item} | {label} |" for item, label in zip(chosen.items, chosen.labels, strict=True)]
+    lines += ["| number | item |", "|---|---|"]
+    lines += [f"| {number} | {item} |" for number, item in zip(chosen.numbers, chosen.items, strict=True)]
     if chosen.value is not None:
         lines += ["", f"Worth {chosen.value[0]:.1f} ± {chosen.value[1]:.1f} people, all together."]
     return "\n".join([*lines, "", str(chosen.guarantee), ""])
@@ -116,11 +116,11 @@ def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
     from matplotlib.patches import Circle
 
     axes.scatter(*zip(*function.sites, strict=True), s=6, color=GREY, label="sites")
-    for item, label in zip(chosen.items, chosen.labels, strict=True):
-        x, y = function.sites[item]
+    for number, item in zip(chosen.numbers, chosen.items, strict=True):
+        x, y = function.sites[number]
         axes.add_patch(Circle((x, y), function.reach, color=BLUE, alpha=0.12, linewidth=0))
         axes.plot([x], [y], "o", color=BLUE, markersize=7)
-        axes.annotate(str(label), (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=BLUE)
+        axes.annotate(str(item), (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=BLUE)
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, top)
     axes.set_aspect("equal")

@@ -67,12 +67,19 @@ def _as(wanted: Any, value: Any, name: str) -> Any:
     if wanted is bool or wanted is str:
         return value if isinstance(value, wanted) else _NO
     if wanted is int:
-        return value if isinstance(value, int) and not isinstance(value, bool) else _NO
+        return _as_whole(value)
     if wanted is float:
         return _as_float(value)
     if get_origin(wanted) is Callable or wanted is Callable:
         return value if callable(value) and not isinstance(value, type) else _NO
     return _as_described(wanted, value, name)
+
+
+def _as_whole(value: Any) -> Any:
+    """A whole number, also one that is written as 1e5."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else _NO
 
 
 def _as_float(value: Any) -> Any:

@@ -30,6 +30,7 @@ from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering
 from discreet.turn.coins import Coins
+from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import Plan, State
 from discreet.turn.settings import Settings
 from discreet.turn.signals import held
@@ -97,10 +98,25 @@ class Batch:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good each candidate is, from released values only, and how far off the noise makes that."""
+    """How good each candidate is, from released values only, and how far off the noise makes that.
+
+    One entry per candidate, in the order of `labels` (their numbers if they have no labels); for slates, one
+    row per slot.
+    """
 
     values: Floats
     standard_deviations: Floats | None
+    labels: tuple[Label, ...] = ()
+
+    def as_dict(self) -> Any:
+        """Values by label: a dictionary; for slates, a list with one per slot.
+
+        >>> Scores(np.array([0.25, 0.5]), None, ("tea", "milk")).as_dict()
+        {'tea': 0.25, 'milk': 0.5}
+        """
+        if self.values.ndim == 1:
+            return dict(zip(self.labels, self.values.tolist(), strict=True))
+        return [dict(zip(self.labels, row, strict=True)) for row in self.values.tolist()]
 
 
 @dataclass(frozen=True)
@@ -203,6 +219,14 @@ class Problem(ABC):
         Rounds without are not counted: the schedule says what they do.
         """
         return {}
+
+    def names(self, public: State) -> list[Label] | None:
+        """The candidates' labels by number, their numbers if they have none; None without candidates."""
+        return None
+
+    def labels(self, public: State) -> Labels | None:
+        """How decisions are told in labels; None if they are numbers."""
+        return None
 
     def noted(self, public: State, event: dict[str, Any]) -> State:
         """The public state after a public event."""

@@ -189,6 +189,8 @@ class Rounds:
         # First out of the open ones: whatever interrupts this, nobody is counted twice.
         spans, single = self._spans, self._singles.pop(round, None)
         asked = self._taken(rounds) if single is None else single
+        if feedback is None:  # no answer, like one that never comes
+            return True
 
         def undo() -> None:
             self._spans = spans
@@ -272,6 +274,8 @@ class Rounds:
         turn = self._engine.turn
         if getattr(ticket, "learner", None) != turn.identity:
             raise StateError("this ticket is of another learner: hand it back to the one that gave it out")
+        if ticket.epoch < turn.epoch and ticket.index < turn.index:
+            return False  # from before a restart, and its block is over all the same
         if ticket.epoch != turn.epoch:
             raise StateError(
                 "this ticket is from before the state was loaded: its round may be somebody else's by now"

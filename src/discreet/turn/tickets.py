@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Integers
 from discreet.errors import ConfigError
+from discreet.turn.labels import Labels
 
 __all__ = ["Ticket", "Tickets"]
 
@@ -24,11 +26,36 @@ class Ticket:
     """The release that its feedback is for."""
     round: int
     decision: Any
+    """What to show: labels where the learner has them, otherwise numbers."""
+
+    def as_plain(self) -> dict[str, Any]:
+        """Numbers, strings and lists: for a message or a file.
+
+        >>> Ticket.from_plain(Ticket("shop", 0, 0, 7, ["tea", "milk"]).as_plain()).decision
+        ['tea', 'milk']
+        """
+        return {
+            "learner": self.learner,
+            "epoch": self.epoch,
+            "index": self.index,
+            "round": self.round,
+            "decision": _plain(self.decision),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> "Ticket":
+        """The inverse of `as_plain`."""
+        try:
+            learner, epoch, index = _origin(plain)
+            round, decision = _whole(plain["round"]), plain["decision"]
+        except Exception:  # whatever somebody else's data raises
+            raise ConfigError("a ticket must be what as_plain gave") from None
+        return cls(learner, epoch, index, round, decision)
 
 
 @dataclass(frozen=True, eq=False)
 class Tickets:
-    """Many rounds in flight, with one decision a row.
+    """Many rounds in flight, with one decision per row.
 
     Slices are tickets again, and each entry is a `Ticket`.
     """
@@ -37,44 +64,68 @@ class Tickets:
     epoch: int
     index: int
     rounds: Integers
-    decisions: Any
+    numbers: Any
+    """The decisions by number, one row per round; −1 fills up sets of different sizes."""
+    labels: Labels | None = None
+
+    @cached_property
+    def decisions(self) -> Any:
+        """What to show, one row per round: labels where the learner has them, otherwise numbers.
+
+        An array; with labels, sets of different sizes are a list of lists.
+        """
+        return self.numbers if self.labels is None else self.labels.many(self.numbers)
 
     def __len__(self) -> int:
         return len(self.rounds)
 
     def __getitem__(self, part: Any) -> Any:
         if isinstance(part, int | np.integer):
-            round, decision = int(self.rounds[part]), _single(self.decisions[part])
+            round, decision = int(self.rounds[part]), self.numbers[part]
+            decision = _single(decision) if self.labels is None else self.labels.single(decision)
             return Ticket(self.learner, self.epoch, self.index, round, decision)
-        return Tickets(self.learner, self.epoch, self.index, self.rounds[part], self.decisions[part])
+        rounds, numbers = self.rounds[part], self.numbers[part]
+        return Tickets(self.learner, self.epoch, self.index, rounds, numbers, self.labels)
 
     def __iter__(self) -> Iterator[Ticket]:
         return (self[place] for place in range(len(self)))
 
     def as_plain(self) -> dict[str, Any]:
         """Numbers, strings and lists: for a message or a file."""
-        return {
-            "learner": self.learner,
-            "epoch": self.epoch,
-            "index": self.index,
-            "rounds": self.rounds.tolist(),
-            "decisions": np.asarray(self.decisions).tolist(),
-        }
+        plain = {"learner": self.learner, "epoch": self.epoch, "index": self.index}
+        plain |= {"rounds": self.rounds.tolist(), "decisions": _plain(self.decisions)}
+        return plain if self.labels is None else plain | {"labels": self.labels.as_plain()}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Tickets":
         """The inverse of `as_plain`."""
         try:
-            rounds, decisions = plain["rounds"], np.array(plain["decisions"])
-            numbers = [plain["epoch"], plain["index"], *rounds]
-            whole = all(type(number) is int and number < 2**62 for number in numbers)
-            named = isinstance(plain["learner"], str) and isinstance(rounds, list)
-            if not (whole and named and decisions.shape[:1] == (len(rounds),)):
+            learner, epoch, index = _origin(plain)
+            rounds, decisions = [_whole(round) for round in plain["rounds"]], plain["decisions"]
+            labels = Labels.from_plain(plain["labels"]) if "labels" in plain else None
+            numbers = np.array(decisions) if labels is None else labels.table(decisions)
+            if numbers.shape[:1] != (len(rounds),):
                 raise ValueError
         except Exception:  # whatever somebody else's data raises
-            raise ConfigError("tickets must be what as_plain gave: one decision a round") from None
-        rounds = np.array(rounds, dtype=np.int64)
-        return cls(plain["learner"], plain["epoch"], plain["index"], rounds, decisions)
+            raise ConfigError("tickets must be what as_plain gave: one decision per round") from None
+        return cls(learner, epoch, index, np.array(rounds, dtype=np.int64), numbers, labels)
+
+
+def _origin(plain: dict[str, Any]) -> tuple[str, int, int]:
+    """Who gave a ticket out, in which epoch and before which release."""
+    if not isinstance(plain["learner"], str):
+        raise ValueError
+    return plain["learner"], _whole(plain["epoch"]), _whole(plain["index"])
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or abs(number) >= 2**62:
+        raise ValueError
+    return number
+
+
+def _plain(decisions: Any) -> Any:
+    return decisions.tolist() if isinstance(decisions, np.ndarray | np.generic) else decisions
 
 
 def _single(decision: Any) -> Any:

@@ -209,7 +209,7 @@ def _sites(who: Who, people: int, epsilon: float, seed: int) -> float:
     domain = city.domain("uniform")
     if who == "discreet":
         privacy = Privacy(epsilon, DELTA)
-        chosen = SetSelector(domain, privacy, function=city.nearby, seed=seed).fit(city.homes).items
+        chosen = SetSelector(domain, privacy, function=city.nearby, seed=seed).fit(city.homes).numbers
     elif who == "random":
         chosen = np.random.default_rng(seed).choice(domain.items, domain.rank, replace=False).tolist()
     else:

@@ -42,7 +42,7 @@ def selections(
         except ConfigError:
             continue
         taken = taken or chosen.method
-        found[mode] = value_to(worths, chosen.items) / best
+        found[mode] = value_to(worths, chosen.numbers) / best
     return found
 
 

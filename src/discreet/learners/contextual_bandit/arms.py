@@ -17,14 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.contexts import as_contexts
+from discreet.arrivals.contexts import as_contexts, by_feature
 from discreet.arrivals.feedback import as_numbers
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError, StateError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.streams import ALIKE
 from discreet.turn.coins import Coins
+from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem, Scores
 
@@ -96,25 +97,35 @@ class ArmsMode(Problem):
         if self.plan.next(public["stage"] + 1, public) is None:
             raise StateError("no release is planned after the next block: a new arm would never be learned")
         label = event["add_arm"]
-        if str(label) in [str(known) for known in self.labels(public)]:
+        if str(label) in [str(known) for known in self.names(public)]:
             raise ConfigError(f"there is an arm {label!r} already")
         added = [*json.loads(public["added"]), label]
         return public | {"announced": public["announced"] + 1, "added": json.dumps(added)}
 
-    def labels(self, public: State) -> list[Any]:
-        """The arms' names, those of later ones included."""
-        first = labels_of(self.settings.arms, self.settings.labels).tolist()
-        return [*first, *json.loads(public["added"])]
+    _named: tuple[str, Labels] | None = None
+
+    def names(self, public: State) -> list[Label]:
+        return list(self._arms(public).names)
+
+    def labels(self, public: State) -> Labels | None:
+        return None if self.settings.labels is None else self._arms(public)
+
+    def _arms(self, public: State) -> Labels:
+        """The names of all arms, those of later ones included."""
+        if self._named is None or self._named[0] != public["added"]:
+            first = names_by_number(self.settings.arms, self.settings.labels)
+            self._named = public["added"], Labels((*first, *json.loads(public["added"])), "one")
+        return self._named[1]
 
     def plain(self, public: State) -> dict[str, Any]:
         settings = self.settings
-        names = labels_of(settings.features, settings.feature_labels).tolist()
+        names = names_by_number(settings.features, settings.feature_labels)
         weights = public["weights"] * settings.half_range
         offsets = public["offsets"] * settings.half_range + settings.middle
         found = {}
-        for arm, label in enumerate(self.labels(public)[: public["living"]]):
+        for arm, label in enumerate(self.names(public)[: public["living"]]):
             used = np.flatnonzero(weights[:, arm])
-            found[str(label)] = {str(names[place]): float(weights[place, arm]) for place in used}
+            found[label] = {names[place]: float(weights[place, arm]) for place in used}
         arms = dict(zip(found, offsets.tolist(), strict=False))
         return {"offsets": arms, "weights": found}
 
@@ -123,6 +134,8 @@ class ArmsMode(Problem):
     def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
         if context is None:
             raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
+        if self.settings.feature_labels is not None:
+            context = by_feature(context, self.settings.feature_labels, one=one)
         contexts = as_contexts(context, self.settings.features, count, one=one)
         return Asked(contexts, self._masks(available, count, one))
 

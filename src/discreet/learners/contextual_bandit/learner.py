@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/contextual.md
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
@@ -38,9 +38,9 @@ class ContextualBandit(Learner):
     Parameters
     ----------
     arms
-        How many there are, or their names: `learner.labels[arm]`.
+        How many there are, or their labels: with labels arms are labels, in decisions, masks and scores.
     features
-        How many numbers a context has, or their names.
+        How many numbers a context has, or their names: contexts may then be dictionaries by name.
     horizon
         How many people.
     privacy
@@ -76,10 +76,13 @@ class ContextualBandit(Learner):
     ...     due = clinic.turn()
     ...     patients = people.uniform(-1, 1, size=(clinic.rounds_until_release, 2))
     ...     tickets = clinic.open_many(patients)
-    ...     works = np.where(tickets.decisions == 1, 0.5 + 0.4 * patients[:, 0], 0.5 - 0.4 * patients[:, 0])
+    ...     high = tickets.decisions == "high"
+    ...     works = np.where(high, 0.5 + 0.4 * patients[:, 0], 0.5 - 0.4 * patients[:, 0])
     ...     counted = clinic.close_many(tickets, people.random(len(tickets)) < works)
-    >>> [clinic.labels[clinic.act(patient)] for patient in ([0.8, 0.1], [-0.8, 0.1])]
-    ['high', 'low']
+    >>> clinic.act({"age": 0.8, "weight": 0.1})
+    'high'
+    >>> clinic.open([-0.8, 0.1]).decision
+    'low'
 
     References
     ----------
@@ -132,16 +135,9 @@ class ContextualBandit(Learner):
         )
         super().__init__(settings, journal, checkpoint)
 
-    @property
-    def labels(self) -> list[Any]:
-        """The arms' names, to be indexed with an arm; those that were added later come last."""
-        problem = self._engine.problem
-        assert isinstance(problem, Ridge | Screen)
-        return problem.labels(self._engine.public)
-
     @guarded
-    def add_arm(self, label: Label | None = None) -> int:
-        """Add an arm, and give its number.
+    def add_arm(self, label: Label | None = None) -> Label:
+        """Add an arm, and give its label, or its number if arms have none.
 
         A public event: whether and when arms are added must not depend on earlier people's contexts, arms or
         rewards (an arm that replaces one which sold out would tell). It is played from the next block on, for
@@ -154,4 +150,4 @@ class ContextualBandit(Learner):
         arm = int(self._engine.public["announced"])
         name = label_of(arm if label is None else label, "arms")
         self._engine.note({"add_arm": name}, self._rounds.state())
-        return arm
+        return name

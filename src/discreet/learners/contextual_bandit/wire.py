@@ -99,10 +99,10 @@ class ContextualBanditWire(Wire):
         """Which rows were given the arm that was decided for them."""
         labels = self.settings.labels
         if labels is None:
-            return np.asarray(rows.numbers([ARM])[:, 0] == tickets.decisions)
+            return np.asarray(rows.numbers([ARM])[:, 0] == tickets.numbers)
         numbers = {str(label): number for number, label in enumerate(labels)}
         logged = np.array([numbers.get(item_text(value), -1) for value in rows.values(ARM)])
-        return np.asarray(logged == tickets.decisions)
+        return np.asarray(logged == tickets.numbers)
 
     def _is_kept(self, rows: Table, tickets: Tickets) -> Mask:
         """Which rows the public coin keeps; none whose propensity is no probability."""

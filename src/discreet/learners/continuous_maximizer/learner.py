@@ -14,7 +14,7 @@ from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
 from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.labels import Label, labels_of
+from discreet.learners.labels import Label
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.learners.streams import Stream
 from discreet.turn.settings import NO_REPORT, refuses_removed
@@ -45,7 +45,7 @@ class ContinuousMaximizer(Learner):
         any other set function `Multilinear(SampledSets(callable, numbers))`); for amounts
         `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or `Gradient(callable, numbers)`.
     labels
-        The items' names.
+        The items' names: sets are then lists of labels. Points stay numbers, one per item.
     play
         "set": a feasible set each round. "point": how much of each item.
     stream
@@ -117,8 +117,3 @@ class ContinuousMaximizer(Learner):
             block=block,
         )
         super().__init__(settings, journal, checkpoint)
-
-    @property
-    def labels(self) -> Any:
-        """The items' names, to be indexed with a set."""
-        return labels_of(self.settings.domain.items, self.settings.labels)

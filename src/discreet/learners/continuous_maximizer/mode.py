@@ -1,6 +1,7 @@
 """What the ways of learning of `ContinuousMaximizer` share: people who come in, and decisions off a point."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from discreet.decide.knapsack import Knapsack
 from discreet.decide.rounding import rounded_knapsack
 from discreet.errors import OutOfBounds
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
+from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem
 
@@ -76,7 +78,19 @@ class PointMode(Problem):
         found = decisions[0]
         return found if self.settings.play == "point" else found[found >= 0]
 
+    def names(self, public: State) -> list[Label]:
+        return names_by_number(self.settings.domain.items, self.settings.labels)
+
+    def labels(self, public: State) -> Labels | None:
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Labels | None:
+        settings = self.settings
+        if settings.labels is None or settings.play == "point":
+            return None
+        return Labels(settings.labels, "set" if isinstance(settings.domain, Knapsack) else "slate")
+
     def plain(self, public: State) -> dict[str, Any]:
-        names = labels_of(self.settings.domain.items, self.settings.labels).tolist()
-        point = public["point"]
-        return {"point": {str(names[item]): float(point[item]) for item in np.flatnonzero(point)}}
+        names, point = self.names(public), public["point"]
+        return {"point": {names[item]: float(point[item]) for item in np.flatnonzero(point)}}

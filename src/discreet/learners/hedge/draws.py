@@ -15,7 +15,7 @@ References  Freund, Schapire (1997); Perez-Salazar, Cummings (2021), Algorithm 1
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf, log, pi, sqrt
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -25,11 +25,13 @@ from discreet.arrivals.feedback import as_rows
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled, names_by_number
 from discreet.limits import MOST_CANDIDATES
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.release.selection import Selection
 from discreet.turn.coins import Coins
+from discreet.turn.labels import Labels
 from discreet.turn.plan import Plan, State
 from discreet.turn.problem import Asked, Batch, Block, Problem
 from discreet.turn.schedule import EqualBlocks, Segments
@@ -50,17 +52,30 @@ class HedgeSettings(Settings):
     """What `Hedge` is made with: its parameters, as public data."""
 
     actions: int
+    labels: tuple[Label, ...] | None = None
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require.whole("actions", self.actions, 1, MOST_CANDIDATES)
+        if self.labels is not None and labelled(self.labels, "actions")[0] != self.actions:
+            raise ConfigError(
+                f"there must be one label for each of the {self.actions} actions, got {len(self.labels)}"
+            )
         require.number("bound", self.bound, 1e-280, 1e280)
         if self.block != "auto":
             require.whole("block", self.block)
             if self.horizon is None:
                 raise ConfigError("without a horizon, block must be 'auto'")
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Also with the labels in place of the number of actions."""
+        if isinstance(plain.get("actions"), list):
+            count, labels = labelled(plain["actions"], "actions")
+            plain = plain | {"actions": count, "labels": labels}
+        return super().from_plain(plain)
 
 
 class Draws(Problem):
@@ -149,8 +164,19 @@ class Draws(Problem):
     def blank(self) -> Any:
         return np.zeros(self.settings.actions)
 
+    def names(self, public: State) -> list[Label]:
+        return names_by_number(self.settings.actions, self.settings.labels)
+
+    def labels(self, public: State) -> Labels | None:
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Labels | None:
+        return None if self.settings.labels is None else Labels(self.settings.labels, "one")
+
     def plain(self, public: State) -> dict[str, Any]:
-        return {"action": None if public["action"] < 0 else public["action"]}
+        action = public["action"]
+        return {"action": None if action < 0 else self.names(public)[action]}
 
 
 def regret_bound(actions: int, horizon: int, block: int, budget: Charge) -> float:

@@ -5,10 +5,12 @@ This file says what the learner is; how it draws actions is in draws.py beside i
 Guarantee   docs/guarantees/hedge.md
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.learners.hedge.draws import Draws, HedgeSettings
+from discreet.learners.labels import Label, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.turn.settings import NO_REPORT, refuses_removed
 
@@ -26,7 +28,7 @@ class Hedge(Learner):
     Parameters
     ----------
     actions
-        How many there are to choose from.
+        How many there are to choose from, or their labels: with labels actions are labels.
     horizon
         How many rounds; None if nobody knows.
     privacy
@@ -42,9 +44,9 @@ class Hedge(Learner):
     --------
     >>> import numpy as np
     >>> from discreet import Hedge, Privacy
-    >>> experts = Hedge(actions=3, horizon=2000, privacy=Privacy(1.0, 1e-6), seed=1)
+    >>> experts = Hedge(["wait", "ask", "tell"], horizon=2000, privacy=Privacy(1.0, 1e-6), seed=1)
     >>> chosen = experts.replay(np.tile([0.2, 0.9, 0.4], (2000, 1)))
-    >>> int((chosen == 1).sum()) > 1500
+    >>> int((chosen == "ask").sum()) > 1500
     True
     """
 
@@ -54,7 +56,7 @@ class Hedge(Learner):
     @refuses_removed({**NO_REPORT, "stream": "leave it out, the bound holds for gains fixed in advance"})
     def __init__(
         self,
-        actions: int,
+        actions: int | Sequence[Label],
         horizon: int | None,
         privacy: Privacy,
         *,
@@ -64,11 +66,13 @@ class Hedge(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
+        count, labels = labelled(actions, "actions")
         settings = HedgeSettings(
             **privacy_settings(privacy),
             horizon=horizon,
             seed=seed,
-            actions=actions,
+            actions=count,
+            labels=labels,
             bound=bound,
             block=block,
         )

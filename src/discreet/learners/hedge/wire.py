@@ -1,20 +1,30 @@
-"""What a log says to experts: what every action would have gained, one column each."""
+"""What a log says to experts: what every action would have gained, one column each.
+
+They are named by `columns`; without it by the labels, or all columns of the log, in order.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from discreet.learners.hedge.draws import HedgeSettings
-from discreet.learners.wire import NumbersWire
+from discreet.learners.wire import NumbersWire, row_columns
 
 __all__ = ["HedgeWire"]
 
 
 class HedgeWire(NumbersWire):
-    """Rows of a log as gains; the drawn action is named by its column."""
+    """Rows of a log as gains; an action without a label is named by its column."""
 
     settings_type = HedgeSettings
+    settings: HedgeSettings
     size = "actions"
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        names = self.log.get("columns")
+        if names is None and self.settings.labels is not None:
+            names = [str(label) for label in self.settings.labels]
+        return row_columns(header, self.settings.actions, names)
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
         action = decision["action"]
-        return {"action": None if action is None else columns[action]}
+        return decision if action is None or self.settings.labels else {"action": columns[action]}

@@ -21,7 +21,7 @@ import numpy as np
 
 from discreet.arrays import Mask
 from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labels_of
+from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.turn.plan import State
 
@@ -60,7 +60,7 @@ def joined(public: State, available: Mask | None) -> Mask | None:
 
 def names_of(settings: SetMaximizerSettings, public: State) -> list[Any]:
     """The items' names by number, those of retired and of later ones included."""
-    return [*labels_of(settings.items, settings.labels).tolist(), *json.loads(public["added"])]
+    return [*names_by_number(settings.items, settings.labels), *json.loads(public["added"])]
 
 
 def added(settings: SetMaximizerSettings, public: State, label: Label | None) -> State:

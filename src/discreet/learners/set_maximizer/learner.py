@@ -14,7 +14,7 @@ from discreet import require
 from discreet.arrivals.set_functions import AnyFunction, ClickModel, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
-from discreet.learners.labels import Label, label_of, labelled, labels_of
+from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.mode import SetMode
@@ -44,7 +44,8 @@ class SetMaximizer(Learner):
     Parameters
     ----------
     items
-        How many there are, or their labels (texts or whole numbers): `learner.labels[slate]` names a slate.
+        How many there are, or their labels (texts or whole numbers). With labels everything speaks labels:
+        slates, clicks, masks, scores; `tickets.numbers` has the positions.
     slots
         How many to show.
     horizon
@@ -91,7 +92,7 @@ class SetMaximizer(Learner):
     >>> shop = SetMaximizer(["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=both, seed=1)
     >>> mood = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3])
     >>> slates = shop.replay(mood * [1.0, 0.8, 0.3, 0.2])
-    >>> [str(label) for label in shop.labels[slates[-1]]]
+    >>> slates[-1].tolist()
     ['tea', 'milk']
 
     Most sites see clicks only:
@@ -154,12 +155,6 @@ class SetMaximizer(Learner):
         super().__init__(settings, journal, checkpoint)
 
     @property
-    def labels(self) -> Any:
-        """The items' names, to be indexed with a slate; retired ones stay, later ones come last."""
-        names = tuple(self._mode.names(self._engine.public))
-        return labels_of(len(names), None if self.settings.labels is None else names)
-
-    @property
     def living(self) -> list[Any]:
         """The items that may be shown now."""
         return self._mode.living_names(self._engine.public)
@@ -179,8 +174,8 @@ class SetMaximizer(Learner):
 
     # --- public events ------------------------------------------------------------------------------------
 
-    def add_item(self, label: Label | None = None) -> int:
-        """Add an item, or bring a retired one back, and give its number.
+    def add_item(self, label: Label | None = None) -> Label:
+        """Add an item, or bring a retired one back, and give its label, or its number if items have none.
 
         A public event, like `retire` and `extend`: whether and when must not depend on what visitors did. The
         item is shown from the next block on, as often as it is worth trying. `max_items` says how many there
@@ -204,18 +199,18 @@ class SetMaximizer(Learner):
     @guarded
     def change(
         self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
-    ) -> list[int]:
+    ) -> list[Label]:
         """Several of these events at once, all or none: more rounds, new items, retired ones, in this order.
 
-        Gives the numbers of what was added; None adds an item without a name.
+        Gives the labels of what was added, numbers if items have none; None adds an item without a label.
         """
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
         names, added = self._mode.names(self._engine.public), _listed("add", add)
         event = {"extend": more, "add": added, "retire": _listed("retire", retire)}
         self._engine.note(event, self._rounds.state())
-        known = [str(name) for name in self._mode.names(self._engine.public)]
-        unnamed = iter(range(len(names), len(known)))
-        return [next(unnamed) if label is None else known.index(str(label)) for label in added]
+        unnamed = iter(range(len(names), len(self._mode.names(self._engine.public))))
+        known = {str(name): name for name in self._mode.names(self._engine.public)}
+        return [next(unnamed) if label is None else known[str(label)] for label in added]
 
     @property
     def log_rows(self) -> int:

@@ -24,6 +24,7 @@ from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
+from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
 
@@ -40,7 +41,7 @@ class SetMode(Earner):
 
     proof = "sets.md"
     settings: SetMaximizerSettings
-    _named: tuple[str, dict[Any, int]] | None = None
+    _named: tuple[str, Labels] | None = None
 
     @property
     def assumes(self) -> str:
@@ -120,9 +121,17 @@ class SetMode(Earner):
             return asked
         return Asked(asked.context, joined(public, asked.available))
 
-    def names(self, public: State) -> list[Any]:
-        """The items' names by number; with labels a name is always a label, never a position."""
-        return names_of(self.settings, public)
+    def names(self, public: State) -> list[Label]:
+        return list(self._catalogue(public).names)
+
+    def labels(self, public: State) -> Labels | None:
+        return None if self.settings.labels is None else self._catalogue(public)
+
+    def _catalogue(self, public: State) -> Labels:
+        """The names of all items, those of retired and of later ones included."""
+        if self._named is None or self._named[0] != public["added"]:
+            self._named = public["added"], Labels(tuple(names_of(self.settings, public)), "slate")
+        return self._named[1]
 
     def living_names(self, public: State) -> list[Any]:
         """The names of the items that may be shown now."""
@@ -131,10 +140,7 @@ class SetMode(Earner):
 
     def numbers(self, public: State) -> dict[Any, int]:
         """Items by their names."""
-        if self._named is None or self._named[0] != public["added"]:
-            named = {label: number for number, label in enumerate(self.names(public))}
-            self._named = public["added"], named
-        return self._named[1]
+        return self._catalogue(public).numbers
 
     # --- who comes in -------------------------------------------------------------------------------------
 
@@ -147,31 +153,26 @@ class SetMode(Earner):
             return np.asarray(numbers / self.settings.bound, dtype=np.float64)
 
     def clicks(self, public: State, batch: Batch, slates: Integers) -> Integers:
-        """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots."""
+        """The clicked items, −1 for none; of several clicks on a slate the first in the order of slots.
+
+        A click on something that was not shown is no answer.
+        """
         numbers, clicks = self.numbers(public), batch.feedback
         if batch.single:
             item = first_of(numbers, clicks, slates[0])
             if item == -2:
                 raise OutOfBounds(
-                    "feedback must be an item by its label (its number if it has none), a list of items, "
+                    "feedback must be a shown item by its label (its number if it has none), a list of them, "
                     "or None"
                 )
             return np.array([item])
         if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
             raise OutOfBounds("feedback must be one click a round, an item or None")
-        items = self._positions(clicks, len(numbers))
-        if items is None:
-            answers = zip(clicks, slates, strict=True)
-            items = np.array([first_of(numbers, click, slate) for click, slate in answers], dtype=np.int64)
-        return np.maximum(items, -1)
-
-    def _positions(self, clicks: Any, items: int) -> Integers | None:
-        """Clicks that are an array of item numbers, −1 for none, if items have no labels; else None."""
-        if self.settings.labels is not None or not isinstance(clicks, np.ndarray) or clicks.dtype.kind != "i":
-            return None
-        if clicks.ndim != 1:
-            return None
-        return np.where((clicks >= -1) & (clicks < items), clicks, -2).astype(np.int64)
+        if self.settings.labels is None and isinstance(clicks, np.ndarray) and clicks.dtype.kind == "i":
+            items = clicks.astype(np.int64)
+        else:
+            items = _items_of(numbers, clicks, slates)
+        return np.where((slates == items[:, None]).any(axis=1) & (items >= 0), items, -1)
 
     @property
     def units(self) -> Units:
@@ -243,14 +244,31 @@ class ConstantSlate(SetMode):
         return np.asarray(filled[0])
 
 
+def _items_of(numbers: dict[Any, int], clicks: Any, slates: Integers) -> Integers:
+    """The clicked item of each person, read one by one; negative for none and for something else."""
+    if isinstance(clicks, np.ndarray):
+        clicks = clicks.tolist()
+    # A label or None, which nearly all are, needs one look; whatever else somebody brings is read below.
+    found = [
+        -1 if click is None else numbers.get(click, -2) if type(click) in (str, int) else -2
+        for click in clicks
+    ]
+    items = np.array(found, dtype=np.int64)
+    for place in np.flatnonzero(items == -2):
+        items[place] = first_of(numbers, clicks[place], slates[place])
+    return items
+
+
 def first_of(numbers: dict[Any, int], click: Any, slate: Integers) -> int:
-    """The number of the item that was clicked, or of the first of several; −2 for something else."""
-    if not isinstance(click, list | tuple):
-        return item_of(numbers, click)
-    items = [item_of(numbers, single) for single in click]
-    if min(items, default=-1) < 0:
-        return -2 if items else -1
-    return next((item for item in slate.tolist() if item in items), -1)
+    """The number of the shown item that was clicked, or of the first of several; −1 for none.
+
+    −2 for something else, and for items that were not shown.
+    """
+    clicks = click if isinstance(click, list | tuple) else [] if click is None else [click]
+    items, shown = [item_of(numbers, single) for single in clicks], slate.tolist()
+    if any(item < 0 or item not in shown for item in items):
+        return -2
+    return min(items, key=shown.index, default=-1)
 
 
 def item_of(numbers: dict[Any, int], click: Any) -> int:

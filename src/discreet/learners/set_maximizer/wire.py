@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ConfigError
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.wire import (
@@ -84,7 +84,7 @@ class SetMaximizerWire(Wire):
     @property
     def _labels(self) -> Sequence[Any]:
         settings = self.settings
-        return labels_of(settings.items, settings.labels).tolist() if self.labels is None else self.labels
+        return names_by_number(settings.items, settings.labels) if self.labels is None else self.labels
 
     @property
     def _uniform(self) -> bool:
@@ -112,7 +112,7 @@ class SetMaximizerWire(Wire):
             return rows.numbers(columns)
         slate, answer = columns
         names = [str(label) for label in self._labels]
-        matches = shown(rows.texts(slate), tickets.decisions, names, ordered=True)
+        matches = shown(rows.texts(slate), tickets.numbers, names, ordered=True)
         if settings.feedback == "bandit":
             return np.where(matches, rows.numbers([answer])[:, 0], np.nan)
         clicked = dict(zip(names, self._labels, strict=True))

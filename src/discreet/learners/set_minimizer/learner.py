@@ -12,7 +12,7 @@ from discreet.arrays import Floats
 from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
-from discreet.learners.labels import Label, labelled, labels_of
+from discreet.learners.labels import Label, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.learners.set_minimizer.gradients import Gradients
 from discreet.learners.set_minimizer.near_anchor import NearAnchor
@@ -38,7 +38,7 @@ class SetMinimizer(Learner):
     Parameters
     ----------
     items
-        How many there are, or their labels: `learner.labels[chosen]` names a set.
+        How many there are, or their labels: with labels sets are lists of labels.
     horizon
         How many visitors.
     privacy
@@ -81,7 +81,7 @@ class SetMinimizer(Learner):
     >>> shop = SetMinimizer(items, horizon=4000, privacy=both, function=together, seed=1)
     >>> moods = np.random.default_rng(0).random((4000, 6))
     >>> bundles = shop.replay(moods * [0.3, 0.3, 0.4, 0.0, -0.3, 0.0])    # two cuts, then four benefits
-    >>> [str(label) for label in shop.labels[shop.act()]]
+    >>> shop.act()
     ['phone', 'case']
 
     When only the cost of the chosen set is known:
@@ -140,18 +140,16 @@ class SetMinimizer(Learner):
         super().__init__(settings, journal, checkpoint)
 
     @property
-    def labels(self) -> Any:
-        """The items' names, to be indexed with a set."""
-        return labels_of(self.settings.items, self.settings.labels)
-
-    @property
     def point(self) -> Floats:
         """How likely each item is to be chosen: the newest released point of the cube."""
         point: Floats = self._engine.public["point"]
         return point.copy()
 
     def replay(self, rows: Any, *, persons: Any = None) -> Any:
-        """Feed a log of cost functions and give each visitor's set, one a row, filled up with −1."""
+        """Feed a log of cost functions and give each visitor's set.
+
+        With labels a list of lists; without, one row of numbers per visitor, filled up with −1.
+        """
         if self.settings.feedback != "full":
             raise StateError(
                 "replay needs feedback='full': the cost depends on what was chosen; "

@@ -1,5 +1,6 @@
 """What the modes of `SetMinimizer` share: a point of the cube, and sets drawn from it."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from discreet.arrays import Floats, Integers
 from discreet.decide.domains import Box
 from discreet.decide.extensions import chain, padded_sets, threshold_sizes
 from discreet.learners.earnings import Earner, Units
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coins
+from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Scores
 
@@ -77,9 +79,18 @@ class CubeMode(Earner):
         functions = self.settings.functions
         return _free if functions is None else np.zeros(functions.width(self.settings.items))
 
+    def names(self, public: State) -> list[Label]:
+        return names_by_number(self.settings.items, self.settings.labels)
+
+    def labels(self, public: State) -> Labels | None:
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> Labels | None:
+        return None if self.settings.labels is None else Labels(self.settings.labels, "set")
+
     def plain(self, public: State) -> dict[str, Any]:
-        labels = [str(label) for label in labels_of(self.settings.items, self.settings.labels).tolist()]
-        return {"chances": dict(zip(labels, public["point"].tolist(), strict=True))}
+        return {"chances": dict(zip(self.names(public), public["point"].tolist(), strict=True))}
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         """What each item saves in all, on top of those before it: its total of gradients, sign turned."""

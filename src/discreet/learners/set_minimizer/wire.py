@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import ConfigError
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.wire import Table, Wire, check_decided, present, row_columns, shown
 from discreet.turn.tickets import Tickets
@@ -54,6 +54,6 @@ class SetMinimizerWire(Wire):
         if settings.feedback == "full":
             return rows.numbers(columns)
         slate, cost = columns
-        names = [str(label) for label in labels_of(settings.items, settings.labels).tolist()]
-        matches = shown(rows.texts(slate), tickets.decisions, names, ordered=False)
+        names = [str(label) for label in names_by_number(settings.items, settings.labels)]
+        matches = shown(rows.texts(slate), tickets.numbers, names, ordered=False)
         return np.where(matches, rows.numbers([cost])[:, 0], np.nan)

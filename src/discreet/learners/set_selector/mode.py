@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import Charge
-from discreet.learners.labels import labels_of
+from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.crowd import Crowd
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.turn.coins import Coins
@@ -95,5 +95,5 @@ class SelectorMode(Problem):
         return np.broadcast_to(public["chosen"], (len(rounds), len(public["chosen"])))
 
     def plain(self, public: State) -> dict[str, Any]:
-        names = labels_of(self.settings.domain.items, self.settings.labels).tolist()
+        names = names_by_number(self.settings.domain.items, self.settings.labels)
         return {"chosen": [names[item] for item in public["chosen"].tolist()]}

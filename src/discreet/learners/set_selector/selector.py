@@ -18,7 +18,7 @@ from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import BudgetError, ConfigError, StateError
 from discreet.learners.executors import crew
-from discreet.learners.labels import Label, labels_of
+from discreet.learners.labels import Label, names_by_number
 from discreet.learners.learner import JournalLike, privacy_settings
 from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
 from discreet.learners.set_selector.entrance import Entrance
@@ -38,7 +38,7 @@ __all__ = ["Chosen", "SetSelector", "Traced"]
 class Traced(NamedTuple):
     """One item on the way to the set, and what all people have reached with it, where that was released."""
 
-    item: int
+    item: Label
     worth: float | None
 
 
@@ -46,14 +46,15 @@ class Traced(NamedTuple):
 class Chosen:
     """What was chosen: everything here is public.
 
-    `value` is what the set is worth to all people together, with its standard deviation; None if it was not
-    paid for. `trace` has the items in the order in which they were drawn; after a histogram, whose noisy
+    `items` are labels if the selector has them, otherwise numbers; `numbers` are always numbers. `value` is
+    what the set is worth to all people together, with its standard deviation; None if it was not paid for.
+    `trace` has the items in the order in which they were drawn; after a histogram, whose noisy
     counts tell it for nothing, also what was reached. `point` is the fractional point before rounding, of
     methods that have one.
     """
 
-    items: list[int]
-    labels: list[Any]
+    items: list[Label]
+    numbers: list[int]
     method: str
     why: str
     guarantee: Guarantee
@@ -67,7 +68,7 @@ class Chosen:
         value = None if self.value is None else {"mean": self.value[0], "standard_deviation": self.value[1]}
         return {
             "items": self.items,
-            "labels": self.labels,
+            "numbers": self.numbers,
             "method": self.method,
             "why": self.why,
             "people": self.people,
@@ -122,7 +123,7 @@ class SetSelector:
     >>> city = Nearby(sites, reach=0.3, box=((0.0, 1.0), (0.0, 1.0)))
     >>> homes = np.random.default_rng(0).normal([0.25, 0.75], 0.05, size=(5000, 2))
     >>> chosen = SetSelector(UniformMatroid(25, rank=1), Privacy(1.0), function=city, seed=1).fit(homes)
-    >>> sites[chosen.items[0]], chosen.method
+    >>> sites[chosen.numbers[0]], chosen.method
     ((0.25, 0.75), 'histogram')
 
     References
@@ -235,13 +236,14 @@ class SetSelector:
 
     def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
         public, settings = engine.public, self.settings
-        items = public["chosen"].tolist()
-        names = labels_of(settings.domain.items, settings.labels).tolist()
+        numbers = public["chosen"].tolist()
+        names = names_by_number(settings.domain.items, settings.labels)
+        items = [names[number] for number in numbers]
         value = tuple(public["value"].tolist())
         worths = public["trace"].tolist() if "trace" in public else [None] * len(items)
         return Chosen(
             items,
-            [names[item] for item in items],
+            numbers,
             problem.method,
             problem.why,
             engine.guarantee,

@@ -146,9 +146,9 @@ def clicks_of(
         slate, click = logged.shown(row)
         if click is None or not slate:
             continue
-        numbers = [item(name) for name in slate[:slots]]
+        numbers = [item(name) for name in slate]
         clicked = first(click, np.array(numbers, dtype=np.int64))
-        if clicked >= 0 and clicked in numbers:
+        if clicked >= 0 and clicked in numbers[:slots]:
             cells[row] = clicked
             weights[row] = logged.weight(row, numbers.index(clicked))
     return cells, weights
