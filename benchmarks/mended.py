@@ -10,9 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet import warm_up
+from measures.labels import bulk_with_labels_over_without
 from report import write
 
-MEASURES: dict[str, Callable[[], Any]] = {}
+MEASURES: dict[str, Callable[[], Any]] = {
+    "bulk_with_labels_over_without": bulk_with_labels_over_without,
+}
 
 
 def main() -> None:
