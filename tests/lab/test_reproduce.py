@@ -64,7 +64,7 @@ def test_errors_fall_with_time_and_runs_reproduce() -> None:
     path = rates_over_time("interior", "none", 1)
     assert path == rates_over_time("interior", "none", 1)
     assert path[-1] < path[0] / 10
-    assert errors_over_time("printed", 0)[-1] < errors_over_time("corrected", 0)[-1]
+    assert errors_over_time("lemma", 0)[-1] < errors_over_time("corrected", 0)[-1]
 
 
 def test_a_number_of_seeds_that_was_asked_for_counts() -> None:
@@ -144,7 +144,7 @@ def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, 
             assert len(mine) == (3 if who == "random" else 7)
             assert all(run["share"] == known_share(name, who, 0, run["epsilon"], 0) for run in mine)
     words = " ".join(part for part in chapter.parts if isinstance(part, str))
-    assert "streaming Frank–Wolfe (ε = 9.66 for 1)" in words
+    assert "streaming Frank–Wolfe (ε = 1.67 for 1)" in words
     assert "noisier than ε asks for: FI-DP, BanditDP, DPCG, DPMFW." in words
     write_report([chapter], tmp_path, "Value")
     assert (tmp_path / "value.png").stat().st_size > 10_000

@@ -39,7 +39,7 @@ def test_every_rival_stays_in_the_ball_whatever_its_shape(p: float, radius: floa
     [
         ("published", 1.5, 1.0),
         ("published", 1.0, 1.0),
-        ("published_as_printed", inf, 1.0),
+        ("published_by_lemma", inf, 1.0),
         ("noisy_sfw", 1.5, 1.0),
         ("noisy_sgd", inf, 10.0),
         ("noisy_sgd", 1.5, 10.0),

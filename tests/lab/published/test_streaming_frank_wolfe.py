@@ -76,13 +76,13 @@ def test_points_are_those_of_the_printed_box(p: float, radius: float, weights: a
     assert max(np.linalg.norm(point, p) for point in found) <= radius * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("noise", ["printed", "corrected"])
-def test_noise_is_drawn_as_printed_or_as_meant(noise: algorithm_1.Noise) -> None:
+@pytest.mark.parametrize("noise", ["printed", "lemma", "corrected"])
+def test_noise_is_drawn_as_printed_by_the_lemma_or_corrected(noise: algorithm_1.Noise) -> None:
     """p = 1.5, radius 2: L = 6, β = 2, D = 4, so βD + L = 14; m = 6 levels; κ = 2."""
     ball, epsilon, delta = LpBall(FEATURES, 1.5, 2.0), 50.0, 1e-3
     sigma = sqrt(8 * 36 * min(2, e**2 * (log(4) - 1)) * log(6000)) * 14 / epsilon
-    order = min(2, log(4) - 1) if noise == "printed" else 3.0
-    drawn = sqrt(sigma) if noise == "printed" else sigma
+    order = 3.0 if noise == "corrected" else min(2, log(4) - 1)
+    drawn = sqrt(sigma) if noise == "lemma" else sigma
     nodes = generalised_gaussian(FEATURES, drawn, order, seeded_words(7, 0), draws=SAMPLES)
     found = algorithm_1.play(ROWS, TARGETS, ball, epsilon, delta, noise=noise, seed=7).decisions
     assert np.allclose(found, printed_box(1.5, 2.0, prefix_noise(nodes), "equation"))
@@ -168,7 +168,7 @@ def test_risk_bounds_by_hand() -> None:
     strong = algorithm_1.strongly_convex_risk_bound(
         8, constants, kappa, 9, 16, sigma, alpha, convexity=0.5, interior=2.0
     )
-    assert strong == pytest.approx(9 * (sampling**2 / 9 + (noise + 1) ** 2 * log(16) / 81))
+    assert strong == pytest.approx(9 * (sampling**2 / 9 + (noise + 1) ** 2 * log(16) ** 2 / 81))
     whole = 8 * 2 * 3 * sqrt(log(8 * 9 * 16 / alpha)) + 16 * 2 * 2 * log(4 * 9 * 16 / alpha) / 0.5 * sqrt(
         log(16) * log(1000)
     )

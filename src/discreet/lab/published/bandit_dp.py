@@ -12,7 +12,8 @@ Here a reward is 1 if the visitor clicks something of what is shown, and else 0.
 Symbols     η the rate, γ the exploration, k the slots, n = |U| the items, T the horizon
 Printed     γ = k((16 n ln n)²/T)^(1/3), clipped to 1 here; η = ε/(k√(64 γ T ln(k/δ))): each copy is one of
             discreet/lab/published/hedge.py at (ε/k, δ/k) with 2γT draws
-            More than 2γT redraws have a chance of at most e^(−2γ²T), printed as e^(−8γ²T).
+            More than 2γT redraws have a chance of at most e^(−2γ²T) by Hoeffding's inequality, where the text
+            has e^(−8γ²T); with the printed γ, γ²T ≥ 62·k²T^(1/3), Theorem 7's δ holds either way
 Sound       after ⌈2γT⌉ redraws the set is frozen and nothing more is learned (`cap`); η is the largest that
             (ε, δ) allows: a person changes one sum of one copy, so a draw has range η
             With γ = 1, as in all practice, there are at most T < 2γT redraws, and printed is sound as well.

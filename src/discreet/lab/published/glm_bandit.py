@@ -21,7 +21,6 @@ Printed     scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of the noise of a co
 Verdict     for replace-one neighbours rewards need a bound (here they are clipped), and the "t-th step" of
             line 17, taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up with K
             times the weight of the proof; the first branch d_1 = ∇f doubles the first person's if L > βD
-            Report-noisy-max costs 2ε, not ε, but D is the diameter, and corners of the ball are D/2 long.
             What the text proves of it is in discreet/lab/published/glm_theory.py.
 Sound       noise="sound" covers all this: discreet/lab/published/glm_steps.py says why
 Runtime     O(K·d) a round, or a block; memory O(K·d)

@@ -115,14 +115,16 @@ class Theory:
         return max(quick, self.eigenvalue * self.steepest * self.flattest * known**2)
 
     def regret_bound(self, warm_up: float) -> float:
-        """Theorem 4.9: t_0 + M²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)). K·t_0 rounds warm up; it counts t_0.
+        """Theorem 4.9: t_0 + νM²β²C_in ln T + 2Mβ√(C_in ln T ln(4/α)), with the ν of its proof.
+
+        K·t_0 rounds warm up; it counts t_0.
 
         >>> f"{Theory(100, 100_000, 1.0, 1e-6).regret_bound(186):.0e}"       # there are 10⁵ to lose
         '7e+09'
         """
         gain = self.context_bound * self.steepest
         spent = self.excess * log(self.horizon)
-        return warm_up + gain**2 * spent + 2 * gain * sqrt(spent * log(4 / self.alpha))
+        return warm_up + self.margin * gain**2 * spent + 2 * gain * sqrt(spent * log(4 / self.alpha))
 
     @cached_property
     def least_warm_ups(self) -> dict[str, float]:

@@ -24,6 +24,7 @@ __all__ = [
     "corrected_regularity",
     "gradient_difference",
     "printed_regularity",
+    "proved_kappa",
     "regression_constants",
     "sound_regularity",
 ]
@@ -65,7 +66,8 @@ class Regularity(NamedTuple):
 def printed_regularity(p: float, dimension: int) -> Regularity:
     """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d − 1}.
 
-    The definition gives index κ₊ + 1. Below 1, as for d < 8, ‖·‖₊ is no norm, but noise can be drawn.
+    The definition needs index κ₊ + 1. Below 2 ‖·‖₊ is not smooth, and below 1, as for d < 8, it is no norm,
+    but noise can be drawn.
     Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 − 1/p)·‖·‖₂.
 
     >>> printed_regularity(1.5, 5)
@@ -102,19 +104,34 @@ def corrected_regularity(p: float, dimension: int) -> Regularity:
     return min(own, other)
 
 
+def proved_kappa(p: float, dimension: int, order: float) -> float | None:
+    """κ that l_order has by the definition, as ‖·‖₊ of the dual norm; None where it is not smooth.
+
+    ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q for 2 ≤ r ≤ q, and l_r is (r − 1)-smooth: κ = (r − 1)·d^(2/r − 2/q).
+
+    >>> round(proved_kappa(1.5, 100, 2.0), 2), proved_kappa(1.5, 5, 0.6)
+    (4.64, None)
+    """
+    if p > 2:
+        return _beyond_two(p, dimension).kappa
+    if order < 2:
+        return None
+    return float((order - 1) * dimension ** (2 / order - 2 / _dual(p)))
+
+
 def sound_regularity(p: float, dimension: int) -> Regularity:
-    """The best l_r, 2 ≤ r ≤ q: ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q, so κ = (r − 1)·d^(2/r − 2/q).
+    """The best l_r, 2 ≤ r ≤ q: that of the least `proved_kappa`.
 
     >>> sound_regularity(1.0, 4)
     Regularity(kappa=4.0, order=2.0, factor=1.0)
     """
     if p > 2:
         return _beyond_two(p, dimension)
-    dual = _dual(p)
-    highest = min(dual, max(2.0, 4 * log(dimension)))
+    highest = min(_dual(p), max(2.0, 4 * log(dimension)))
     choices = []
     for order in np.linspace(2.0, highest, 200).tolist():
-        kappa = (order - 1) * dimension ** (2 / order - 2 / dual)
+        kappa = proved_kappa(p, dimension, order)
+        assert kappa is not None
         choices.append(Regularity(kappa, order))
     return min(choices)
 

@@ -21,7 +21,8 @@ AnyNoise = Literal["sound", "printed", "none"]
 SIMULATED = " (simulated: seeded, in floating point)"
 WORDS = {
     "printed": "as printed",
-    "corrected": "as printed, with the sampler corrected",
+    "lemma": "as printed, with the sampler of Lemma 3.2",
+    "corrected": "as printed, with the norm's index corrected",
     "none": "without noise",
 }
 
@@ -46,10 +47,12 @@ def promise(
     *,
     accepted: Sequence[str] = ("sound", "printed"),
     notion: str = "DP",
+    at_least: bool = False,
 ) -> str:
     """Check `noise`, warn unless it is sound, and return what a run with it promises.
 
-    `spent` computes the ε that noise other than sound really gives, for inputs within the stated bounds.
+    `spent` computes the ε that noise other than sound really gives, for inputs within the stated bounds; with
+    `at_least` it is a lower bound, from one pair of neighbours.
 
     >>> promise("sound", 1.0, 1e-6, lambda: 2.0)
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
@@ -65,9 +68,10 @@ def promise(
     if noise == "sound":
         return f"sound noise: {notion} with ε = {epsilon:.3g}{at_delta}{SIMULATED}"
     given = inf if noise == "none" else spent()
-    verdict = "private" if given <= epsilon else "not private"
+    verdict = "not private" if given > epsilon else "not proved private" if at_least else "private"
     text = f"{WORDS[noise]}, {verdict} at the claimed ε = {epsilon:.3g} by our accounting: "
-    text += "ε = ∞" if given == inf else f"{notion} with ε = {given:.3g}{at_delta}"
+    relation = "≥" if at_least else "="
+    text += "ε = ∞" if given == inf else f"{notion} with ε {relation} {given:.3g}{at_delta}"
     warnings.warn(text, PrintedNoiseWarning, stacklevel=3)
     return text + SIMULATED
 

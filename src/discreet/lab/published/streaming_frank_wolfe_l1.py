@@ -10,8 +10,9 @@ Symbols     C the l_1 ball, D its diameter: corners are ±(D/2)e_j; ‖∇f‖_�
             d features
 Printed     Laplace noise of scale 4D(βD + L)√(ln n · ln(1/δ))/(ε√t) for every corner
             x_1 enters d_t as 2∇f/(t + 1): a change of 4L/(t + 1), which the proof's 2(βD + L)/(t + 1) covers
-            while L ≤ βD. Report-noisy-max with Lap(s/ε) costs 2ε, but the proof's s has D where corners are
-            D/2 long: the two cancel. H_n in place of ln n holds for short streams too
+            while L ≤ βD. Report-noisy-max costs what the proof says: D, the diameter, bounds how far apart
+            the changes of two corners' scores are. ln n for Σ 1/t = H_n has room enough from n = 3 on. The
+            box draws noise for every v of C; here, as in the proofs, for its corners
 Sound       g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t), each coordinate clipped to C = βD + L, d_t = mean;
             corners by the exponential mechanism at rate λ_t = √(2ρt/H_n)/(DC): scores change within 2DC/t, so
             round t costs (λ_t·2DC/t)²/8 = ρ/(t·H_n) of zCDP, and all rounds together ρ

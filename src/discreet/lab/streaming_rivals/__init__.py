@@ -18,7 +18,7 @@ References  Han et al. (2022); Bassily, Guzmán, Nandi (2021), "Non-Euclidean Di
 from discreet.lab.streaming_rivals.corners import (
     noisy_sfw,
     published,
-    published_as_printed,
+    published_by_lemma,
 )
 from discreet.lab.streaming_rivals.descent import local_md, noisy_sgd
 from discreet.lab.streaming_rivals.problem import UNIT, Euclidean, Rival
@@ -31,12 +31,12 @@ __all__ = [
     "noisy_sfw",
     "noisy_sgd",
     "published",
-    "published_as_printed",
+    "published_by_lemma",
 ]
 
 RIVALS: dict[str, Rival] = {
     "published": published,
-    "published_as_printed": published_as_printed,
+    "published_by_lemma": published_by_lemma,
     "noisy_sfw": noisy_sfw,
     "noisy_sgd": noisy_sgd,
     "local_md": local_md,

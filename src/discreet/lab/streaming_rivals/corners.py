@@ -14,7 +14,7 @@ from discreet.lab.regression import Regression
 from discreet.lab.streaming_rivals.problem import clipped_targets, constants_of, mean_gradient
 from discreet.release.randomness import seeded_words
 
-__all__ = ["noisy_sfw", "published", "published_as_printed"]
+__all__ = ["noisy_sfw", "published", "published_by_lemma"]
 
 
 def published(
@@ -25,11 +25,11 @@ def published(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with noise of the printed variance, or Algorithm 2 for p = 1: see lab/published."""
+    """Algorithm 1 with the printed σ and a norm that is smooth, or Algorithm 2 for p = 1: lab/published."""
     return _published(world, epsilon, delta, "corrected", constants=constants, pace=pace, seed=seed)
 
 
-def published_as_printed(
+def published_by_lemma(
     world: Regression,
     epsilon: float,
     delta: float,
@@ -37,8 +37,8 @@ def published_as_printed(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with its sampler as printed, which is not private (ε = 9.66 for 1 at T = 2000)."""
-    return _published(world, epsilon, delta, "printed", constants=constants, pace=pace, seed=seed)
+    """Algorithm 1 with noise drawn by Lemma 3.2, as in its authors' code, which is not private."""
+    return _published(world, epsilon, delta, "lemma", constants=constants, pace=pace, seed=seed)
 
 
 @compared()

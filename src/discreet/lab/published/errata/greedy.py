@@ -8,13 +8,14 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
+from discreet.budget.conversion import epsilon_of
+from discreet.lab.published.dpcg import Calibration
 from discreet.lab.published.errata.erratum import Erratum
-from discreet.lab.published.streaming_frank_wolfe_l1 import harmonic
 
 __all__ = [
     "curvature_reads_the_data_without_noise",
     "online_trees_have_too_few_levels",
-    "the_greedy_bound_needs_more_people",
+    "the_appendix_takes_the_root_of_the_sensitivity",
 ]
 
 PAPER = "SET"
@@ -41,23 +42,21 @@ def online_trees_have_too_few_levels() -> Erratum:
     )
 
 
-def the_greedy_bound_needs_more_people() -> Erratum:
-    """10⁴ people who gain at most 1 each, 300 sites, 10 to choose, ε = 1, δ = 1e-6; the best number of steps.
+def the_appendix_takes_the_root_of_the_sensitivity() -> Erratum:
+    """Δ = 100, |V| = 300 items, K = 6 steps, ε = 1, δ = 1e-6: σ of Theorem 1, and with the root over Δ.
 
-    E f ≥ (1 − 1/e)f(x*) − 2R·E‖Y‖_∞ − m_F·R²/2K, with m_F = 10⁴, R = 10 and Δ = 1.
+    A person moves a gradient by at most √|V|·Δ in l_2, in each of K steps.
     """
-    people, sites, rank, epsilon, delta = 10_000, 300, 10, 1.0, 1e-6
-    steps = np.arange(1, 1001)
-    smooth = people * rank**2 / (2 * steps)
-    laplace = 2 * rank * (2 * steps * sites / epsilon) * harmonic(sites)
-    constants = np.sqrt(2 * np.log(1.25 * steps / delta))
-    gaussian = 2 * rank * (2 * constants * steps * sqrt(sites) / epsilon) * sqrt(2 * log(2 * sites))
-    losses = [float((smooth + noise).min()) for noise in (laplace, gaussian)]
+    sensitivity, items, steps, delta = 100.0, 300, 6, 1e-6
+    proved = sensitivity * Calibration("gaussian", "printed", items, 1.0, delta).scale(steps)
+    taken = proved / sqrt(sensitivity)
+    moved = sensitivity * sqrt(items)
+    given = [epsilon_of(steps * (moved / sigma) ** 2 / 2, delta) for sigma in (proved, taken)]
     return Erratum(
-        "E f(x) ≥ (1 − 1/e)f(x*) − G − LR²/2K",
-        "7.7 million people at these settings for a bound above 0",
-        {"most that can be gained": people, "loss with Laplace": losses[0], "loss with Gaussian": losses[1]},
-        min(losses) > people,
+        "setting σ = 2cK√(|V|Δ)/ε (appendix 1, after Theorem 1)",
+        "σ = 2cK√|V|·Δ/ε, as in Theorem 1: the root is over |V| only",
+        {"σ of Theorem 1": proved, "σ as set": taken, "ε of Theorem 1": given[0], "ε as set": given[1]},
+        given[1] > 1 > given[0],
     )
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "subgradients_move_further_than_their_bound",
     "the_last_sum_leaves_without_noise",
     "the_tree_gives_twice_epsilon",
+    "theorem_6_needs_submodular_functions",
     "theorem_7_prints_a_square",
     "theorem_9_prints_too_small_a_power",
 ]
@@ -139,6 +140,22 @@ def costs_exploration_needs_a_long_horizon() -> Erratum:
         "γ is a probability from T = n^4.5 on; below that it is clipped to 1",
         {"γ at n = 50, T = 10⁶": gamma, "least T": items**4.5},
         gamma > 1 and items**1.5 / (items**4.5) ** (1 / 3) <= 1 + 1e-9,
+    )
+
+
+def theorem_6_needs_submodular_functions() -> Erratum:
+    """f(S) = M if |S| is even, −M if odd, against −f: 30 items, T = 1024, M = 1, noise for L = 4M."""
+    items, horizon = 30, 1024
+    order = np.arange(items)
+    gradient = submod_prftl.subgradient(lambda chosen: 1.0 - 2.0 * (len(chosen) % 2), order)
+    longest = float(np.linalg.norm(gradient))
+    printed = submod_prftl.printed_constants(horizon).length
+    given = tbap.sound_scale(2 * longest, horizon, 1.0) / tbap.printed_scale(printed, horizon, 1.0)
+    return Erratum(
+        "ε-private for any functions with range [−M, M], submodular or not, and any L (Theorem 6)",
+        "submodular functions, as in Theorem 7, or subgradients that are clipped: others are up to 2M√n long",
+        {"L": printed, "longest subgradient": longest, "ε where 1 is claimed": given},
+        longest > printed,
     )
 
 
