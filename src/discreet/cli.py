@@ -437,6 +437,7 @@ def reproduce(
     ] = Path("reproduced"),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter streams.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Runs of each setting.", min=1)] = None,
+    workers: Annotated[int, typer.Option(help="Processes that run at once.", min=1)] = 2,
     as_json: Json = False,
 ) -> None:
     """Run the papers' experiments again: what was printed, what comes out, and what discreet gets."""
@@ -448,7 +449,7 @@ def reproduce(
         _refuse("slips are called errata now: discreet reproduce errata")
     require.one_of("name", name, ("all", *EXPERIMENTS))
     names = list(EXPERIMENTS) if name == "all" else [name]
-    report = run_again(names, out, console=Console(quiet=as_json), quick=quick, seeds=seeds)
+    report = run_again(names, out, console=Console(quiet=as_json), quick=quick, seeds=seeds, workers=workers)
     if as_json:
         typer.echo(json.dumps(report))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from discreet.decide.constraints import Constraint, Polytope, Priced, largest_scale
+from discreet.decide.constraints import Constraint, Polytope, Priced, largest_cover
 from discreet.domains import (
     GraphicMatroid,
     LaminarMatroid,
@@ -140,7 +140,7 @@ def test_a_point_is_inside_if_it_lies_under_a_mixture_of_bases(
         # Shares of bases that add up to 1 and cover the point.
         covered = linprog(np.zeros(len(bases)), -1.0 * bases.T, -point, np.ones((1, len(bases))), [1.0])
         assert matroid.is_inside(point) == (covered.status == 0)
-        assert (largest_scale(matroid, point) >= 1 - 1e-9) == (covered.status == 0)
+        assert (largest_cover(matroid, point).scale >= 1 - 1e-9) == (covered.status == 0)
         seen.add(covered.status == 0)
     assert not matroid.is_inside(np.full(ITEMS, 1.1))
     assert not matroid.is_inside(np.full(ITEMS, -0.1))

@@ -153,6 +153,35 @@ def test_rounding_keeps_marginals_and_the_number_of_items(
     assert value >= independent_clicks(point, chances) - 1e-12
 
 
+NESTED = LaminarMatroid(((0, 1, 2, 3), (0, 1)), (2, 1), 6)
+WITHOUT_QUOTAS: list[tuple[Any, np.ndarray]] = [
+    (NESTED, np.array([0.3, 0.45, 0.5, 0.35, 0.2, 0.9])),
+    (NESTED, np.array([0.5, 0.5, 0.75, 0.25, 0.0, 1.0])),
+    (GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 3))), np.array([0.6, 0.5, 0.4, 0.3, 0.0])),
+    (GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 0))), np.array([0.8, 0.7, 0.5, 0.5, 0.5])),
+    (OracleMatroid(4, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]), np.array([0.4, 0.5, 0.5, 0.6])),
+    (OracleMatroid(3, lambda chosen: len(chosen) <= 1), np.zeros(3)),
+]
+
+
+@pytest.mark.parametrize(("matroid", "point"), WITHOUT_QUOTAS)
+def test_rounding_keeps_marginals_and_fits_in_every_matroid(
+    matroid: Any, point: np.ndarray, crowd: np.random.Generator
+) -> None:
+    drawn = law(lambda coin: rounded_point(matroid, point, coin))
+    assert marginals(drawn, len(point)) == pytest.approx(point)
+    assert all(matroid.contains(chosen) for chosen in drawn)
+    chances = crowd.random((4, len(point)))
+    value = sum(chance * clicks(chosen, chances) for chosen, chance in drawn.items())
+    assert value >= independent_clicks(point, chances) - 1e-9
+
+
+def test_nested_quotas_are_met_by_sums_rounded_up_or_down() -> None:
+    for chosen in law(lambda coin: rounded_point(NESTED, WITHOUT_QUOTAS[0][1], coin)):
+        assert len({0, 1, 2, 3} & {*chosen}) in (1, 2)  # of 1.6
+        assert len({0, 1} & {*chosen}) in (0, 1)  # of 0.75
+
+
 def test_a_quota_holds_although_the_point_is_over_it_by_a_rounding_error() -> None:
     point = np.array([0.5 + 4e-10, 0.5 + 4e-10, 1.0])
     assert all(

@@ -20,7 +20,7 @@ from discreet.arrivals import (
     WeightedCoverage,
 )
 from discreet.arrivals.chains import FamilyChain
-from discreet.domains import GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
+from discreet.domains import Box, GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
 from discreet.learners.continuous_maximizer.boosted import NODES, WEIGHTS
 from discreet.learners.forced import forced
 from discreet.learners.fresh_paths import LEVELS
@@ -384,6 +384,12 @@ def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str
     with pytest.raises(ConfigError) as refusal:
         ContinuousMaximizer(**(usual | wrong))
     assert "\n" not in str(refusal.value)
+
+
+def test_a_box_leaves_nothing_to_decide() -> None:
+    """Functions are monotone, so the upper corner is best for everybody: one line says so."""
+    with pytest.raises(ConfigError, match="over a Box everybody's value is largest at the upper corner"):
+        ContinuousMaximizer(Box(3, 0.0, 1.0), 100, BOTH, function=BudgetAllocation(), play="point")
 
 
 def test_a_curve_without_scale_is_refused() -> None:

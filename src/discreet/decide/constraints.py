@@ -12,6 +12,7 @@ References  Schrijver (2003), "Combinatorial Optimization", part IV
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -22,13 +23,14 @@ from discreet.errors import ConfigError
 __all__ = [
     "TOLERANCE",
     "Constraint",
+    "Cover",
     "Polytope",
     "Price",
     "Priced",
     "are_items",
     "finite_weights",
     "indicator",
-    "largest_scale",
+    "largest_cover",
     "onto_budget",
 ]
 
@@ -148,27 +150,56 @@ def onto_budget(point: Floats, costs: Floats, budget: float, tops: Floats) -> Fl
     return found * (budget / cost) if cost > budget else found  # where huge numbers lost their digits
 
 
-def largest_scale(matroid: Constraint, point: Floats) -> float:
-    """The largest s for which some mixture of bases lies over s · point: 1 or more if the point is inside.
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """The mixture of bases that lies over the largest multiple of a point."""
+
+    scale: float
+    """The largest s for which some mixture of bases lies over s · point: 1 or more if the point is inside."""
+    bases: list[list[int]]
+    shares: list[float]
+    """How much of each basis is in the mixture; they add up to 1."""
+    tight: Mask
+    """Items of a set S with s · point(S) = rank(S)."""
+
+
+def largest_cover(matroid: Constraint, point: Floats, fixed: Sequence[int] = ()) -> Cover:
+    """Cover a point that is not negative and has something above 0.
 
     Linear programs over the bases found so far. Their dual is a vector of weights, of which the best basis
-    either proves that no other basis helps, or is the next one.
+    either proves that no other basis helps, or is the next one. An optimal dual is a mixture of tight sets,
+    so the items that it weighs are a tight set.
+
+    With `fixed` items, an independent set where the point is 0, all bases hold these: sets and ranks are
+    those of the matroid contracted by them.
+
+    >>> from discreet.decide.matroids import UniformMatroid
+    >>> cover = largest_cover(UniformMatroid(3, 2), np.array([0.4, 0.8, 0.1]))
+    >>> round(cover.scale, 9), cover.tight.tolist()             # item 1 is all of every basis first
+    (1.25, [False, True, False])
     """
     from scipy.optimize import linprog
 
     wanted = np.flatnonzero(point > 0)
-    if not len(wanted):
-        return 1.0
-    bases = [indicator(matroid.best(point), matroid.items)[wanted]]
+    first = np.zeros(matroid.items)
+    first[list(fixed)] = 1.0
+
+    def best(weights: Floats) -> list[int]:
+        return matroid.best(weights + first * (1 + 2 * float(weights.max())))
+
+    bases = [best(point)]
     while True:
         # Largest s with s · point ≤ Σ share · basis and Σ share = 1; the shares come first.
-        table = np.column_stack([-np.array(bases).T, point[wanted]])
+        columns = np.array([indicator(basis, matroid.items)[wanted] for basis in bases])
+        table = np.column_stack([-columns.T, point[wanted]])
         objective = np.append(np.zeros(len(bases)), -1.0)
         mixed = np.append(np.ones(len(bases)), 0.0)[None]
         found = linprog(objective, table, np.zeros(len(wanted)), mixed, np.ones(1), method="highs")
         weights = np.zeros(matroid.items)
         weights[wanted] = np.maximum(-found.ineqlin.marginals, 0.0)
-        following = indicator(matroid.best(weights), matroid.items)[wanted]
-        if following @ weights[wanted] <= -found.fun + TOLERANCE / 10:
-            return float(-found.fun)
+        following = best(weights)
+        if indicator(following, matroid.items) @ weights <= -found.fun + TOLERANCE / 10:
+            shares = np.maximum(found.x[:-1], 0.0)
+            tight = weights > TOLERANCE * weights.max()
+            return Cover(float(-found.fun), bases, (shares / shares.sum()).tolist(), tight)
         bases.append(following)

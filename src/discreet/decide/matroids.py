@@ -12,7 +12,7 @@ References  Edmonds (1971), "Matroids and the greedy algorithm"
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from discreet.decide.constraints import (
     are_items,
     finite_weights,
     indicator,
-    largest_scale,
+    largest_cover,
     onto_budget,
 )
 from discreet.errors import ConfigError
@@ -48,7 +48,9 @@ class _Matroid:
 
     def is_inside(self: Constraint, point: Floats) -> bool:
         """Whether the point lies under a mixture of bases: some linear programs, for small matroids."""
-        return _in_cube(point) and largest_scale(self, np.maximum(point, 0.0)) >= 1 - TOLERANCE
+        if not _in_cube(point):
+            return False
+        return bool(np.max(point) <= 0) or largest_cover(self, np.maximum(point, 0.0)).scale >= 1 - TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +88,42 @@ class _Tree:
         return sums
 
 
+class Nest(NamedTuple):
+    """One of nested sets: its items, those that no narrower set holds, the sets just inside it, its quota."""
+
+    members: Integers
+    own: Integers
+    inside: list[int]
+    quota: int
+    outermost: bool
+    """Whether no other set is around it."""
+
+
 class _Nested(_Matroid):
     """Quotas on nested sets."""
 
     @cached_property
     def _tree(self) -> _Tree:
         raise NotImplementedError
+
+    @cached_property
+    def nests(self) -> dict[int, Nest]:
+        """The sets by number, each after those inside it."""
+        tree, found = self._tree, dict[int, Nest]()
+        last = len(tree.parents) - 1
+        for sets in reversed(tree.levels):
+            for place in sets.tolist():
+                own = np.flatnonzero(tree.innermost == place)
+                inside = [other for other in found if tree.parents[other] == place]
+                members = np.sort(np.concatenate([own, *(found[other].members for other in inside)]))
+                quota, outermost = int(tree.quotas[place]), bool(tree.parents[place] == last)
+                found[place] = Nest(members, own, inside, quota, outermost)
+        return found
+
+    @cached_property
+    def free(self) -> Integers:
+        """The items that are in no set."""
+        return np.flatnonzero(self._tree.innermost == len(self._tree.parents) - 1)
 
     def extensions(self, chosen: Sequence[int]) -> Mask:
         tree = self._tree

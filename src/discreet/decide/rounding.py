@@ -1,7 +1,8 @@
 """From points to sets, by public coins: what is drawn has the point as its mean.
 
     swap_rounded        a mixture of bases of any matroid; two bases at a time exchange items until they agree
-    rounded_point       a point under quotas on groups; two items at a time move against each other
+    rounded_point       a point of any matroid; under quotas two items at a time move against each other, of
+                        other matroids a mixture of bases over the point is rounded and thinned out
     rounded_knapsack    a point under budgets; items move against each other so that no cost changes
 
 Each step is a fair bet: a number that may go up by `rise` or down by `fall` goes up with probability
@@ -21,13 +22,20 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.constraints import TOLERANCE, Constraint
+from discreet.decide.constraints import TOLERANCE, Constraint, largest_cover
 from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import PartitionMatroid, UniformMatroid
+from discreet.decide.matroids import (
+    GraphicMatroid,
+    LaminarMatroid,
+    OracleMatroid,
+    PartitionMatroid,
+    UniformMatroid,
+)
 from discreet.errors import ConfigError
 
 __all__ = ["Tossed", "rounded_knapsack", "rounded_point", "swap_rounded"]
 
+Matroid = UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid
 CLOSED = 1e-12
 """A number so near to 0 or 1 is that."""
 
@@ -95,11 +103,11 @@ def _partner(matroid: Constraint, first: set[int], second: set[int], mine: int, 
     raise ConfigError("these sets are no bases of a matroid: an item of one has no partner in the other")
 
 
-def rounded_point(matroid: UniformMatroid | PartitionMatroid, point: Floats, coin: Tossed) -> list[int]:
+def rounded_point(matroid: Matroid, point: Floats, coin: Tossed) -> list[int]:
     """A feasible set that holds each item with the probability that the point says.
 
-    Of each group it has as many items as the group's sum, rounded up or down. One toss for every number
-    strictly between 0 and 1.
+    Of each set with a quota it has as many items as the set's sum, rounded up or down, at one toss for every
+    number strictly between 0 and 1. Graphic and other matroids take linear programs, as `is_inside` does.
 
     >>> class Fixed:
     ...     def uniform(self) -> float:
@@ -109,15 +117,42 @@ def rounded_point(matroid: UniformMatroid | PartitionMatroid, point: Floats, coi
     [0, 1]
     """
     found = _inside(matroid, point)
-    chosen: list[int] = []
-    for part, quota in matroid.parts:
-        numbers = found[part].tolist()
+    if isinstance(matroid, UniformMatroid | PartitionMatroid | LaminarMatroid):
+        return _within_quotas(matroid, found, coin)
+    if not found.any():
+        return []
+    cover = largest_cover(matroid, found)
+    basis = swap_rounded(matroid, cover.bases, cover.shares, coin)
+    covered = np.zeros(matroid.items)
+    for other, share in zip(cover.bases, cover.shares, strict=True):
+        covered[other] += share
+    # Thinned out by independent coins: what is left has the point as its mean, and no less submodular value
+    # than independent choices, for thinning leaves a submodular function submodular.
+    return [item for item in basis if coin.uniform() < found[item] / covered[item]]
+
+
+def _within_quotas(
+    matroid: UniformMatroid | PartitionMatroid | LaminarMatroid, found: Floats, coin: Tossed
+) -> list[int]:
+    """The narrowest sets first: what is left between 0 and 1 goes on to the set around."""
+    chosen: dict[int, list[int]] = {}
+    left: dict[int, list[int]] = {}
+    for place, nest in matroid.nests.items():
+        open_items = nest.own.tolist() + [item for other in nest.inside for item in left.pop(other)]
+        numbers = found[open_items].tolist()
         waiting = _settle(numbers, [1.0] * len(numbers), coin)
-        members = [item for item, number in zip(part.tolist(), numbers, strict=True) if number == 1.0]
-        if waiting is not None and len(members) < quota and coin.uniform() < numbers[waiting]:
-            members.append(int(part[waiting]))
-        chosen += members
-    return sorted(chosen)
+        members = [item for item, number in zip(open_items, numbers, strict=True) if number == 1.0]
+        members += [item for other in nest.inside for item in chosen.pop(other)]
+        chosen[place], left[place] = members, []
+        if waiting is not None and len(members) < nest.quota:
+            item = open_items[waiting]
+            found[item] = numbers[waiting]
+            if not nest.outermost:
+                left[place].append(item)
+            elif coin.uniform() < found[item]:
+                members.append(item)
+    alone = [item for item in matroid.free.tolist() if coin.uniform() < found[item]]
+    return sorted(alone + [item for members in chosen.values() for item in members])
 
 
 def rounded_knapsack(knapsack: Knapsack, point: Floats, coin: Tossed) -> list[int]:
@@ -150,7 +185,7 @@ def rounded_knapsack(knapsack: Knapsack, point: Floats, coin: Tossed) -> list[in
     return sorted(chosen)
 
 
-def _inside(domain: UniformMatroid | PartitionMatroid | Knapsack, point: Floats) -> Floats:
+def _inside(domain: Matroid | Knapsack, point: Floats) -> Floats:
     """A copy of the point, which must belong to the domain."""
     point = np.array(point, dtype=np.float64)
     if point.shape != (domain.items,) or not domain.is_inside(point):

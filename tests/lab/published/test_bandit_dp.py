@@ -102,7 +102,7 @@ def test_what_was_not_printed_is_refused() -> None:
         run(SMALL, 2, 1.0, 0.0, noise="printed")
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         run(SMALL, 2, 1.0, 1e-6, exploration=0.0)
-    with pytest.raises(ConfigError, match="slots must be a whole number, at least 1, got 0"):
+    with pytest.raises(ConfigError, match="slots must be a whole number, between 1 and 1024, got 0"):
         run(SMALL, 0, 1.0, 1e-6)
 
 

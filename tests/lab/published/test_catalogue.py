@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from inspect import signature
 from math import inf, sqrt
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 from discreet.arrays import Integers
 from discreet.arrivals import ClickModel, Multilinear
 from discreet.decide.domains import LpBall
-from discreet.domains import GraphicMatroid, UniformMatroid
+from discreet.domains import GraphicMatroid, LaminarMatroid, OracleMatroid, UniformMatroid
 from discreet.errors import ConfigError
-from discreet.lab.published import hedge
+from discreet.lab.published import dpmfw, hedge
 from discreet.lab.published.catalogue import CATALOGUE, Algorithm, published
 from discreet.lab.published.promise import PrintedNoiseWarning, compared
 
@@ -154,9 +155,101 @@ def test_nothing_pure_is_promised_where_no_pure_noise_is_drawn(name: str) -> Non
         published(name).play(*without_delta)
 
 
-def test_domains_without_an_entropic_leader_are_refused() -> None:
-    with pytest.raises(ConfigError, match="for quotas and one budget, got GraphicMatroid"):
-        published("DPMFW").play(ROWS, Multilinear(), GraphicMatroid(((0, 1), (1, 2), (2, 0))), 1.0, 1e-3)
+MATROIDS: list[Any] = [
+    GraphicMatroid(((0, 1), (1, 2), (2, 0))),
+    LaminarMatroid(((0, 1, 2), (0, 1)), (2, 1), 3),
+    OracleMatroid(3, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),
+]
+
+
+@pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
+@pytest.mark.parametrize("noise", ["printed", "sound"])
+def test_sets_online_are_decided_under_every_matroid(domain: Any, noise: str) -> None:
+    with compared():
+        points = published("DPMFW").play(ROWS, Multilinear(), domain, 1.0, 1e-3, noise=noise).decisions
+    assert all(domain.is_inside(point) for point in points)
+    for chosen in dpmfw.sets_of(domain, points):
+        assert domain.contains(chosen[chosen >= 0].tolist())
+
+
+def test_sets_online_find_what_people_want_in_a_graph() -> None:
+    """The cycle 0, 1, 2 and a fourth edge: the two edges of the cycle that people want, and the fourth."""
+    roads = GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3)))
+    people = np.tile([0.1, 0.9, 0.8, 0.5], (25, 1))
+    points = published("DPMFW").play(people, Multilinear(), roads, 1e6, 1e-3, rate=2.0).decisions
+    assert points[-1] == pytest.approx([0.0, 1.0, 1.0, 1.0], abs=0.02)
+
+
+@pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
+def test_points_online_refuse_domains_without_a_projection(domain: Any) -> None:
+    with pytest.raises(ConfigError, match=f"onto a {type(domain).__name__} that is not known: take quotas"):
+        published("PFTAL copies").play(ROWS, Multilinear(), domain, 1.0)
+
+
+@pytest.mark.parametrize("name", ["DPCG", "DPCG, curvature", "DPMFW"])
+def test_what_is_no_domain_of_sets_is_refused(name: str) -> None:
+    arguments = [LpBall(3) if isinstance(each, UniformMatroid) else each for each in ARGUMENTS[name]]
+    with compared(), pytest.raises(ConfigError, match=r"domain must be a matroid or a Knapsack .*got LpBall"):
+        published(name).play(*arguments, noise="printed")
+
+
+WRONG: dict[str, list[Any]] = {
+    "epsilon": [0, -1.0, np.nan, inf, "x", None],
+    "delta": [-0.5, 2.0, np.nan, "x", None],
+    "horizon": [0, -1, 2.5, "x", None],
+    "items": [0, -1, 2.5, "x", None, 10**30],
+    "slots": [0, -1, 2.5, "x", None, 10**30],
+    "bound": [0, -1.0, np.nan, inf, "x"],
+    "exploration": [0, -1.0, 1.5, np.nan, "x", True],
+    "seed": [-1, 2.5, np.nan, "x", 10**30],
+    "block": [0, -1, 2.5, "x", 10**30],
+    "copies": [0, -1, 2.5, "x"],
+    "steps": [0, -1, 2.5, "x"],
+    "guesses": [0, -1, 2.5, "x"],
+    "sets": [0, -1, 2.5, "x"],
+    "rate": [-1.0, np.nan, inf, "x"],
+    "stiffness": [0, -1.0, np.nan, inf, "x"],
+    "pace": [-1.0, np.nan, inf, "x"],
+    "context_bound": [0, -1.0, np.nan, inf, "x"],
+    "vectors": [[1.0, 2.0], [["x"]], np.zeros((0, 3))],
+    "gains": [[1.0, 2.0], [["x"]]],
+    "features": [[1.0, 2.0], [["x"]]],
+    "contexts": [[1.0, 2.0], [["x"]]],
+    "ball": [3, UniformMatroid(3, 1)],
+}
+"""What no algorithm takes, by the names of arguments."""
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_arguments_out_of_range_are_refused_in_one_line(name: str) -> None:
+    play = published(name).play
+    names = list(signature(play).parameters)
+    usual: dict[str, Any] = dict(zip(names, ARGUMENTS[name], strict=False))
+    if name == "DPCG, curvature":
+        usual["noise"] = "printed"
+    if name in ("SUBMODPRFTL", "BANDITSUBMODPRFTL", "GLM bandit"):
+        names += ["bound", "exploration"] if "BANDIT" in name else ["bound"]
+        names = [each for each in names if (name, each) != ("GLM bandit", "bound")]
+    checked = [each for each in names if each in WRONG]
+    assert "epsilon" in checked
+    for argument in checked:
+        for wrong in WRONG[argument]:
+            with compared(), pytest.raises(ConfigError, match=r"^[^\n]+$"):
+                play(**usual | {argument: wrong})
+
+
+@pytest.mark.parametrize("name", ["FI-DP", "BanditDP", "BanditDP, B.1", "BanditDP, B.2"])
+def test_values_of_sets_are_told_in_units_of_their_bound(name: str) -> None:
+    usual = published(name).play(*SETS)
+    dearer = published(name).play([lambda chosen: 7 * likes_even(chosen)] * 6, *SETS[1:], bound=7.0)
+    assert [shown.tolist() for shown in dearer.sets] == [shown.tolist() for shown in usual.sets]
+    assert dearer.values.tolist() == (7 * usual.values).tolist()
+
+
+def test_gains_are_told_in_units_of_their_bound() -> None:
+    rows = np.tile([0.25, 1.0, 0.5], (200, 1))
+    usual = published("Hedge").play(rows, 1e3, 1e-3).decisions
+    assert published("Hedge").play(8 * rows, 1e3, 1e-3, bound=8.0).decisions.tolist() == usual.tolist()
 
 
 def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:

@@ -155,5 +155,5 @@ def test_a_run_chooses_a_feasible_set_and_needs_a_guess() -> None:
         )
         assert domain.contains(found.chosen)
         assert found.steps == 3
-    with pytest.raises(ConfigError, match="guesses must be at least 1"):
+    with pytest.raises(ConfigError, match="guesses must be a whole number, between 1 and"):
         run(PEOPLE, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", noise="printed", guesses=0)

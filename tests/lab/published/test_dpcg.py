@@ -262,7 +262,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         Calibration("gaussian", "printed", 300, 1.0)
     with pytest.raises(ConfigError, match="for noise='sound' only"):
         Calibration("laplace", "printed", 300, 1.0, clip=1.0)
-    with pytest.raises(ConfigError, match="steps must be between"):
+    with pytest.raises(ConfigError, match="steps must be a whole number, between"):
         run(PEOPLE, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", steps=0)
     with pytest.raises(ConfigError, match="no 1/c_min"):
         largest_sum(Knapsack((0.0, 1.0), 1.0))

@@ -9,7 +9,14 @@ from scipy.optimize import minimize
 
 from discreet.arrivals import Multilinear
 from discreet.budget.conversion import rho_of
-from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.domains import (
+    GraphicMatroid,
+    Knapsack,
+    LaminarMatroid,
+    OracleMatroid,
+    PartitionMatroid,
+    UniformMatroid,
+)
 from discreet.errors import ConfigError
 from discreet.lab.published import dpmfw
 from discreet.lab.published.dpmfw import (
@@ -50,6 +57,41 @@ def test_leaders_have_the_least_of_loss_and_entropy(domain: Any) -> None:
     found = entropic_leaders(domain, scores)
     for row, point in zip(scores, found, strict=True):
         np.testing.assert_allclose(point, led(domain, row), atol=2e-4)
+
+
+MATROIDS = [
+    LaminarMatroid(((0, 1, 2), (0, 1)), (2, 1), 5),
+    LaminarMatroid(((0, 1), (2, 3)), (0, 1), 5),
+    GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 0))),
+    GraphicMatroid(((0, 1), (0, 1), (1, 2), (2, 2), (2, 3))),  # parallel edges, and one that is a cycle
+    OracleMatroid(5, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),
+]
+
+
+@pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
+def test_leaders_of_other_matroids_are_inside_and_beat_what_is_around_them(domain: Any) -> None:
+    """Concave, so the best point is the one whose slope leads to no basis, and to no point with an item less.
+
+    At x the slope of ⟨scores, x⟩ − Σ x ln x is scores − 1 − ln x, and no v of the polytope may have a larger
+    product with it than x has. Where x is tiny, the slope is as large as it may be.
+    """
+    for scale in (0.5, 2.0, 5.0):
+        scores = np.random.default_rng(5).normal(size=(4, 5)) * scale + 0.5
+        for row, point in zip(scores, entropic_leaders(domain, scores), strict=True):
+            assert domain.is_inside(point)
+            some = point > 1e-9
+            assert (some == domain.extensions([])).all()
+            slope = np.where(some, row - 1 - np.log(np.maximum(point, 1e-300)), -1.0)
+            best = domain.vertex(slope) * (slope > 0)
+            assert slope @ best <= slope @ point + 1e-6
+
+
+@pytest.mark.parametrize("domain", [MATROIDS[0], MATROIDS[2]], ids=lambda domain: type(domain).__name__)
+def test_leaders_of_other_matroids_stay_finite_far_out(domain: Any) -> None:
+    found = entropic_leaders(domain, np.array([[1e9, 0, -1e9, 5, 5], [-1e9] * 5, [1e9] * 5]))
+    assert np.isfinite(found).all()
+    assert all(domain.is_inside(point) for point in found)
+    assert found[:, 0] == pytest.approx([1, 0, found[2, 1]])
 
 
 def test_leaders_stay_finite_far_out() -> None:

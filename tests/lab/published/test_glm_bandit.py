@@ -343,9 +343,9 @@ def test_people_may_come_in_any_pieces() -> None:
 
 
 def test_what_was_not_printed_is_refused() -> None:
-    with pytest.raises(ConfigError, match="p must be between 1 and 2, got 3"):
+    with pytest.raises(ConfigError, match="p must be a number between 1 and 2, got 3"):
         GlmBandit(WORLD, 10, 1.0, 1e-6, p=3)
     with pytest.raises(ConfigError, match="1 unless the noise is sound, got 5"):
         GlmBandit(WORLD, 10, 1.0, 1e-6, noise="printed", block=5)
-    with pytest.raises(ConfigError, match="gap must be above 0, got 0"):
+    with pytest.raises(ConfigError, match="gap must be a number between 1e-09 and"):
         GlmBandit(WORLD, 10, 1.0, 1e-6, gap=0)

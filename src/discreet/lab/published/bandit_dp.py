@@ -29,14 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from discreet import require
 from discreet.arrays import Integers
 from discreet.budget.conversion import epsilon_of
 from discreet.compiled import compiled
-from discreet.errors import ConfigError
 from discreet.lab.display import Run, World
 from discreet.lab.progress import Report
 from discreet.lab.published import hedge
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.hedge import HedgeExpert, draw, weigh
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
 from discreet.lab.published.promise import Noise, promise
@@ -48,7 +47,6 @@ __all__ = [
     "BanditDp",
     "calibrated",
     "epsilon_spent",
-    "explored",
     "most_redraws",
     "play",
     "printed_exploration",
@@ -68,19 +66,6 @@ def printed_exploration(items: int, slots: int, horizon: int) -> float:
     0.41
     """
     return float(min(1.0, slots * ((16 * items * log(max(items, 2))) ** 2 / horizon) ** (1 / 3)))
-
-
-def explored(slots: int, exploration: float | None, printed: Callable[[], float]) -> float:
-    """γ: the one that is given, or else the printed one.
-
-    >>> explored(2, None, lambda: 0.3), explored(2, 0.1, lambda: 0.3)
-    (0.3, 0.1)
-    """
-    require.whole("slots", slots)
-    gamma = printed() if exploration is None else exploration
-    if not 0 < gamma <= 1:
-        raise ConfigError(f"exploration must be above 0 and at most 1, got {gamma!r}")
-    return gamma
 
 
 def rate(epsilon: float, delta: float, slots: int, horizon: int, exploration: float) -> float:
@@ -225,6 +210,7 @@ class BanditDp:
         return np.array([copy.draw(self._generator) for copy in self.copies], dtype=np.int64)
 
 
+@checked
 def play(
     arrivals: Arrivals,
     items: int,
@@ -235,9 +221,12 @@ def play(
     *,
     noise: Noise = "sound",
     exploration: float | None = None,
+    bound: float = 1.0,
     seed: int = 0,
 ) -> Meeting:
-    """Every set that the algorithm shows, for any stream of functions from sets to [0, 1], adaptive or not.
+    """Every set that the algorithm shows, for any stream of set functions with values in [0, `bound`].
+
+    The stream may be adaptive.
 
     >>> meeting = play([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6, exploration=0.5)
     >>> len(meeting.sets), max(len(shown) for shown in meeting.sets)
@@ -245,7 +234,7 @@ def play(
     """
     gamma, eta, cap, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
     learner = BanditDp(items, slots, eta, gamma, np.random.default_rng([seed, 6]), cap=cap)
-    return meet(learner, arrivals, horizon, guarantee)
+    return meet(learner, arrivals, horizon, guarantee, bound=bound)
 
 
 def _settled(
@@ -258,7 +247,7 @@ def _settled(
     exploration: float | None,
 ) -> tuple[float, float, int, str]:
     """γ, η, how many redraws there may be, and what that promises."""
-    gamma = explored(slots, exploration, lambda: printed_exploration(items, slots, horizon))
+    gamma = printed_exploration(items, slots, horizon) if exploration is None else exploration
     cap = horizon if noise == "printed" else most_redraws(horizon, gamma)
     eta, guarantee = calibrated(
         noise, epsilon, delta, cap, lambda: rate(epsilon, delta, slots, horizon, gamma)
@@ -266,6 +255,7 @@ def _settled(
     return gamma, eta, cap, guarantee
 
 
+@checked
 def run(
     world: World,
     slots: int,

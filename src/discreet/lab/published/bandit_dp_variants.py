@@ -21,7 +21,8 @@ from math import log, sqrt
 import numpy as np
 
 from discreet.lab.published import fi_dp, hedge
-from discreet.lab.published.bandit_dp import BanditDp, calibrated, epsilon_spent, explored
+from discreet.lab.published.arguments import checked
+from discreet.lab.published.bandit_dp import BanditDp, calibrated, epsilon_spent
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
 from discreet.lab.published.promise import Noise, needs_delta
 from discreet.lab.published.verdict import Verdict
@@ -72,6 +73,7 @@ EVERY_ROUND_VERDICT = Verdict(
 )
 
 
+@checked
 def play_every_round(
     arrivals: Arrivals,
     items: int,
@@ -82,23 +84,24 @@ def play_every_round(
     *,
     noise: Noise = "sound",
     exploration: float | None = None,
+    bound: float = 1.0,
     seed: int = 0,
 ) -> Meeting:
-    """B.1: every set that it shows, for any stream of functions from sets to [0, 1], adaptive or not.
+    """B.1: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive or not.
 
     >>> meeting = play_every_round([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6)
     >>> len({tuple(shown) for shown in meeting.sets}) > 5
     True
     """
-    gamma = explored(
-        slots, exploration, lambda: every_round_exploration(items, slots, horizon, epsilon, delta)
-    )
+    gamma = exploration
+    if gamma is None:
+        gamma = every_round_exploration(items, slots, horizon, epsilon, delta)
     eta, guarantee = calibrated(
         noise, epsilon, delta, horizon - 1, lambda: fi_dp.rate(epsilon, delta, slots, horizon)
     )
     generator = np.random.default_rng([seed, 7])
     learner = BanditDp(items, slots, eta, gamma, generator, redraws_always=True)
-    return meet(learner, arrivals, horizon, guarantee)
+    return meet(learner, arrivals, horizon, guarantee, bound=bound)
 
 
 # --- B.2
@@ -143,6 +146,7 @@ PRESAMPLED_VERDICT = Verdict(
 )
 
 
+@checked
 def play_presampled(
     arrivals: Arrivals,
     items: int,
@@ -153,18 +157,19 @@ def play_presampled(
     *,
     noise: Noise = "sound",
     exploration: float | None = None,
+    bound: float = 1.0,
     seed: int = 0,
 ) -> Meeting:
-    """B.2: every set that it shows, for any stream of functions from sets to [0, 1], adaptive or not.
+    """B.2: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive or not.
 
     >>> stream = [lambda chosen: float(2 in chosen)] * 50
     >>> meeting = play_presampled(stream, 4, 2, 50, 1.0, 1e-6, exploration=0.1)
     >>> len({tuple(shown) for shown in meeting.sets}) < 15
     True
     """
-    gamma = explored(
-        slots, exploration, lambda: presampled_exploration(items, slots, horizon, epsilon, delta)
-    )
+    gamma = exploration
+    if gamma is None:
+        gamma = presampled_exploration(items, slots, horizon, epsilon, delta)
     generator = np.random.default_rng([seed, 8])
     explore_at = np.flatnonzero(generator.random(horizon) < gamma)
     redraws = len(explore_at)
@@ -172,4 +177,4 @@ def play_presampled(
         noise, epsilon, delta, redraws, lambda: presampled_rate(epsilon, delta, slots, redraws)
     )
     learner = BanditDp(items, slots, eta, gamma, generator, explore_at=explore_at)
-    return meet(learner, arrivals, horizon, guarantee)
+    return meet(learner, arrivals, horizon, guarantee, bound=bound)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.errors import ConfigError
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.meeting import Arrivals, Meeting, meet
 from discreet.lab.published.promise import AnyNoise
 from discreet.lab.published.submod_prftl import falling_order
@@ -134,6 +134,7 @@ class BanditSubmodPrftl:
     promises.
     """
 
+    @checked
     def __init__(
         self,
         items: int,
@@ -147,8 +148,6 @@ class BanditSubmodPrftl:
     ) -> None:
         constants = printed_constants(items, horizon, bound)
         if exploration is not None:
-            if not 0 < exploration <= 1:
-                raise ConfigError(f"exploration must be above 0 and at most 1, got {exploration!r}")
             length = 4 * bound * items / sqrt(exploration)
             constants = Constants(constants.stiffness, exploration, length)
         self.constants = constants

@@ -32,7 +32,9 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.continuous import ContinuousFunctions
+from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise, l2_gamma
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.copies import play_copies
 from discreet.lab.published.lp_geometry import finite
 from discreet.lab.published.promise import Noise, Played, promise
@@ -111,6 +113,7 @@ def regret_bound(
     return linear + smoothness * diameter**2 * horizon / (2 * copies)
 
 
+@checked
 def run(
     people: Floats,
     function: ContinuousFunctions,
@@ -149,11 +152,15 @@ def run(
     >>> played.decisions[-1].round(2)
     array([0., 1., 0.])
     """
-    require.number("epsilon", epsilon, 1e-12, 1e12)
+    if not hasattr(domain, "project"):
+        raise ConfigError(
+            f"PFTAL projects points, and onto a {type(domain).__name__} that is not known: take quotas on "
+            "groups, a knapsack with one budget, or DPMFW"
+        )
     items, horizon = domain.dimension, len(people)
-    copies = copies_for(horizon) if copies is None else require.whole("copies", copies)
+    copies = copies_for(horizon) if copies is None else copies
     stiffness = stiffness_for(items, horizon, epsilon / copies) if stiffness is None else stiffness
-    longest = sqrt(items) if bound is None else require.number("bound", bound, 1e-12, 1e12)
+    longest = sqrt(items) if bound is None else bound
     scale = noise_scale(longest, horizon, epsilon / copies, noise)
     guarantee = promise(noise, epsilon, 0.0, lambda: epsilon_spent(epsilon, horizon))
     leaders = _ApproximateLeaders(domain, copies, stiffness, longest, scale, seeded_words(seed, 0))

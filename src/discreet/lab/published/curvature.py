@@ -31,6 +31,7 @@ from discreet.arrays import Floats
 from discreet.decide.knapsack import Knapsack
 from discreet.decide.rounding import rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
+from discreet.lab.published.arguments import checked, needs_sets
 from discreet.lab.published.dpcg import Calibration, Found, Law, best_point, drawn_noise, largest_sum
 from discreet.lab.published.everyone import Everyone
 from discreet.lab.published.promise import Noise, promise
@@ -120,6 +121,7 @@ def utility_bound(
     return (1 - curvature / e) * optimum - calibration.loss(steps, largest_sum(domain), people)
 
 
+@checked
 def run(
     people: Any,
     function: Any,
@@ -149,12 +151,11 @@ def run(
             "or take DPCG (dpcg.run) with noise='sound'"
         )
     guarantee = promise(noise, epsilon, delta, lambda: inf, accepted=("printed",))
+    needs_sets(domain)
     everyone = Everyone(people, function, domain.items, sets=sets, seed=seed)
     calibration = Calibration(law, noise, domain.items, epsilon, delta)
     if steps is None:
         steps = calibration.balanced_steps(largest_sum(domain), len(everyone))
-    if guesses < 1:
-        raise ConfigError(f"guesses must be at least 1, got {guesses!r}")
     scale = calibration.scale(steps)
     generator = np.random.default_rng(seed)
     added = [drawn_noise(law, scale, (steps, domain.items), generator) for _ in range(guesses)]

@@ -35,6 +35,7 @@ from discreet.budget.conversion import epsilon_of, rho_of
 from discreet.decide.knapsack import Knapsack
 from discreet.decide.rounding import rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
+from discreet.lab.published.arguments import checked, needs_sets
 from discreet.lab.published.everyone import Everyone
 from discreet.lab.published.promise import Noise, promise
 from discreet.lab.published.verdict import Verdict
@@ -228,6 +229,7 @@ class Found:
         return len(self.path) - 1
 
 
+@checked
 def run(
     people: Any,
     function: Any,
@@ -253,12 +255,11 @@ def run(
     >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", steps=3).chosen
     [1, 3]
     """
+    needs_sets(domain)
     everyone = Everyone(people, function, domain.items, sets=sets, seed=seed)
     calibration = Calibration(law, noise, domain.items, epsilon, delta, clip)
     if steps is None:
         steps = calibration.balanced_steps(largest_sum(domain), len(everyone))
-    if not 1 <= steps <= MOST_STEPS:
-        raise ConfigError(f"steps must be between 1 and {MOST_STEPS}, got {steps!r}")
     scale = calibration.scale(steps)
     guarantee = promise(noise, epsilon, delta, lambda: calibration.epsilon_spent(steps))
     generator = np.random.default_rng(seed)

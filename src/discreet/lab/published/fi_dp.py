@@ -32,6 +32,7 @@ from discreet.compiled import compiled
 from discreet.lab.display import Run, World
 from discreet.lab.progress import Report
 from discreet.lab.published import hedge
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.hedge import Expert, HedgeExpert, draw, weigh
 from discreet.lab.published.meeting import Arrivals, Meeting, SetValue, meet, value_of
 from discreet.lab.published.promise import Noise, promise
@@ -130,6 +131,7 @@ class FiDp:
         return len(self.copies[0].chances)
 
 
+@checked
 def play(
     arrivals: Arrivals,
     items: int,
@@ -140,9 +142,12 @@ def play(
     *,
     noise: Noise = "sound",
     expert: Kind = "hedge",
+    bound: float = 1.0,
     seed: int = 0,
 ) -> Meeting:
-    """Every set that the algorithm shows, for any stream of functions from sets to [0, 1], adaptive or not.
+    """Every set that the algorithm shows, for any stream of set functions with values in [0, `bound`].
+
+    The stream may be adaptive.
 
     With expert="tree" it is pure: `delta` is not needed, and printed noise is sound.
 
@@ -151,7 +156,6 @@ def play(
     >>> [len(shown) for shown in meeting.sets] == (4 * meeting.values).tolist()
     True
     """
-    require.whole("slots", slots)
     copies: list[Expert]
     if require.one_of("expert", expert, ("hedge", "tree")) == "tree":
         copies = [TreeExpert(items, horizon, epsilon / slots, seed=seed + copy) for copy in range(slots)]
@@ -159,7 +163,7 @@ def play(
     else:
         eta, guarantee = _calibrated(noise, epsilon, delta, slots, horizon)
         copies = [HedgeExpert(items, eta) for _ in range(slots)]
-    return meet(FiDp(copies, np.random.default_rng([seed, 5])), arrivals, horizon, guarantee)
+    return meet(FiDp(copies, np.random.default_rng([seed, 5])), arrivals, horizon, guarantee, bound=bound)
 
 
 def _calibrated(noise: Noise, epsilon: float, delta: float, slots: int, horizon: int) -> tuple[float, str]:
@@ -168,6 +172,7 @@ def _calibrated(noise: Noise, epsilon: float, delta: float, slots: int, horizon:
     return eta, promise(noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, slots, horizon))
 
 
+@checked
 def run(
     world: World,
     slots: int,
@@ -191,8 +196,6 @@ def run(
     >>> found.guarantee
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
-    require.whole("block", block)
-    require.whole("slots", slots)
     horizon = len(world.types)
     eta, guarantee = _calibrated(noise, epsilon, delta, slots, horizon)
     sums = np.zeros((slots, world.chances.shape[1]))

@@ -39,6 +39,7 @@ from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.lab.contextual import Link, World
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.glm_steps import (
     Corners,
     PrintedCorners,
@@ -112,6 +113,7 @@ class GlmBandit:
     True
     """
 
+    @checked
     def __init__(
         self,
         world: World | Shape,
@@ -132,12 +134,8 @@ class GlmBandit:
         require.one_of("noise", noise, get_args(AnyNoise))
         require.one_of("link", link, get_args(Link))
         needs_delta(delta)
-        if not 1 <= p <= 2:
-            raise ConfigError(f"p must be between 1 and 2, got {p!r}")
-        if block < 1 or (block > 1 and noise != "sound"):
-            raise ConfigError(f"block must be at least 1, and 1 unless the noise is sound, got {block!r}")
-        if not gap > 0:
-            raise ConfigError(f"gap must be above 0, got {gap!r}")
+        if block > 1 and noise != "sound":
+            raise ConfigError(f"block must be 1 unless the noise is sound, got {block!r}")
         order = printed_warm_up_by_order(world.features, horizon, epsilon)
         self.warm_up = min(order if warm_up is None else warm_up, horizon // world.arms)
         self.arms = world.arms
@@ -237,6 +235,7 @@ class GlmBandit:
             self._known[:] = self.coefficients
 
 
+@checked
 def play(
     contexts: Floats,
     rewards: Floats,

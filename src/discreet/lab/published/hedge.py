@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from discreet import require
 from discreet.arrays import Floats
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.lp_geometry import finite
 from discreet.lab.published.promise import Noise, Played, needs_delta, promise
 from discreet.lab.published.verdict import Verdict
@@ -120,10 +120,18 @@ class HedgeExpert:
         self.sums += np.clip(finite(gains), 0.0, 1.0)
 
 
+@checked
 def play(
-    gains: Floats, epsilon: float, delta: float, *, noise: Noise = "sound", block: int = 1, seed: int = 0
+    gains: Floats,
+    epsilon: float,
+    delta: float,
+    *,
+    noise: Noise = "sound",
+    bound: float = 1.0,
+    block: int = 1,
+    seed: int = 0,
 ) -> Played:
-    """The action of every round, for gains in [0, 1] with a row for every round.
+    """The action of every round, for gains in [0, `bound`] with a row for every round.
 
     An action is kept for `block` rounds: 1 is as printed. A longer block has the same rate and fewer draws:
     it is faster and at least as private.
@@ -135,8 +143,7 @@ def play(
     >>> played.guarantee
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
     """
-    require.whole("block", block)
-    rows = np.ascontiguousarray(np.clip(finite(gains), 0.0, 1.0), dtype=np.float64)
+    rows = np.ascontiguousarray(np.clip(finite(gains) / bound, 0.0, 1.0), dtype=np.float64)
     eta = (rate if noise == "printed" else sound_rate)(epsilon, delta, len(rows))
     guarantee = promise(noise, epsilon, delta, lambda: epsilon_spent(epsilon, delta, len(rows)))
     return Played(_play(rows, eta, block, seed), guarantee)

@@ -61,9 +61,17 @@ def value_of(function: SetValue, items: Sequence[int] | Integers) -> float:
 
 
 def meet(
-    learner: FromWholeFunctions | FromValues, arrivals: Arrivals, horizon: int, guarantee: str
+    learner: FromWholeFunctions | FromValues,
+    arrivals: Arrivals,
+    horizon: int,
+    guarantee: str,
+    *,
+    bound: float = 1.0,
 ) -> Meeting:
-    """Let an algorithm that promises this meet `horizon` people, one by one."""
+    """Let an algorithm that promises this meet `horizon` people, one by one.
+
+    The learner is told values in units of `bound`.
+    """
     if not callable(arrivals) and len(arrivals) != horizon:
         raise ConfigError(f"there must be one arrival a round, got {len(arrivals)} for {horizon} rounds")
     sets: list[Integers] = []
@@ -74,7 +82,11 @@ def meet(
         values[time] = value_of(function, shown)
         sets.append(np.unique(shown))
         if hasattr(learner, "observe_value"):
-            learner.observe_value(float(values[time]))
+            learner.observe_value(float(values[time]) / bound)
         else:
-            learner.observe(function)
+            learner.observe(_in_units(function, bound))
     return Meeting(sets, values, guarantee)
+
+
+def _in_units(function: SetValue, bound: float) -> SetValue:
+    return lambda items: function(items) / bound

@@ -100,4 +100,5 @@ def _summed(dimension: int, order: float, length: float, dual: float, nodes: int
     chances = np.bincount(places - first) / len(found)
     size = nodes * (len(chances) - 1) + 1
     summed = np.fft.irfft(np.fft.rfft(chances, 2 * size) ** nodes, 2 * size)[:size]
-    return step * (nodes * first + np.arange(size)), np.maximum(summed, 0.0)
+    sums = step * (nodes * first + np.arange(size, dtype=np.float64))
+    return sums, np.maximum(summed, 0.0).astype(np.float64)

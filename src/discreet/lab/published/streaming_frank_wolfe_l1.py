@@ -30,6 +30,7 @@ from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.lp_geometry import Constants, regression_constants
 from discreet.lab.published.promise import AnyNoise, Played, needs_delta, promise
 from discreet.lab.published.streaming_frank_wolfe import descended
@@ -154,6 +155,7 @@ def strongly_convex_risk_bound(
     return 9 * whole**2 / (interior**2 * convexity * (time + 1))
 
 
+@checked
 def play(
     features: Floats,
     targets: Floats,

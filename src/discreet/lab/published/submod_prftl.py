@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.meeting import Arrivals, Meeting, SetValue, meet, value_of
 from discreet.lab.published.promise import AnyNoise
 from discreet.lab.published.tbap import TreeSums, calibrated, gamma_nodes, printed_scale, sound_scale
@@ -117,6 +118,7 @@ class SubmodPrftl:
     Costs lie in [−`bound`, `bound`]; `guarantee` says what the noise promises.
     """
 
+    @checked
     def __init__(
         self,
         items: int,

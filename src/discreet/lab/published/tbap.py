@@ -33,6 +33,7 @@ from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
 from discreet.lab.noise import l2_gamma
+from discreet.lab.published.arguments import checked
 from discreet.lab.published.lp_geometry import clipped
 from discreet.lab.published.promise import AnyNoise, Played, promise
 from discreet.lab.published.verdict import Verdict
@@ -183,6 +184,7 @@ def shortened(vector: Floats, bound: float) -> Floats:
     return clipped(vector, bound, 2.0)
 
 
+@checked
 def play(
     vectors: Floats, bound: float, epsilon: float, *, noise: AnyNoise = "sound", seed: int = 0
 ) -> Played:

@@ -8,7 +8,7 @@ from discreet import require
 from discreet.arrivals.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
 from discreet.arrivals.continuous import Gradient, Multilinear
 from discreet.decide.euclidean import is_projected_onto
-from discreet.domains import SetDomain
+from discreet.domains import Box, SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
 from discreet.learners.streams import Stream, check_stream
@@ -43,6 +43,11 @@ class ContinuousMaximizerSettings(Settings):
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
+        if isinstance(self.domain, Box):
+            raise ConfigError(
+                "over a Box everybody's value is largest at the upper corner, whatever people bring: take a "
+                "Knapsack or a matroid, which leave something to decide"
+            )
         super().__post_init__()
         require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain

@@ -41,8 +41,8 @@ def the_sampler_takes_a_root() -> Erratum:
     intended = gaussian_epsilon(delta, 2 * reach * sqrt(nodes) / meant)
     return Erratum(
         "‖Z‖₊² follows Γ(d/2, 2σ₊) (Lemma 3.2)",
-        "Γ(d/2, 2σ₊²), as in the lemma's proof. The error bounds use the lemma, privacy does not; noise drawn "
-        "by it, as in the authors' code, is not private",
+        "Γ(d/2, 2σ₊²), as in the lemma's proof. The error bounds use the lemma, privacy does not; noise "
+        "drawn by it, as in the authors' code, is not private",
         {
             "σ meant": meant,
             "σ by the lemma": sqrt(meant),
