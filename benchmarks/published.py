@@ -1,7 +1,7 @@
 """The papers, run again: errata, what is private as printed, shares, and Table 3 beside its print.
 
-Prints one JSON line. `table3_ratio` is our run in the authors' setting, with the sampler of Lemma 3.2 as
-printed, over what is printed for p = 1.5; `epsilon` is what each algorithm gives as printed where 1 is
+Prints one JSON line. `table3_ratio` is our run in the authors' setting, with noise drawn by Lemma 3.2, over
+what is printed for p = 1.5; `epsilon` is what each algorithm gives as printed where 1 is
 claimed; `shares` are at ε = 1; `quick_seconds` is the time of `discreet reproduce all --quick` from an empty
 folder.
 """

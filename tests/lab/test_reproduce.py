@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
@@ -14,9 +15,11 @@ from discreet.cli import app
 from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.repeat import Kept
 from discreet.lab.reproduce import EXPERIMENTS, keeping, rates, value
+from discreet.lab.reproduce import sco_tables as sco_chapter
 from discreet.lab.reproduce.claims import CLAIMS, OURS, PROBLEMS, regret
 from discreet.lab.reproduce.report import Ask, Chapter, Grid, Picture, print_chapter, write_report
 from discreet.lab.reproduce.sco_tables import errors_over_time, rates_over_time
+from discreet.lab.sco_tables import COLUMNS, PRINTED, Error
 
 
 def test_experiments_are_run_by_their_names_only() -> None:
@@ -58,6 +61,57 @@ def test_errata_are_computed_and_written(tmp_path: Path) -> None:
     assert report["verdicts"]["DPCG, curvature"]["epsilon"] == "infinite"
     assert report["verdicts"]["TBAP"]["epsilon"] == pytest.approx(2.0, rel=1e-3)
     assert "the tree gives twice epsilon" in (tmp_path / "report.md").read_text()
+
+
+def test_as_many_processes_run_as_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Ask] = []
+
+    def told(ask: Ask) -> Chapter:
+        asked.append(ask)
+        return Chapter("errata", "Nothing", [], {})
+
+    monkeypatch.setitem(EXPERIMENTS, "errata", told)
+    for options in ([], ["--workers", "5"]):
+        result = CliRunner().invoke(app, ["reproduce", "errata", "--out", str(tmp_path), *options])
+        assert result.exit_code == 0, result.output
+    assert [ask.workers for ask in asked] == [2, 5]
+    assert CliRunner().invoke(app, ["reproduce", "errata", "--workers", "0"]).exit_code == 2
+
+
+def known_table() -> dict[str, dict[str, Error]]:
+    """NoisySFW far above its print, LocalMD at 0.79, NoisySGD at 1."""
+    rivals = dict(zip(PRINTED, (0.94, 1.0, 0.61, 1.0, 1.0, 1.0, 1.0, 1.0), strict=True))
+    table = {}
+    for name, rival in rivals.items():
+        row = {column: Error(0.02, 0.01) for column in COLUMNS}
+        row |= {"rival": Error(rival, 0.05), "local_md": Error(0.79, 0.1)}
+        if name.startswith("pinf"):
+            del row["local_md"]
+        table[name] = row
+    return table
+
+
+def test_tables_keep_printed_figures_and_say_what_does_not_reproduce(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = known_table()
+    monkeypatch.setattr(sco_chapter, "best_of_grids", lambda *args, **kwargs: table)
+    path = np.ones(sco_chapter.MOMENTS)
+    monkeypatch.setattr(
+        sco_chapter, "_followed", lambda *args: dict.fromkeys(("lemma", "corrected", "discreet"), path)
+    )
+    monkeypatch.setattr(sco_chapter, "_rates", lambda *args: {})
+    chapter = sco_chapter.tell_sco_tables(Ask(quick=True, workers=1))
+    (grid,) = [part for part in chapter.parts if isinstance(part, Grid) and "Table 3" in part.caption]
+    cells = {row[0]: row[1:3] for row in grid.rows}
+    assert cells["p1.5, T1000, d10"] == ["0.20 ± 0.048", "0.95 ± 0.095"]
+    assert cells["p1.5, T2000, d5"] == ["0.0024 ± 0.001", "0.44 ± 0.029"]
+    assert cells["p1.5, T2000, d10"] == ["0.060 ± 0.032", "0.89 ± 0.069"]
+    words = " ".join(part for part in chapter.parts if isinstance(part, str))
+    assert "NoisySFW's cells of Table 3 do not reproduce: 0.94, 1, 0.61, 1 here, 0.52, 0.95, 0.44," in words
+    assert "in print, 2 of 4 by more than two printed deviations" in words
+    assert "NoisySGD's cells of Table 4 do not reproduce" in words
+    assert "LocalMD, of which the text prints no number, has 0.79" in words
+    assert "not converge" not in words
+    assert chapter.numbers["authors_over_printed"]["p1.5_T1000_d10"] == pytest.approx(0.1)
 
 
 def test_errors_fall_with_time_and_runs_reproduce() -> None:

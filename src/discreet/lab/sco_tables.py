@@ -80,6 +80,14 @@ class Printed:
         """The value as a number."""
         return float(self.value)
 
+    def covers(self, mean: float) -> bool:
+        """Whether a mean is within two printed deviations.
+
+        >>> Printed("0.52", "0.057").covers(0.94), Printed("0.95", "0.095").covers(1.0)
+        (False, True)
+        """
+        return abs(mean - self.mean) <= 2 * float(self.spread)
+
     def __str__(self) -> str:
         return f"{self.value} ± {self.spread}"
 

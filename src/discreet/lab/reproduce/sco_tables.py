@@ -128,9 +128,14 @@ def _rivals(table: dict[str, dict[str, Error]]) -> str:
     parts = []
     for rival, number, start in (("NoisySFW", 3, "p1.5"), ("NoisySGD", 4, "pinf")):
         names = [name for name in table if name.startswith(start)]
-        ours = ", ".join(_mean(table[name]["rival"]) for name in names)
-        printed = ", ".join(PRINTED[name][1].value for name in names)
-        parts.append(f"{rival}'s cells of Table {number} do not reproduce: {ours} here, {printed} in print.")
+        ours = [table[name]["rival"] for name in names]
+        printed = [PRINTED[name][1] for name in names]
+        apart = sum(not cell.covers(error.mean) for cell, error in zip(printed, ours, strict=True))
+        parts.append(
+            f"{rival}'s cells of Table {number} {'do not reproduce' if apart else 'reproduce'}: "
+            f"{', '.join(map(_mean, ours))} here, {', '.join(cell.value for cell in printed)} in print, "
+            f"{apart} of {len(names)} by more than two printed deviations."
+        )
     followed = [row["local_md"] for row in table.values() if "local_md" in row]
     parts.append(
         f"LocalMD, of which the text prints no number, has {', '.join(map(_mean, followed))} at p = 1.5."
