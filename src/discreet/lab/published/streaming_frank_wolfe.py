@@ -182,7 +182,7 @@ def epsilon_of_index(
 
     >>> deviation = printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000)
     >>> epsilon_of_index(LpBall(5, 1.5), 3.0, 8.0, deviation, 2000, 1 / 2000)
-    (0.197..., False)
+    (0.148..., False)
     """
     kappa = proved_kappa(ball.p, ball.dimension, order)
     if kappa is not None:
