@@ -21,13 +21,13 @@ from discreet.errors import ConfigError
 from discreet.lab.published import dpmfw
 from discreet.lab.published.dpmfw import (
     copies_for,
-    entropic_leaders,
     epsilon_spent,
     noise_scale,
     rate_for,
     run,
     sets_of,
 )
+from discreet.lab.published.entropic import entropic_leaders
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.lab.published.promise.PrintedNoiseWarning")
 
