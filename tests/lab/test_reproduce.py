@@ -198,7 +198,7 @@ def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, 
             assert len(mine) == (3 if who == "random" else 7)
             assert all(run["share"] == known_share(name, who, 0, run["epsilon"], 0) for run in mine)
     words = " ".join(part for part in chapter.parts if isinstance(part, str))
-    assert "streaming Frank–Wolfe (ε = 1.67 for 1)" in words
+    assert "streaming Frank–Wolfe (ε ≥ 1.67 for 1)" in words
     assert "noisier than ε asks for: FI-DP, BanditDP, DPCG, DPMFW." in words
     write_report([chapter], tmp_path, "Value")
     assert (tmp_path / "value.png").stat().st_size > 10_000

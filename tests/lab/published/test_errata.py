@@ -135,6 +135,7 @@ def test_the_verdict_on_streaming_frank_wolfe_is_that_of_its_printed_density() -
     verdict = streaming_frank_wolfe.VERDICT
     assert spent == (pytest.approx(verdict.epsilon, abs=0.01), True)
     assert "index κ₊" in verdict.text
+    assert str(verdict).endswith("(ε ≥ 1.67 where 1 is claimed)")
     assert "Γ" not in verdict.text
     mended = streaming_frank_wolfe.epsilon_of_index(ball, 3.0, reach, sigma, 2000, delta)
     assert mended[0] < 1

@@ -196,7 +196,8 @@ VERDICT = Verdict(
     text="the norm of the noise has index κ₊, 0.61 at p = 1.5, d = 5, where κ₊ + 1 is needed: at T = 2000 "
     "two gradients that differ by the same in every coordinate have δ = 0.012 at ε = 1, and 1/T is claimed; "
     "with index κ₊ + 1 it is private",
-    epsilon=1.67,  # at least: `epsilon_of_index`, which takes half a second
+    epsilon=1.67,  # by `epsilon_of_index`, which takes half a second
+    at_least=True,
 )
 
 

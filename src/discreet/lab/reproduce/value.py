@@ -124,7 +124,7 @@ def _verdicts() -> str:
     printed = [problem.printed for problem in PROBLEMS.values() if problem.printed is not None]
     broken = [name for name in printed if not CATALOGUE[name].verdict.private]
     whole = [name for name in printed if CATALOGUE[name].verdict.private]
-    given = ", ".join(f"{name} (ε = {CATALOGUE[name].verdict.epsilon:.3g} for 1)" for name in broken)
+    given = ", ".join(f"{name} ({CATALOGUE[name].verdict.given} for 1)" for name in broken)
     return (
         f"As printed, these give a larger ε than is claimed, so their shares belong to that ε: {given}. "
         f"Private as printed, and noisier than ε asks for: {', '.join(whole)}."
