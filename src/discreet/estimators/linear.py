@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
@@ -15,7 +15,7 @@ from discreet.arrivals.losses import SoftmaxLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
-from discreet.estimators.checked import as_ranges, as_shares, checked, scaled
+from discreet.estimators.checked import as_ranges, as_shares, checked, scaled, without_data
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
 
@@ -112,13 +112,10 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         beyond = "This is the guarantee of this fit: every other fit of the same people adds to it."
         self.guarantee_ = f"{learner.guarantee} {beyond}"
 
-    def _checked(self, *data: Any, **checks: Any) -> Any:
-        return checked(self, *data, accept_sparse="csr", **checks)
-
     def _with_targets(self, X: Any, targets: Any, **checks: Any) -> tuple[Any, Floats]:
         """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
         there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
-        X, there = self._checked(X, there, dtype=np.float64, **checks)
+        X, there = checked(self, X, there, accept_sparse="csr", **checks)
         return X, np.where(np.isnan(targets.reshape(-1)), np.nan, there)
 
     def _fed(self, X: Any, y: Floats, weights: Any, *, partial: bool) -> None:
@@ -153,8 +150,11 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return repr(found | whole)
 
     def _margins(self, X: Any) -> Floats:
+        """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is no numbers."""
         check_is_fitted(self, "guarantee_")
-        X = self._checked(X, reset=False)
+        X = without_data(
+            partial(validate_data, self, X, reset=False, accept_sparse="csr", ensure_all_finite="allow-nan")
+        )
         return np.asarray(X @ self._weights.T + self._constants, dtype=np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,5 +166,6 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = tags.input_tags.string = True  # a row that is no numbers says nothing
         tags.non_deterministic = self.seed is None
         return tags
