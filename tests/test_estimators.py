@@ -1,6 +1,8 @@
 """If these fail, people who put a private estimator where they had scikit-learn's give somebody away."""
 
+import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,11 @@ import pytest
 
 from discreet import ConfigError, Privacy, StateError, StreamingLearner
 from discreet.arrivals import SquaredLoss
+from discreet.budget.conversion import rho_of
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import zcdp
+from discreet.budget.together import together
 from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 from discreet.learners.forced import forced
@@ -86,10 +93,10 @@ def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
     raw = model._learner._engine.block["gradient"].values
     assert raw.any()
     assert raw.tobytes() not in kept
-    copy = pickle.loads(kept)
-    assert np.array_equal(copy.predict(features), model.predict(features))
+    other = pickle.loads(kept)
+    assert np.array_equal(other.predict(features), model.predict(features))
     with pytest.raises(StateError, match="pickle"):
-        copy.partial_fit(features[:5], targets[:5])
+        other.partial_fit(features[:5], targets[:5])
 
 
 def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulation() -> None:
@@ -97,12 +104,49 @@ def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulatio
 
     features, targets = crowd_of(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
-    crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
+    with pytest.warns(UserWarning, match="^2 fits on the same people cost together epsilon = 1.45"):
+        crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
     assert [model.seed for model in crowd.estimators_] == [None, None]
     assert all(model.guarantee_.startswith("Differential privacy") for model in crowd.estimators_)
     assert private.set_params(seed=7).fit(features, targets).guarantee_.startswith("SIMULATED")
     with pytest.raises(TypeError, match="random_state"):
         PrivateStreamingRegressor(random_state=0, **UNIT)  # type: ignore[call-arg]
+
+
+def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
+    from sklearn.model_selection import GridSearchCV
+
+    features, targets = crowd_of(600)
+    private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
+    search = GridSearchCV(private, {"radius": [1.0, 10.0]}, cv=3)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        search.fit(features, targets)
+    counts = [int(str(warning.message).split(" fits on the same people")[0]) for warning in shown]
+    assert counts == [2, 4]  # of seven: the second and the fourth warn
+    one = Guarantee(Privacy(1.0, 1e-6), *[Spending(zcdp(rho_of(1.0, 1e-6)))] * 2, releases=1, planned=1)
+    said = " ".join(search.best_estimator_.guarantee_.split())
+    assert f"7 fits on the same people cost together epsilon = {together(*[one] * 7).epsilon:.3g} at" in said
+
+
+def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
+    from sklearn.base import clone
+
+    features, targets = crowd_of(300)
+    private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=300, seed=1)
+    first, second = clone(private), copy.deepcopy(private)
+    for part in np.split(np.arange(300), 3):
+        first.partial_fit(features[part], targets[part])
+    assert "every other fit of the same people adds to it" in first.guarantee_
+    with pytest.warns(UserWarning, match="^2 fits on the same people"):
+        second.partial_fit(features, targets)
+
+
+def test_a_delta_that_is_not_far_below_one_over_the_number_of_samples_warns() -> None:
+    with pytest.warns(UserWarning, match="^delta = 0.5 is at least 1/1000, one over the number of people"):
+        PrivateStreamingRegressor(delta=0.5, feature_range=(0, 10), target_range=(-10, 30)).fit(
+            *crowd_of(1000)
+        )
 
 
 def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:

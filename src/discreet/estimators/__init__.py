@@ -8,7 +8,9 @@ pickles.
 In a pipeline, StandardScaler and other transformers that are fitted read the data, and no guarantee of the
 estimator behind them covers that: use `PublicScaler`, which takes ranges, or leave scaling to the estimators.
 
-Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. A sample with a
+Every `fit` spends its ε anew, also those that a grid search or a cross-validation makes. Clones count their
+fits together: `guarantee_` says what all of them cost, and the second, fourth, eighth … fit warn. Fits in
+other processes (`n_jobs`) are not counted: multiply by yourself. A sample with a
 feature or a target that is no finite number, or a label that is no class, says nothing, and refuses nobody.
 How many samples and features there are is public (of rows in a list: the length that most of them have).
 `predict` is asked by the operator: a row with NaN gives NaN, and rows that are no numbers are refused.

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from functools import partial
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +16,7 @@ from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.estimators.checked import as_ranges, as_shares, checked, scaled, without_data
+from discreet.estimators.fits import Fits
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
 
@@ -109,8 +110,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         self._errors = errors[:, :-1] * 2 / (high - low)
         self._constants = rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))
         self.facts_ = learner.facts
-        beyond = "This is the guarantee of this fit: every other fit of the same people adds to it."
-        self.guarantee_ = f"{learner.guarantee} {beyond}"
+        self.guarantee_ = f"{learner.guarantee} {self._beyond}"
 
     def _with_targets(self, X: Any, targets: Any, **checks: Any) -> tuple[Any, Floats]:
         """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
@@ -122,7 +122,10 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))
         learner = self._going_on(features) if partial else self._anew(features, len(y))
+        is_new = not learner.clock
         learner.observe_stream(self._scaled(X), y, shares)
+        if is_new:
+            self._beyond = self._shared_fits().add(learner.guarantee)
         self._take(learner, features)
 
     def _anew(self, features: int, samples: int) -> StreamingLearner:
@@ -156,6 +159,17 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
             partial(validate_data, self, X, reset=False, accept_sparse="csr", ensure_all_finite="allow-nan")
         )
         return np.asarray(X @ self._weights.T + self._constants, dtype=np.float64)
+
+    def _shared_fits(self) -> Fits:
+        """The fits of this estimator and of its clones."""
+        if not hasattr(self, "_fits"):
+            self._fits = Fits()
+        return self._fits
+
+    def __sklearn_clone__(self) -> Self:
+        copy: Self = super().__sklearn_clone__()
+        copy._fits = self._shared_fits()
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
