@@ -98,7 +98,7 @@ def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
     for count in (1200, 3000):
         (tmp_path / "log.csv").write_text("\n".join(["a,b,y", *lines[:count]]) + "\n")
         report = run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "out")
-    assert report["visitors"] == 3000
+    assert report["samples"] == 3000
     assert abs(report["coefficients"]["a"] - 0.6) < 0.1
     assert abs(report["intercept"] - 0.1) < 0.1
     noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
