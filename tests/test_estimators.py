@@ -143,7 +143,7 @@ def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
 
 
 def test_a_delta_that_is_not_far_below_one_over_the_number_of_samples_warns() -> None:
-    with pytest.warns(UserWarning, match="^delta = 0.5 is at least 1/1000, one over the number of people"):
+    with pytest.warns(UserWarning, match="^delta = 0.5 is more than 1/1000, one over the number of people"):
         PrivateStreamingRegressor(delta=0.5, feature_range=(0, 10), target_range=(-10, 30)).fit(
             *crowd_of(1000)
         )

@@ -267,9 +267,9 @@ def test_facts_say_which_method_was_taken_and_why(case: Any) -> None:
 # --- what public numbers warn of
 
 
-def test_a_delta_of_one_over_the_number_of_people_warns_in_one_line() -> None:
-    for delta in (0.5, 1e-3):
-        with pytest.warns(UserWarning, match=f"^delta = {delta:.3g} is at least 1/1000, ") as shown:
+def test_a_delta_above_one_over_the_number_of_people_warns_in_one_line() -> None:
+    for delta in (0.5, 2e-3):
+        with pytest.warns(UserWarning, match=f"^delta = {delta:.3g} is more than 1/1000, ") as shown:
             RunningSum(1, 1000, Privacy(1.0, delta), bound=1.0)
         assert "\n" not in str(shown[0].message)
     RunningSum(1, 1000, Privacy(1.0, 9e-4), bound=1.0)

@@ -467,9 +467,9 @@ def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
 def _warn_of_delta(plan: Plan, privacy: Privacy) -> None:
     """Warn if the chance of failing is so large that a whole person may be published; by public numbers."""
     people = plan.horizon or 0
-    if plan.total.takes_delta and privacy.delta * people >= 1:
+    if plan.total.takes_delta and privacy.delta * people > 1 + 1e-9:
         warnings.warn(
-            f"delta = {privacy.delta:.3g} is at least 1/{people}, one over the number of people: choose far "
+            f"delta = {privacy.delta:.3g} is more than 1/{people}, one over the number of people: choose far "
             "less, or publishing somebody's data as it is would be allowed",
             stacklevel=2,
         )
