@@ -124,7 +124,11 @@ def as_rows(batch: Batch, width: int) -> Floats:
 
 
 def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
-    """An array that one entry made text or complex: everybody else's numbers are numbers all the same."""
+    """An array that one entry made text or complex: everybody else's numbers are numbers all the same.
+
+    Bit for bit, but for short floats (float16, float32): as texts they are what they print as, and nothing
+    tells them from float64 any more. Lists and arrays of objects keep them.
+    """
     found = np.full(matrix.shape, np.nan)
     if matrix.dtype.kind == "c":
         with np.errstate(all="ignore"):

@@ -17,7 +17,8 @@ How many samples and features there are is public (of rows in a list: the length
 
 A weight must follow from the person's own sample: weights that read others' (class_weight="balanced", shares
 of a sum, boosting) and resampling that repeats a person (bootstraps) are not covered by the guarantee. Lists
-of labels and targets are read one by one; in an array that the caller makes of them, one may change all.
+of rows, labels and targets are read one by one; in an array that the caller makes of short floats and texts,
+one text changes how all are rounded (SECURITY.md).
 
 Guarantee   docs/guarantees/streaming.md
 """

@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/contextual.md
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
