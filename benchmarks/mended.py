@@ -11,10 +11,12 @@ from typing import Any
 
 from discreet import warm_up
 from measures.labels import bulk_with_labels_over_without
+from measures.predictions import prediction_bias
 from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
+    "prediction_bias": prediction_bias,
 }
 
 

@@ -67,6 +67,23 @@ def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: 
     assert result.stderr.count("\n") == 1
 
 
+def test_a_warning_is_one_line(tmp_path: Path) -> None:
+    settings = (
+        'learner = "RunningSum"\nepsilon = 1.0\ndelta = 0.5\nhorizon = 40\nbound = 1.0\ncolumns = ["a"]\n'
+    )
+    (tmp_path / "sum.toml").write_text(settings)
+    (tmp_path / "log.csv").write_text("a\n" + "1\n" * 40)
+    files = [tmp_path / "sum.toml", "--data", tmp_path / "log.csv", "--out", tmp_path / "out"]
+    result = subprocess.run(
+        [sys.executable, "-c", "from discreet.cli import main; main()", "run", *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stderr.startswith("discreet: delta = 0.5 is more than 1/40, ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_plan_says_what_a_budget_buys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.lab.planning.EFFORTS", (Effort(2, 1, 7),))
     arguments = ["plan", "display", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid"]
@@ -98,7 +115,7 @@ def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
     for count in (1200, 3000):
         (tmp_path / "log.csv").write_text("\n".join(["a,b,y", *lines[:count]]) + "\n")
         report = run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "out")
-    assert report["visitors"] == 3000
+    assert report["samples"] == 3000
     assert abs(report["coefficients"]["a"] - 0.6) < 0.1
     assert abs(report["intercept"] - 0.1) < 0.1
     noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]

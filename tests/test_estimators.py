@@ -1,7 +1,8 @@
 """If these fail, people who put a private estimator where they had scikit-learn's give somebody away."""
 
+import copy
 import pickle
-from collections.abc import Callable
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,11 @@ import pytest
 
 from discreet import ConfigError, Privacy, StateError, StreamingLearner
 from discreet.arrivals import SquaredLoss
+from discreet.budget.conversion import rho_of
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import zcdp
+from discreet.budget.together import together
 from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 from discreet.learners.forced import forced
@@ -18,8 +24,9 @@ PUBLIC_CLASSES = (
 )
 LOOSE = 20.0
 """An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
+NOBODY = {"check_complex_data": "one person's complex number makes an array complex, and must refuse nobody"}
 ZERO = "a weight of zero still uses up its round, and has noise"
-PERSONAL = {
+PERSONAL = NOBODY | {
     "check_supervised_y_no_nan": "one person's target must not decide whether the others are counted",
     "check_all_zero_sample_weights_error": "whether all weights are zero is something about the people",
     "check_sample_weight_equivalence_on_dense_data": ZERO,
@@ -27,7 +34,7 @@ PERSONAL = {
 }
 UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {
-    "PublicScaler": {},
+    "PublicScaler": NOBODY,
     "PrivateStreamingRegressor": PERSONAL,
     "PrivateStreamingClassifier": PERSONAL
     | {
@@ -86,10 +93,10 @@ def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
     raw = model._learner._engine.block["gradient"].values
     assert raw.any()
     assert raw.tobytes() not in kept
-    copy = pickle.loads(kept)
-    assert np.array_equal(copy.predict(features), model.predict(features))
+    other = pickle.loads(kept)
+    assert np.array_equal(other.predict(features), model.predict(features))
     with pytest.raises(StateError, match="pickle"):
-        copy.partial_fit(features[:5], targets[:5])
+        other.partial_fit(features[:5], targets[:5])
 
 
 def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulation() -> None:
@@ -97,12 +104,49 @@ def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulatio
 
     features, targets = crowd_of(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
-    crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
+    with pytest.warns(UserWarning, match="^2 fits on the same people cost together epsilon = 1.45"):
+        crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
     assert [model.seed for model in crowd.estimators_] == [None, None]
     assert all(model.guarantee_.startswith("Differential privacy") for model in crowd.estimators_)
     assert private.set_params(seed=7).fit(features, targets).guarantee_.startswith("SIMULATED")
     with pytest.raises(TypeError, match="random_state"):
         PrivateStreamingRegressor(random_state=0, **UNIT)  # type: ignore[call-arg]
+
+
+def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
+    from sklearn.model_selection import GridSearchCV
+
+    features, targets = crowd_of(600)
+    private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
+    search = GridSearchCV(private, {"radius": [1.0, 10.0]}, cv=3)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        search.fit(features, targets)
+    counts = [int(str(warning.message).split(" fits on the same people")[0]) for warning in shown]
+    assert counts == [2, 4]  # of seven: the second and the fourth warn
+    one = Guarantee(Privacy(1.0, 1e-6), *[Spending(zcdp(rho_of(1.0, 1e-6)))] * 2, releases=1, planned=1)
+    said = " ".join(search.best_estimator_.guarantee_.split())
+    assert f"7 fits on the same people cost together epsilon = {together(*[one] * 7).epsilon:.3g} at" in said
+
+
+def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
+    from sklearn.base import clone
+
+    features, targets = crowd_of(300)
+    private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=300, seed=1)
+    first, second = clone(private), copy.deepcopy(private)
+    for part in np.split(np.arange(300), 3):
+        first.partial_fit(features[part], targets[part])
+    assert "every other fit of the same people adds to it" in first.guarantee_
+    with pytest.warns(UserWarning, match="^2 fits on the same people"):
+        second.partial_fit(features, targets)
+
+
+def test_a_delta_that_is_not_far_below_one_over_the_number_of_samples_warns() -> None:
+    with pytest.warns(UserWarning, match="^delta = 0.5 is more than 1/1000, one over the number of people"):
+        PrivateStreamingRegressor(delta=0.5, feature_range=(0, 10), target_range=(-10, 30)).fit(
+            *crowd_of(1000)
+        )
 
 
 def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
@@ -153,14 +197,10 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
         np.full((100, 3), {"77.75": 1}),
     ]
     for rows in wrong:
-        for call in (
-            lambda rows=rows: PrivateStreamingRegressor(**UNIT).fit(rows, targets),
-            lambda rows=rows: model.predict(rows),
-        ):
-            with pytest.raises((TypeError, ValueError)) as caught:
-                call()
-            assert "77.75" not in str(caught.value)
-            assert caught.value.__cause__ is None is caught.value.__context__
+        with pytest.raises((TypeError, ValueError)) as caught:
+            model.predict(rows)
+        assert "77.75" not in str(caught.value)
+        assert caught.value.__cause__ is None is caught.value.__context__
     model = PrivateStreamingRegressor(horizon=200, **UNIT).partial_fit(features, targets)
     with pytest.raises(ConfigError, match="changed"):
         model.set_params(epsilon=0.01).partial_fit(features, targets)
@@ -184,16 +224,10 @@ def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str)
     named = features.astype(object)
     named[3, 1] = value
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
-    attempts: list[Callable[[], Any]] = [
-        lambda: PrivateStreamingRegressor(**UNIT).fit(named, targets),
-        lambda: PrivateStreamingClassifier(classes=(0, 1), feature_range=(-1, 1)).fit(named, targets > 0),
-        lambda: model.predict(named),
-    ]
-    for attempt in attempts:
-        with pytest.raises((TypeError, ValueError)) as caught:
-            attempt()
-        assert "Jane" not in str(caught.value)
-        assert caught.value.__cause__ is None is caught.value.__context__
+    with pytest.raises((TypeError, ValueError)) as caught:
+        model.predict(named)
+    assert "Jane" not in str(caught.value)
+    assert caught.value.__cause__ is None is caught.value.__context__
 
 
 WRONG = [
@@ -242,6 +276,98 @@ def test_an_array_that_one_label_made_text_still_has_everybody_elses_numbers() -
     expected = coefficients(np.where(np.arange(300) == 7, 2, labels))
     assert coefficients(np.array([*labels[:7].tolist(), "x", *labels[8:].tolist()])) == expected
     assert coefficients(np.where(np.arange(300) == 7, 1j, labels)) == expected
+
+
+def nothing_said_by(place: int, rows: np.ndarray) -> np.ndarray:
+    return np.where((np.arange(len(rows)) == place)[:, None], np.nan, rows)
+
+
+def fitted_coefficients(kind: str, features: Any, targets: np.ndarray) -> list[float]:
+    public: dict[str, Any] = {"feature_range": (0, 10), "seed": 1, "horizon": 300}
+    if kind == "classifier":
+        model = PrivateStreamingClassifier(classes=(0, 1), **public).fit(features, targets > 10)
+    else:
+        model = PrivateStreamingRegressor(target_range=(-10, 30), **public)
+        getattr(model, kind)(features, targets)
+    return model.coef_.tolist()  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("kind", ["fit", "partial_fit", "classifier"])
+@pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
+def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(cell: Any, kind: str) -> None:
+    features, targets = crowd_of(300)
+    expected = fitted_coefficients(kind, nothing_said_by(7, features), targets)
+    assert expected != fitted_coefficients(kind, features, targets)
+    listed = features.tolist()
+    listed[7] = [1.0, cell, 2.0]
+    assert fitted_coefficients(kind, listed, targets) == expected
+    apart = features.astype(object)
+    apart[7, 1] = cell
+    assert fitted_coefficients(kind, apart, targets) == expected
+
+
+@pytest.mark.parametrize("row", [[], [1.0], [1.0] * 4, None, "abc", 5, {"a": 1}, [[1.0, 2.0, 3.0]]], ids=str)
+def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) -> None:
+    features, targets = crowd_of(300)
+    expected = fitted_coefficients("fit", nothing_said_by(0, features), targets)
+    rows = [row, *features.tolist()[1:]]
+    ragged = np.empty(300, dtype=object)
+    ragged[:] = rows
+    for people in (rows, tuple(rows), ragged):
+        assert fitted_coefficients("fit", people, targets) == expected
+        assert fitted_coefficients("partial_fit", people, targets)
+        scaled = PublicScaler((0, 10)).fit_transform(people)
+        assert np.array_equal(scaled[1:], PublicScaler((0, 10)).fit_transform(features)[1:])
+    model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=301, seed=1)
+    model.partial_fit(features, targets).partial_fit([row], [1.0])
+    assert model._learner.clock == 301
+
+
+@pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
+def test_one_cell_that_is_no_number_stops_no_pipeline(cell: Any) -> None:
+    from sklearn.pipeline import make_pipeline
+
+    features, targets = crowd_of(300)
+    broken = features.astype(object)
+    broken[7, 1] = cell
+    scaled = PublicScaler((0, 10)).fit_transform(broken)
+    plain = PublicScaler((0, 10)).fit_transform(features)
+    assert np.isnan(scaled[7, 1])
+    assert np.array_equal(np.delete(scaled, 7, axis=0), np.delete(plain, 7, axis=0))
+    private = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-10, 30), seed=1)
+    make_pipeline(PublicScaler((0, 10)), private).fit(broken, targets)
+
+
+def test_frames_and_arrays_that_one_cell_made_text_still_have_everybody_elses_numbers() -> None:
+    import polars
+
+    features, targets = crowd_of(300)
+    expected = fitted_coefficients("fit", nothing_said_by(7, features), targets)
+    texts = features.astype(str)
+    texts[7, 1] = "x"
+    assert fitted_coefficients("fit", texts, targets) == expected
+    assert (
+        fitted_coefficients("fit", np.where(nothing_said_by(7, features) >= 0, features, 1j), targets)
+        == expected
+    )
+    columns = dict(zip("abc", features.T.tolist(), strict=True))
+    columns["b"] = texts[:, 1].tolist()
+    model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+    model.fit(polars.DataFrame(columns), targets)
+    assert model.coef_.tolist() == expected
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_predictions_for_rows_with_nan_are_nan_or_those_of_the_middle() -> None:
+    features, targets = crowd_of(300)
+    asked = nothing_said_by(7, features)
+    model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
+    assert np.flatnonzero(np.isnan(model.fit(features, targets).predict(asked))).tolist() == [7]
+    classes = PrivateStreamingClassifier(classes=(0, 1), feature_range=(0, 10), seed=1)
+    classes.fit(features, targets > 10)
+    assert np.flatnonzero(np.isnan(classes.predict_proba(asked)[:, 0])).tolist() == [7]
+    middle = classes.predict(np.full((1, 3), 5.0))
+    assert classes.predict(asked)[7] == middle
 
 
 @pytest.mark.parametrize("target", WRONG, ids=lambda value: type(value).__name__)
@@ -293,8 +419,8 @@ def test_errors_about_shapes_still_say_what_is_wrong() -> None:
         ValueError, match=r"^Found input variables with inconsistent numbers of samples: \[100, 99\]$"
     ):
         PrivateStreamingRegressor(**UNIT).fit(features, targets[:-1])
-    with pytest.raises(ValueError, match=r"^Input X contains NaN\.$"):
-        PrivateStreamingRegressor(**UNIT).fit(np.where(features > 9, np.nan, features), targets)
+    with pytest.raises(ValueError, match=r"^Input X contains infinity or a value too large for"):
+        model.predict(np.where(features > 9, np.inf, features))
     with pytest.raises(ValueError, match=r"^Found array with 0 sample\(s\) \(shape=\(0, 3\)\)"):
         PrivateStreamingRegressor(**UNIT).fit(features[:0], targets[:0])
 

@@ -88,7 +88,7 @@ def test_one_broken_cell_moves_a_sum_by_no_more_than_a_person():
 
 def test_one_broken_context_does_not_change_others_arms():
     def clinic():
-        learner, people = ContextualBandit(2, 2, 3000, Privacy(50.0, 1e-2), seed=1), np.random.default_rng(0)
+        learner, people = ContextualBandit(2, 2, 3000, Privacy(50.0, 3e-4), seed=1), np.random.default_rng(0)
         while learner.clock < 2000:
             learner.turn()
             contexts = people.uniform(-1, 1, (min(learner.rounds_until_release, 2000 - learner.clock), 2))

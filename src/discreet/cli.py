@@ -5,6 +5,7 @@ a bug, shows no variables: they may be people's.
 """
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -474,5 +475,10 @@ def doctor(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    """Run a command."""
+    """Run a command; warnings are one line each, too."""
+    warnings.showwarning = _warn
     app()
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"discreet: {message}", err=True)

@@ -91,6 +91,15 @@ def test_noise_is_as_long_as_its_domain_says(domain: Any, crowd: np.random.Gener
     assert np.mean(lengths) <= 1.05 * domain.noise_square <= 3 * np.mean(lengths)
 
 
+@pytest.mark.parametrize("domain", DOMAINS, ids=str)
+def test_only_points_on_the_boundary_reach_it(domain: Any, crowd: np.random.Generator) -> None:
+    assert domain.reach(domain.start()) == 0.0
+    far = domain.project(crowd.normal(size=4) * 100)
+    on_boundary = 0.0 if isinstance(domain, Simplex) else 1.0  # where every point lies on it
+    assert domain.reach(far) == pytest.approx(on_boundary)
+    assert domain.reach((far + domain.start()) / 2) == pytest.approx(on_boundary / 2)
+
+
 def test_extreme_numbers_stay_in_the_domain() -> None:
     assert np.allclose(LpBall(2, 1).project(np.array([1e300, 1e300])), [0.5, 0.5])
     assert np.allclose(Simplex(2).project(np.array([1e17, 0.0])), [1.0, 0.0])

@@ -7,6 +7,7 @@ import pytest
 
 from discreet import ContextualBandit, Privacy, load
 from discreet.errors import ConfigError, HorizonReached, OutOfBounds, StateError
+from discreet.lab.contextual import DenseWorld, LearnerPolicy, SparseWorld, play
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 
@@ -66,6 +67,37 @@ def test_scores_come_with_standard_deviations_and_are_about_right() -> None:
     assert found.values[1] > found.values[0]
     assert (found.standard_deviations > 0).all()
     assert (found.standard_deviations < 0.2).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "horizon", "too_high"),
+    [
+        (lambda seed: DenseWorld.drawn(10, 5, seed=seed), 20_000, 0.01),
+        (lambda seed: SparseWorld.drawn(20, arms=4, reward="bernoulli", seed=seed), 5_000, 0.06),
+    ],
+)
+def test_the_arm_that_is_chosen_is_not_predicted_to_be_better_than_it_is(
+    make: Any, horizon: int, too_high: float
+) -> None:
+    """The best of noisy scores is too high on average; what is shown is not, and decisions follow scores."""
+    by_weights, shown = [], []
+    for seed in range(6):
+        world = make(seed)
+        learner = ContextualBandit(
+            world.arms, world.features, horizon, BOTH, context_length=world.context_length, seed=seed
+        )
+        play(world, LearnerPolicy(learner), horizon, seed=seed)
+        contexts, means = world.sample(300, np.random.default_rng(seed))
+        found = learner.decision
+        weights = np.array([list(named.values()) for named in found["weights"].values()])
+        scores = contexts @ weights.T + list(found["offsets"].values())
+        chosen = (np.arange(300), scores.argmax(axis=1))
+        assert np.array_equal(learner.open_many(contexts).numbers, chosen[1])
+        predicted = np.array([learner.scores(context).values for context in contexts])
+        by_weights.append((scores - means)[chosen].mean())
+        shown.append((predicted - means)[chosen].mean())
+    assert np.mean(by_weights) > too_high
+    assert abs(np.mean(shown)) < too_high / 2
 
 
 def test_rewards_may_have_any_range_and_contexts_any_units() -> None:
@@ -245,7 +277,7 @@ def test_reports_say_what_was_earned() -> None:
     assert learner.guarantee.epsilon_spent <= 1.0
 
 
-def test_the_decision_is_weights_by_name_that_score_as_the_learner_does() -> None:
+def test_the_decision_is_weights_by_name_that_decide_as_the_learner_does() -> None:
     learner = ContextualBandit(
         ["low", "high"],
         ["age", "weight"],
@@ -262,12 +294,12 @@ def test_the_decision_is_weights_by_name_that_score_as_the_learner_does() -> Non
     lived(learner, reward)
     weights = learner.decision["weights"]
     assert set(weights) == {"low", "high"}
-    context = [20.0, 1.0]
-    found = learner.scores(context)
-    for arm, label in enumerate(("low", "high")):
-        named = weights[label]
-        by_hand = learner.decision["offsets"][label] + 20.0 * named["age"] + 1.0 * named["weight"]
-        assert by_hand == pytest.approx(found.values[arm])
+    contexts = np.random.default_rng(4).uniform(-1, 1, size=(200, 2)) * [20.0, 1.0]
+    by_hand = [
+        learner.decision["offsets"][label] + contexts @ [weights[label]["age"], weights[label]["weight"]]
+        for label in ("low", "high")
+    ]
+    assert np.array_equal(learner.open_many(contexts).numbers, np.argmax(by_hand, axis=0))
 
 
 def test_many_features_are_screened_and_most_weights_are_none() -> None:
@@ -289,7 +321,7 @@ def test_the_guarantee_says_what_is_not_protected() -> None:
 
 def test_memory_does_not_grow_with_the_horizon() -> None:
     def size(horizon: int, **settings: Any) -> int:
-        return ContextualBandit(3, 40, horizon, BOTH, **settings).state_bytes
+        return ContextualBandit(3, 40, horizon, Privacy(1.0, 1e-12), **settings).state_bytes
 
     for settings in ({"relevant": "all"}, {"relevant": 3}):
         assert size(10**9, **settings) < 3 * size(10**5, **settings)

@@ -53,6 +53,7 @@ def test_every_horizon_has_a_plan(horizon: int) -> None:
     assert 0 <= hedge.act() < 5
 
 
+@pytest.mark.filterwarnings("ignore:delta = ")
 @pytest.mark.parametrize("horizon", [999, 1000, 1001, 10**4, 10**6, 2**40])
 @pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(50.0), Privacy(1e4, 1e-3)])
 def test_nobody_waits_for_more_than_a_thousand_commits(horizon: int, privacy: Privacy) -> None:

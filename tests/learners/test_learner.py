@@ -262,3 +262,16 @@ def test_facts_say_which_method_was_taken_and_why(case: Any) -> None:
     facts = case.make().facts
     assert facts["method"]
     assert facts["why"]
+
+
+# --- what public numbers warn of
+
+
+def test_a_delta_above_one_over_the_number_of_people_warns_in_one_line() -> None:
+    for delta in (0.5, 2e-3):
+        with pytest.warns(UserWarning, match=f"^delta = {delta:.3g} is more than 1/1000, ") as shown:
+            RunningSum(1, 1000, Privacy(1.0, delta), bound=1.0)
+        assert "\n" not in str(shown[0].message)
+    RunningSum(1, 1000, Privacy(1.0, 9e-4), bound=1.0)
+    RunningSum(1, None, Privacy(1.0, 0.5), bound=1.0)  # without end: how many people there are is not known
+    SetMaximizer(20, 2, 10**4, Privacy(1.0, 1e-3), feedback="clicks")  # pure: δ is not used

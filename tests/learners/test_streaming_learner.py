@@ -413,3 +413,35 @@ def test_what_is_published_is_in_the_domain_from_the_first_release_on() -> None:
 def test_configuration_errors_name_the_setting(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         made(**wrong)
+
+
+@pytest.mark.parametrize("mode", ["whitened", "leader", "passes"])
+@pytest.mark.parametrize(
+    ("domain", "wider", "remedy"),
+    [
+        (LpBall(3), LpBall(3, radius=3.0), "enlarge radius"),
+        (Box(3, -0.5, 0.5), Box(3, -3.0, 3.0), "widen low and high"),
+    ],
+)
+def test_coefficients_on_the_boundary_of_the_domain_are_given_notice_of(
+    mode: str, domain: Any, wider: Any, remedy: str, crowd: np.random.Generator
+) -> None:
+    features = crowd.uniform(-0.5, 0.5, size=(8000, 3))
+    targets = features @ [1.2, -0.9, 0.6] + crowd.normal(0, 0.05, size=8000)
+    for where, found in (
+        (domain, [f"the coefficients lie on the boundary of the domain: {remedy}"]),
+        (wider, []),
+    ):
+        learner = made(where, horizon=8000, mode=mode, feature_bound=1.5, target_bound=2.0, seed=1)
+        assert learner.notices == {}
+        learner.observe_stream(features, targets)
+        assert list(learner.notices.values()) == found
+        assert learner.facts.get("boundary") == (found[0] if found else None)
+
+
+def test_notices_read_released_values_alone(crowd: np.random.Generator) -> None:
+    learner = made(horizon=4000, seed=1)
+    learner.observe_stream(np.full((3000, 3), 0.5), np.ones(3000))
+    before, more = learner.notices, learner.rounds_until_release
+    learner.observe_many((crowd.uniform(-0.5, 0.5, size=(more, 3)), np.zeros(more)))
+    assert before == learner.notices

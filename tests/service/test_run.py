@@ -31,13 +31,21 @@ from discreet.learners.registry import HOMES
 from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import wire_of
 from discreet.service.run import Decisions, run_log
+from discreet.service.status import status_of
 
 PRIVACY = Privacy(1.0, 1e-6)
 BASE = "epsilon = 1.0\ndelta = 1e-6\nseed = 1\n"
 SHOP = BASE + 'horizon = 600\nitems = ["tea", "milk", "soap"]\nslots = 2\n'
 
 
-def run(folder: Path, settings: str, log: polars.DataFrame, *, parquet: bool = False) -> dict[str, Any]:
+def run(
+    folder: Path,
+    settings: str,
+    log: polars.DataFrame,
+    *,
+    parquet: bool = False,
+    console: Console | None = None,
+) -> dict[str, Any]:
     """What is decided after a run over this log."""
     folder.mkdir(exist_ok=True)
     path = folder / ("log.parquet" if parquet else "log.csv")
@@ -46,7 +54,7 @@ def run(folder: Path, settings: str, log: polars.DataFrame, *, parquet: bool = F
     else:
         log.write_csv(path)
     (folder / "run.toml").write_text(settings)
-    return run_log(folder / "run.toml", path, folder / "out", Console(quiet=True))
+    return run_log(folder / "run.toml", path, folder / "out", console or Console(quiet=True))
 
 
 # --- every learner over a log
@@ -138,6 +146,33 @@ def test_samples_are_read_and_coefficients_named(tmp_path: Path, crowd: np.rando
     log = polars.DataFrame({"spent": targets, "income": features[:, 1], "age": features[:, 0]})
     report = run(tmp_path, settings, log, parquet=True)
     assert report["coefficients"] == dict(zip(["age", "income"], model.coefficients.tolist(), strict=True))
+
+
+def regression_of_the_readme() -> str:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    blocks = [block.split("```")[0] for block in readme.split("```toml\n")[1:]]
+    return next(block for block in blocks if "StreamingLearner" in block).replace("100000", "20000")
+
+
+def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
+    features = crowd.uniform(-0.7, 0.7, size=(20_000, 2))
+    targets = 0.3 + features @ [0.5, -0.4] + crowd.normal(0, 0.1, size=20_000)
+    log = polars.DataFrame({"age": features[:, 0], "income": features[:, 1], "spent": targets})
+    settings = "seed = 1\n" + regression_of_the_readme()
+    console = Console(record=True, width=200, file=io.StringIO())
+    report = run(tmp_path / "wide", settings, log, console=console)
+    weights = [report["coefficients"][name] for name in ("age", "income")]
+    left = np.var(targets - features @ weights - report["intercept"]) / np.var(targets)
+    assert left < 0.2  # of 0.11 that noise leaves
+    assert "notices" not in report
+    assert "visitor" not in console.export_text() + json.dumps(report)
+    narrow = settings.replace("radius = 3.0", "radius = 0.3")
+    report = run(tmp_path / "narrow", narrow, log, console=console)
+    assert report["notices"] == ["the coefficients lie on the boundary of the domain: enlarge radius"]
+    assert f"Note: {report['notices'][0]}" in console.export_text()
+    assert status_of(tmp_path / "narrow" / "out")["notices"] == report["notices"]
 
 
 def test_coefficients_of_classes_are_named_row_by_row(tmp_path: Path, crowd: np.random.Generator) -> None:

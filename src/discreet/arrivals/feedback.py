@@ -6,6 +6,8 @@ Among many, whoever is malformed adds nothing: one person's row must not decide 
 
 from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -29,6 +31,7 @@ __all__ = [
     "each_apart",
     "each_number",
     "one_row",
+    "row_by_row",
     "row_of",
 ]
 
@@ -98,7 +101,7 @@ def _number(entry: Any) -> float:
         return _TRUTHS[text] if text in _TRUTHS else float(text)
     if isinstance(entry, complex | np.complexfloating) and entry.imag == 0:
         return float(entry.real)
-    if not isinstance(entry, int | float | np.integer | np.floating | np.bool_):
+    if not isinstance(entry, int | float | Decimal | Fraction | np.integer | np.floating | np.bool_):
         raise TypeError
     return float(entry)
 
@@ -117,11 +120,15 @@ def as_rows(batch: Batch, width: int) -> Floats:
         return np.ascontiguousarray(rows)
     if len(feedback) != people:
         raise OutOfBounds(f"feedback must be one row of {width} numbers a round")
-    return _row_by_row(feedback, width)
+    return row_by_row(feedback, width)
 
 
 def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
-    """An array that one entry made text or complex: everybody else's numbers are numbers all the same."""
+    """An array that one entry made text or complex: everybody else's numbers are numbers all the same.
+
+    Bit for bit, but for short floats (float16, float32): as texts they are what they print as, and nothing
+    tells them from float64 any more. Lists and arrays of objects keep them.
+    """
     found = np.full(matrix.shape, np.nan)
     if matrix.dtype.kind == "c":
         with np.errstate(all="ignore"):
@@ -177,8 +184,8 @@ def one_row(feedback: Any, width: int) -> Floats:
     return row.reshape(1, width)
 
 
-def _row_by_row(people: Sequence[Any], width: int) -> Floats:
-    """A list with one entry a person, of whom some may be anything."""
+def row_by_row(people: Sequence[Any], width: int) -> Floats:
+    """One row of `width` numbers per entry of a list; a row of NaN for an entry that is anything else."""
     rows = np.full((len(people), width), np.nan)
     for place, person in enumerate(people):
         row = row_of(person, width)

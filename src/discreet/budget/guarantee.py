@@ -9,7 +9,46 @@ from typing import Any
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy
 
-__all__ = ["Guarantee"]
+__all__ = ["Guarantee", "Wording"]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a job in which its guarantee speaks.
+
+    Parameters
+    ----------
+    unit
+        What a person brings once, and is replaced by: "round", "sample", "record".
+    seen
+        What an attacker sees.
+    results
+        What has value.
+    streams
+        Whether what people bring later may depend on what was published before.
+    """
+
+    unit: str = "round"
+    seen: str = "every decision"
+    results: str = "decisions"
+    streams: bool = True
+
+    @property
+    def units(self) -> str:
+        """Several of them."""
+        return " or ".join(f"{unit}s" for unit in self.unit.split(" or "))
+
+    @property
+    def did(self) -> str:
+        """The verb for what a person does in a unit."""
+        return "did" if self.unit == "round" else "brought"
+
+    def combined(self, other: "Wording") -> "Wording":
+        """The words for both jobs together."""
+        if self == other:
+            return self
+        unit = self.unit if self.unit == other.unit else f"{self.unit} or {other.unit}"
+        return Wording(unit, "all that is published", "results", self.streams or other.streams)
 
 
 @dataclass(frozen=True)
@@ -38,6 +77,8 @@ class Guarantee:
     parts
         Of several learners (`discreet.together`): the guarantee of each. `spent` and `total` are then what
         all rounds of one person cost.
+    words
+        The words of the job: rounds, samples or records.
 
     Examples
     --------
@@ -47,9 +88,10 @@ class Guarantee:
     Differential privacy for one round: whatever a person did in their round, anything published here is
     at most e^1 = 2.72 times as likely as if they had been somebody else, except with probability 1e-06.
     It holds against anyone who sees every decision and knows everybody else's data, and whatever the
-    stream is. 10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061
-    of 0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by
-    the operating system. Proof: docs/guarantees/turn.md
+    stream is.
+    10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061 of
+    0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by the
+    operating system. Proof: docs/guarantees/turn.md
     """
 
     privacy: Privacy
@@ -63,6 +105,7 @@ class Guarantee:
     neighbours: str = "replace one round"
     proof: str = ""
     parts: tuple["Guarantee", ...] = ()
+    words: Wording = Wording()
 
     @property
     def epsilon(self) -> float:
@@ -98,8 +141,8 @@ class Guarantee:
         return f'<p style="{style}">{escape(str(self))}</p>'
 
     def __str__(self) -> str:
-        text = " ".join([self._promise(), self._account(), self._fine_print()])
-        return fill(self._warning() + text, width=100)
+        details = " ".join([*self._not_protected(), self._account(), self._fine_print()])
+        return f"{fill(self._warning() + self._promise(), width=100)}\n{fill(details, width=100)}"
 
     def _warning(self) -> str:
         if not self.simulated:
@@ -110,46 +153,49 @@ class Guarantee:
         )
 
     def _promise(self) -> str:
+        """Two sentences: what is promised, and against whom."""
         heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
         person, where = self._who()
         failing = f", except with probability {self.delta:.3g}" if self.delta else ""
         times = exp(min(self.epsilon, 700.0))
-        did, published, seen = "did", "anything published here is", "every decision"
+        did, published, seen = self.words.did, "anything published here is", self.words.seen
         if self.notion != "DP":
             did, seen = "brought and did", "every decision but the person's own"
             published = "anything published here, and everybody else's decisions together, are"
-        promise = (
+        stream = ", and whatever the stream is" if self.words.streams else ""
+        return (
             f"{heading} for {person}: whatever a person {did} in {where}, {published} "
             f"at most e^{self.epsilon:.3g} = {times:.3g} times as likely "
             f"as if they had been somebody else{failing}. "
-            f"It holds against anyone who sees {seen} and knows everybody else's data, "
-            "and whatever the stream is."
+            f"It holds against anyone who sees {seen} and knows everybody else's data{stream}."
         )
+
+    def _not_protected(self) -> list[str]:
         if self.notion == "DP":
-            return promise
-        return (
-            f"{promise} NOT protected: a person's own decision, which follows from what they brought, "
-            "against whoever sees it. Logs of decisions, and counts of them, are as sensitive as what people "
-            "brought."
-        )
+            return []
+        return [
+            "NOT protected: a person's own decision, which follows from what they brought, against whoever "
+            "sees it. Logs of decisions, and counts of them, are as sensitive as what people brought."
+        ]
 
     def _who(self) -> tuple[str, str]:
         """Whose data is protected, and where it may be."""
+        unit, units = self.words.unit, self.words.units
         if not self.parts:
-            rounds = self.privacy.contributions
+            most = self.privacy.contributions
             if self.privacy.keyed:
-                blocks = "block" if rounds == 1 else "blocks"
-                return f"all rounds of one person in {rounds} {blocks}", f"up to {rounds} {blocks}"
-            if rounds == 1:
-                return "one round", "their round"
-            return f"{rounds} rounds of one person", f"up to {rounds} rounds"
+                blocks = "block" if most == 1 else "blocks"
+                return f"all {units} of one person in {most} {blocks}", f"up to {most} {blocks}"
+            if most == 1:
+                return f"one {unit}", f"their {unit}"
+            return f"{most} {units} of one person", f"up to {most} {units}"
         each = [part.privacy.contributions for part in self.parts]
         if max(each) == 1:
-            return f"one round of each of {len(each)} learners", "their rounds"
+            return f"one {unit} of each of {len(each)} learners", f"their {units}"
         if len(set(each)) == 1:
-            return f"{each[0]} rounds of one person in each of {len(each)} learners", "those rounds"
+            return f"{each[0]} {units} of one person in each of {len(each)} learners", f"those {units}"
         counts = ", ".join(map(str, each[:-1])) + f" and {each[-1]}"
-        return f"{counts} rounds of one person in {len(each)} learners", "those rounds"
+        return f"{counts} {units} of one person in {len(each)} learners", f"those {units}"
 
     def _whose(self) -> str:
         """What rounds that name their person mean, and what is left to the caller."""
@@ -157,9 +203,9 @@ class Guarantee:
         bounded = self.planned is not None and self.planned <= most
         word = "there are no more" if bounded else "the caller's word"
         return (
-            "Every round names its person, and the first that they open in a block, between two releases, "
-            f"counts; nobody is in more than {most} of these: {word}. "
-            f"All rounds of a person cost {pays} times what one does."
+            f"Every {self.words.unit} names its person, and the first that they open in a block, between two "
+            f"releases, counts; nobody is in more than {most} of these: {word}. "
+            f"All {self.words.units} of a person cost {pays} times what one does."
         )
 
     def _account(self) -> str:
@@ -181,7 +227,9 @@ class Guarantee:
                 "and the first round that they open in a block counts; names are the caller's word."
             )
         if self.assumes:
-            sentences.append(f"The value of the decisions assumes {self.assumes}; privacy does not.")
+            sentences.append(
+                f"The value of the {self.words.results} assumes {self.assumes}; privacy does not."
+            )
         source = "from a seed" if self.simulated else "keyed by the operating system"
         sentences.append(f"Noise and selections: exact integer samplers {source}.")
         if self.proof:

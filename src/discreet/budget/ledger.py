@@ -57,6 +57,11 @@ class Spending:
     blocks: int = field(default=0, metadata={"later": True})
     """How many blocks of rounds pay apart, each for a release of its own; 0 where some pay together."""
 
+    @property
+    def takes_delta(self) -> bool:
+        """Whether some of it is zCDP, which has an ε only together with a δ."""
+        return self.everyone.measure == "zcdp" and bool(self.everyone.amount or self.zcdp)
+
     def times(self, privacy: Privacy) -> Times:
         """How many times as much as one round all rounds of a person cost."""
         return privacy.times(0 if self.everyone.amount else self.blocks)

@@ -12,9 +12,10 @@ Guarantee   docs/guarantees/ledger.md, Theorem 6
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
-from discreet.budget.guarantee import Guarantee
+from discreet.budget.guarantee import Guarantee, Wording
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
@@ -68,6 +69,7 @@ def together(*learners: Any, delta: float | None = None) -> Guarantee:
         neighbours=f"in every learner, {'; '.join(_different(part.neighbours for part in parts))}",
         proof="ledger.md",
         parts=parts,
+        words=reduce(Wording.combined, [part.words for part in parts]),
     )
 
 
@@ -134,7 +136,8 @@ def _composed(
         return Spending(sum((entry.pure for entry in paid), pure(0.0)))
     # ε(ρ, δ) is concave in ρ, so the best entries to convert are those that are converted most cheaply.
     paid.sort(key=lambda entry: entry.dearness)
-    ways = [_counted(paid, converted) for converted in range(len(paid) + 1)]
+    all_zcdp = sum(not entry.pure.amount for entry in paid)  # these come first, and are what they become
+    ways = [_counted(paid, converted) for converted in range(all_zcdp, len(paid) + 1)]
     return min(ways, key=lambda spending: spending.epsilon(terms))
 
 

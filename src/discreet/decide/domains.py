@@ -64,6 +64,9 @@ class Domain(Protocol):
     def diameter(self, order: float) -> float:
         """The largest distance of two points in the l_order norm."""
 
+    def reach(self, point: Floats) -> float:
+        """How far from the middle to the boundary a point lies: 1 on it; 0 where all points lie on it."""
+
     def start(self) -> Floats:
         """Where to begin: the point of least ψ."""
 
@@ -124,6 +127,9 @@ class Box:
 
     def diameter(self, order: float) -> float:
         return float((self.high - self.low) * self.dimension ** (1 / order))
+
+    def reach(self, point: Floats) -> float:
+        return float(np.max(np.abs(point - self.start()))) * 2 / (self.high - self.low)
 
     def start(self) -> Floats:
         return np.full(self.dimension, (self.low + self.high) / 2)
@@ -190,6 +196,9 @@ class LpBall:
 
     def diameter(self, order: float) -> float:
         return float(2 * self.radius * self.dimension ** max(0.0, 1 / order - 1 / self.p))
+
+    def reach(self, point: Floats) -> float:
+        return float(np.linalg.norm(point, self.p)) / self.radius
 
     def start(self) -> Floats:
         return np.zeros(self.dimension)
@@ -267,6 +276,9 @@ class Simplex:
 
     def diameter(self, order: float) -> float:
         return float(self.total * 2 ** (1 / order)) if self.dimension > 1 else 0.0
+
+    def reach(self, point: Floats) -> float:
+        return 0.0
 
     def start(self) -> Floats:
         return np.full(self.dimension, self.total / self.dimension)

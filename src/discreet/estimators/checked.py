@@ -2,18 +2,29 @@
 
 import re
 import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import each_apart, each_number
+from discreet.arrivals.feedback import each_apart, each_number, row_by_row
 from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
 
-__all__ = ["as_classes", "as_ranges", "as_shares", "as_targets", "checked", "scaled"]
+__all__ = [
+    "as_classes",
+    "as_features",
+    "as_ranges",
+    "as_shares",
+    "as_targets",
+    "checked",
+    "scaled",
+    "without_data",
+]
 
 SHAPE = r"\((\d+(, ?\d*)*)?\)"
 LEAST = r"while a minimum of \d+ is required( by \w+)?\."
@@ -51,11 +62,34 @@ NO_NUMBERS = "features and targets must be numbers"
 """What is said in place of all others."""
 
 
-def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
-    """What `validate_data` gives, or an error of the same kind that tells nothing about the data."""
+def checked(
+    estimator: Any, X: Any, y: Any = None, *, reset: bool = True, y_numeric: bool = False, **checks: Any
+) -> Any:
+    """What `validate_data` gives, or an error of the same kind that tells nothing about the data.
+
+    These are many people: who brings features that are no numbers has a row with NaN, and refuses nobody.
+    """
+    width = None if reset else estimator.n_features_in_
+    rows = as_features(X, width)
+    named = X if hasattr(X, "columns") else rows
+    checks |= {"dtype": np.float64, "ensure_all_finite": False, "estimator": estimator}
+
+    def check() -> Any:
+        if y is None:
+            found = check_array(rows, input_name="X", **checks)
+        else:
+            found = check_X_y(rows, y, y_numeric=y_numeric, **checks)
+        validate_data(estimator, named, y, reset=reset, skip_check_array=True)
+        return found
+
+    return without_data(check)
+
+
+def without_data(check: Callable[[], Any]) -> Any:
+    """What a check of scikit-learn's gives, with errors and warnings that tell nothing about the data."""
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found, wrong = _attempted(estimator, data, checks)
+        found, wrong = _attempted(check)
     for warning in warned:
         if _is_harmless(str(warning.message)):
             warnings.warn(str(warning.message), warning.category, stacklevel=3)
@@ -64,10 +98,10 @@ def checked(estimator: Any, *data: Any, **checks: Any) -> Any:
     return found
 
 
-def _attempted(estimator: Any, data: Any, checks: Any) -> tuple[Any, Exception | None]:
-    """What `validate_data` gives, or the error that may be shown."""
+def _attempted(check: Callable[[], Any]) -> tuple[Any, Exception | None]:
+    """What a check gives, or the error that may be shown."""
     try:
-        return validate_data(estimator, *data, **checks), None
+        return check(), None
     except Exception as error:
         kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
     return None, kind(_without_data(text))
@@ -107,8 +141,43 @@ def scaled(features: Any, low: Floats, high: Floats) -> Floats:
         return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
 
 
+def as_features(values: Any, width: int | None = None) -> Any:
+    """One row of floats per sample, each cell read by itself; NaN for what is no finite number.
+
+    Rows in a list have `width` numbers; None: as many as most of them have. A row of another length is NaN.
+    What is no table of rows stays what it is: scikit-learn's own checks say what is wrong.
+
+    >>> as_features([[1, 2.5], ["x", 3], [4], [5, 10**400]])
+    array([[1. , 2.5],
+           [nan, nan],
+           [nan, nan],
+           [nan, nan]])
+    """
+    if _is_for_scikit_learn(values):
+        return values
+    if not isinstance(values, list | tuple):
+        with reading():
+            table = asked_of(lambda: np.asarray(values), None)
+        if table is not None and table.ndim == 2:
+            return as_targets(table)
+        if table is None or table.ndim != 1 or table.dtype.kind != "O":
+            return values
+        values = table.tolist()  # rows of which one is too long or too short
+    width = _usual_length(values) if width is None else width
+    if width < 0:
+        return values
+    rows = row_by_row(values, width)
+    return np.where(np.isfinite(rows), rows, np.nan)
+
+
+def _usual_length(rows: Sequence[Any]) -> int:
+    """How many entries most rows have, which is public; −1 if most are no rows."""
+    lengths = Counter(len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in rows)
+    return max(lengths, key=lambda length: (lengths[length], -length), default=-1)
+
+
 def as_targets(values: Any) -> Any:
-    """One float a sample; NaN, which says nothing, for whoever brought no finite number.
+    """One float per entry; NaN, which says nothing, for what is no finite number.
 
     Nobody's entry decides what becomes of the others'. None and sparse matrices stay what they are.
     """

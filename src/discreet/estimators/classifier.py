@@ -110,13 +110,18 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         return margins[:, 0] if len(self.classes) == 2 else margins
 
     def predict(self, X: Any) -> Any:
-        """The likeliest class."""
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[likeliest]
+        """The likeliest class; for a row with NaN, that of the middle of the ranges."""
+        chances = self.predict_proba(X)
+        middle = np.mean(self._ranges(self.n_features_in_), axis=0)
+        chances[np.isnan(chances).any(axis=1)] = self._chances(middle @ self._weights.T + self._constants)
+        return self.classes_[chances.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class."""
-        margins = self._margins(X)
+        """The chance of each class; NaN for a row with NaN."""
+        return self._chances(self._margins(X))
+
+    def _chances(self, margins: Floats) -> Floats:
+        margins = np.atleast_2d(margins)
         if len(self.classes) > 2:
             return SoftmaxLoss(len(self.classes)).predict(margins)
         chance = LogisticLoss().predict(margins[:, 0])

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from functools import partial
 from math import sqrt
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
@@ -15,7 +15,8 @@ from discreet.arrivals.losses import SoftmaxLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
-from discreet.estimators.checked import as_ranges, as_shares, checked, scaled
+from discreet.estimators.checked import as_ranges, as_shares, checked, scaled, without_data
+from discreet.estimators.fits import Fits
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
 
@@ -109,23 +110,22 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         self._errors = errors[:, :-1] * 2 / (high - low)
         self._constants = rows[:, -1] - rows[:, :-1] @ ((high + low) / (high - low))
         self.facts_ = learner.facts
-        beyond = "This is the guarantee of this fit: every other fit of the same people adds to it."
-        self.guarantee_ = f"{learner.guarantee} {beyond}"
-
-    def _checked(self, *data: Any, **checks: Any) -> Any:
-        return checked(self, *data, accept_sparse="csr", **checks)
+        self.guarantee_ = f"{learner.guarantee} {self._beyond}"
 
     def _with_targets(self, X: Any, targets: Any, **checks: Any) -> tuple[Any, Floats]:
         """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
         there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
-        X, there = self._checked(X, there, dtype=np.float64, **checks)
+        X, there = checked(self, X, there, accept_sparse="csr", **checks)
         return X, np.where(np.isnan(targets.reshape(-1)), np.nan, there)
 
     def _fed(self, X: Any, y: Floats, weights: Any, *, partial: bool) -> None:
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))
         learner = self._going_on(features) if partial else self._anew(features, len(y))
+        is_new = not learner.clock
         learner.observe_stream(self._scaled(X), y, shares)
+        if is_new:
+            self._beyond = self._shared_fits().add(learner.guarantee)
         self._take(learner, features)
 
     def _anew(self, features: int, samples: int) -> StreamingLearner:
@@ -153,9 +153,23 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return repr(found | whole)
 
     def _margins(self, X: Any) -> Floats:
+        """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is no numbers."""
         check_is_fitted(self, "guarantee_")
-        X = self._checked(X, reset=False)
+        X = without_data(
+            partial(validate_data, self, X, reset=False, accept_sparse="csr", ensure_all_finite="allow-nan")
+        )
         return np.asarray(X @ self._weights.T + self._constants, dtype=np.float64)
+
+    def _shared_fits(self) -> Fits:
+        """The fits of this estimator and of its clones."""
+        if not hasattr(self, "_fits"):
+            self._fits = Fits()
+        return self._fits
+
+    def __sklearn_clone__(self) -> Self:
+        copy: Self = super().__sklearn_clone__()
+        copy._fits = self._shared_fits()
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
@@ -166,5 +180,6 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = tags.input_tags.string = True  # a row that is no numbers says nothing
         tags.non_deterministic = self.seed is None
         return tags

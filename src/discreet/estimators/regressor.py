@@ -129,7 +129,10 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         return SquaredLoss() if self.loss == "squared" else HuberLoss(0.5)
 
     def predict(self, X: Any) -> Floats:
-        """The targets that the newest released coefficients expect, no farther than the target's range."""
+        """The targets that the newest released coefficients expect, within the target's range.
+
+        NaN for a row with NaN; features that are no numbers are refused.
+        """
         low, high = self._targets()
         return np.clip(self._margins(X)[:, 0], -1.0, 1.0) * (high - low) / 2 + (high + low) / 2
 

@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,12 +34,17 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the features; nothing else is read."""
-        X = checked(self, X, accept_sparse=False, dtype=np.float64)
+        X = checked(self, X, accept_sparse=False)
         as_ranges("ranges", self.ranges, X.shape[1])
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Scale and clip."""
+        """Scale and clip; NaN stays NaN, and so does what is no finite number."""
         check_is_fitted(self, "n_features_in_")
-        X = checked(self, X, accept_sparse=False, dtype=np.float64, reset=False)
+        X = checked(self, X, accept_sparse=False, reset=False)
         return scaled(X, *as_ranges("ranges", self.ranges, X.shape[1]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = True
+        return tags

@@ -344,14 +344,20 @@ class Learner:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Public numbers of the plan: schedule, noise, warnings.
+        """Public numbers of the plan: schedule, noise, warnings; and what released values give notice of.
 
         If rounds name their person: also how many times as much as for one round anyone pays for all theirs.
         """
         plan = self._engine.problem.plan
+        facts = plan.facts | self.notices
         if not self._keyed:
-            return dict(plan.facts)
-        return plan.facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
+            return facts
+        return facts | {"a_person_pays": plan.total.payments(self.settings.privacy)}
+
+    @property
+    def notices(self) -> dict[str, str]:
+        """What a user should know of what was released, in a line each: from released values only."""
+        return self._engine.problem.noticed(self._engine.public)
 
     @property
     def decision(self) -> dict[str, Any]:

@@ -83,6 +83,8 @@ class Wire(ABC):
     """What a run's TOML may say about the log, besides the settings."""
     needed: ClassVar[tuple[str, ...]] = ()
     """What it must say about the log."""
+    row: ClassVar[str] = "visitor"
+    """What a row of the log is, in a word."""
 
     def __init__(self, settings: Any, log: dict[str, Any], labels: Sequence[Any] | None = None) -> None:
         self.settings = settings

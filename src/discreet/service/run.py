@@ -1,8 +1,8 @@
 """`discreet run`: a learner over an event log, resumable after a kill.
 
-The log is a CSV or Parquet file, one visitor a row, in order of time. Which columns it needs is said by the
-file `wire.py` of each learner; `person` in the settings names a column that says whose each row is. In the
-folder of a run are
+The log is a CSV or Parquet file, one visitor or sample per row, in order of time. Which columns it needs is
+said by the file `wire.py` of each learner; `person` in the settings names a column that says whose each row
+is. In the folder of a run are
 
     state             the learner; not private
     columns.json      which columns it reads: written once, before anyone is read
@@ -79,21 +79,25 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     finally:
         learner.detach()
     final = wire.named(learner.decision, columns)
+    notices = list(learner.notices.values())
     report = {
         **_log_of(learner),
-        "visitors": learner.clock,
+        f"{wire.row}s": learner.clock,
         "releases": learner.releases,
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
         **final,
         **({} if earned is None else {"earned": as_entries(earned)}),
+        **({"notices": notices} if notices else {}),
         "guarantee": str(learner.guarantee),
     }
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     for rows in _log_of(learner).values():
         console.print(f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True)
-    console.print(f"{learner.clock:,} visitors, {learner.releases} releases; now {shown}", soft_wrap=True)
+    console.print(f"{learner.clock:,} {wire.row}s, {learner.releases} releases; now {shown}", soft_wrap=True)
+    for notice in notices:
+        console.print(f"Note: {notice}", soft_wrap=True)
     console.print(report["guarantee"], soft_wrap=True)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *drawn))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
@@ -143,7 +147,7 @@ def _feed(
     if learner.turn():  # due since a run that was killed before it
         note()
     with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task("visitors", total=total, completed=first)
+        bar = progress.add_task(f"{wire.row}s", total=total, completed=first)
         while first < total:
             count = min(learner.rounds_until_release, CHUNK, total - first)
             rows = log[first : first + count]
@@ -175,7 +179,7 @@ def _warm(
 
 def _note(learner: Learner, wire: Wire, columns: list[str], decisions: "Decisions") -> None:
     """What is decided now, in a line; the one after a warm start says so."""
-    about = {"release": learner.releases, "from_visitor": learner.rounds_before_release}
+    about = {"release": learner.releases, f"from_{wire.row}": learner.rounds_before_release}
     warm = _log_of(learner) if learner.releases == 1 else {}
     decisions.note(about | warm | wire.named(learner.decision, columns))
 

@@ -81,6 +81,7 @@ class Snapshot:
             "simulated": guarantee.simulated,
             "decision": self.decision,
             **self._earned,
+            "notices": list(self.problem.noticed(turn.public).values()),
             "guarantee": str(guarantee),
         }
 
@@ -117,6 +118,8 @@ def show_status(status: dict[str, Any], console: Console) -> None:
         table.add_row(f"now: {name}", in_words(value))
     if "earned" in status:
         table.add_row("earned lately", _earned_in_words(status["earned"]))
+    for notice in status["notices"]:
+        table.add_row("note", notice)
     table.add_row("state", _state_in_words(status))
     console.print(table)
     console.print(status["guarantee"], soft_wrap=True)

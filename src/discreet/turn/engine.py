@@ -13,6 +13,7 @@ Guarantee   docs/guarantees/turn.md, Theorems 1 to 3
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ import numpy as np
 
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
-from discreet.budget.privacy import Charge
+from discreet.budget.privacy import Charge, Privacy
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
@@ -31,7 +32,7 @@ from discreet.release.randomness import Words, seeded_words, system_words, this_
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
-from discreet.turn.plan import State, Step
+from discreet.turn.plan import Plan, State, Step
 from discreet.turn.problem import NOTHING, Batch, Block, Problem
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.signals import held
@@ -84,6 +85,7 @@ class Engine:
         self.kind = kind
         self._door = door
         self._check_plan()
+        _warn_of_delta(problem.plan, problem.settings.privacy)
         self._process = this_process()
         self._journal = as_journal(journal)
         self._unsettled: Turn | None = None
@@ -446,7 +448,7 @@ class Engine:
 def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
     """What everything that was published up to this turn of a problem promises."""
     privacy = problem.settings.privacy
-    returning = "replace all that one person brings, in rounds that stay theirs"
+    returning = f"replace all that one person brings, in {problem.words.units} that stay theirs"
     return Guarantee(
         privacy,
         spent=turn.ledger.spent,
@@ -458,7 +460,19 @@ def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
         assumes=problem.assumes,
         simulated=problem.settings.seed is not None,
         proof=problem.proof,
+        words=problem.words,
     )
+
+
+def _warn_of_delta(plan: Plan, privacy: Privacy) -> None:
+    """Warn if the chance of failing is so large that a whole person may be published; by public numbers."""
+    people = plan.horizon or 0
+    if plan.total.takes_delta and privacy.delta * people > 1 + 1e-9:
+        warnings.warn(
+            f"delta = {privacy.delta:.3g} is more than 1/{people}, one over the number of people: choose far "
+            "less, or publishing somebody's data as it is would be allowed",
+            stacklevel=2,
+        )
 
 
 def _which(turn: Turn) -> tuple[int, bytes, int]:

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.budget.guarantee import Wording
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering
@@ -141,6 +142,8 @@ class Problem(ABC):
 
     notion: ClassVar[str] = "DP"
     neighbours: ClassVar[str] = "replace one round"
+    words: ClassVar[Wording] = Wording()
+    """In which the guarantee speaks of what a person brings."""
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
 
@@ -172,6 +175,10 @@ class Problem(ABC):
     def neighbours_after(self, public: State) -> str:
         """What is replaced in neighbouring streams: rounds, and whatever was read besides them."""
         return self.neighbours
+
+    def noticed(self, public: State) -> dict[str, str]:
+        """What a user should know of what was released so far, by a key: free, it reads nothing else."""
+        return {}
 
     @property
     def candidates(self) -> int | None:

@@ -20,6 +20,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.contexts import as_contexts, by_feature
 from discreet.arrivals.feedback import as_numbers
 from discreet.budget.privacy import Charge
+from discreet.decide.ridge import drawn_together
 from discreet.errors import ConfigError, StateError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
@@ -72,6 +73,8 @@ class ArmsMode(Problem):
             "learned": 0,
             "weights": np.zeros((features, slots)),
             "offsets": np.zeros(slots),
+            "apart": 0.0,
+            "resolved": 1.0,
             "living": self.settings.arms,
             "young": 0,
             "announced": self.settings.arms,
@@ -164,10 +167,22 @@ class ArmsMode(Problem):
     def scores(self, public: State, index: int, context: Any) -> Scores:
         if not public["learned"]:
             raise StateError("nothing is released yet: ask for scores after the first release")
-        contexts, values = self._scored(public, self.asked(context, None, 1, one=True).context)
+        values, deviations = self.predicted(public, self.asked(context, None, 1, one=True).context)
+        return Scores(values[0], deviations[0])
+
+    def predicted(self, public: State, contexts: Floats) -> tuple[Floats, Floats]:
+        """The reward that every living arm is expected to bring, and its standard deviation, by context.
+
+        Arms are decided for by their scores. The best of noisy scores is on average too high, so predictions
+        are drawn together as far as noise explains how far arms are apart.
+        """
+        contexts, values = self._scored(public, contexts)
         living, scale = public["living"], self.settings.half_range
-        deviations = self.uncertain(public, contexts)[0, :living] * scale
-        return Scores(values[0, :living] * scale + self.settings.middle, deviations)
+        deviations = self.uncertain(public, contexts)[:, :living]
+        values, deviations = drawn_together(
+            values[:, :living], deviations, public["apart"], public["resolved"], most=1.0
+        )
+        return values * scale + self.settings.middle, deviations * scale
 
     def _scored(self, public: State, contexts: Floats) -> tuple[Floats, Floats]:
         """Contexts within their bounds (zero where they are not finite), and the score of every arm."""

@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/contextual.md
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
@@ -15,6 +15,7 @@ from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.turn.problem import Scores
 from discreet.turn.settings import refuses_removed
 
 __all__ = ["ContextualBandit"]
@@ -134,6 +135,15 @@ class ContextualBandit(Learner):
             report=report,
         )
         super().__init__(settings, journal, checkpoint)
+
+    def scores(self, context: Any = None) -> Scores:
+        """The reward that each arm is expected to bring, with standard deviations; from released values only.
+
+        Decisions follow `decision["weights"]`. The best of noisy scores is on average too high: what is given
+        here is drawn together as far as noise explains how far arms are apart, so that it is about right of
+        the arm that is chosen.
+        """
+        return super().scores(context)
 
     @guarded
     def add_arm(self, label: Label | None = None) -> Label:

@@ -16,14 +16,14 @@ References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear B
 """
 
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
-from discreet.decide.ridge import fit_ridges
+from discreet.decide.ridge import Fitted, beyond_noise, fit_ridges
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.arms import People, kernels
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
@@ -142,7 +142,22 @@ class Ridge(StagedMode):
 
     def fitted(self, public: State, grams: Floats, moments: Floats, noise: float) -> State:
         found = fit_ridges(grams, moments, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        return self._folded(public, found.coefficients) | {"covariances": found.covariances}
+        apart = self._apart(public, grams, found)
+        return self._folded(public, found.coefficients) | {"covariances": found.covariances} | apart
+
+    def _apart(self, public: State, grams: Floats, found: Fitted) -> State:
+        """How far arms are apart for a usual context, beyond noise, and how far the ridge drew them to 0."""
+        arms = public["living"]
+        if arms < 2:
+            return {"apart": inf}
+        plays = max(float(grams[:arms, 0, 0].sum()), 1.0) / (CONSTANT / self._shrunk) ** 2
+        usual = grams[:arms].sum(axis=0) / plays
+        from_mean = found.coefficients[:arms] - found.coefficients[:arms].mean(axis=0)
+        seen = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
+        noise = float(np.einsum("kij,ij->", found.covariances[:arms], usual)) / arms
+        resolved = float(found.resolved[:arms].mean())
+        beyond = beyond_noise(seen, noise, (arms - 1) * self.width)
+        return {"apart": beyond / resolved**2, "resolved": resolved}
 
     # --- stage 0: where contexts lie ----------------------------------------------------------------------
 

@@ -18,13 +18,14 @@ References  Chakraborty, Roy, Basu (2024), "FLIPHAT"
 """
 
 from functools import cached_property
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
+from discreet.decide.ridge import beyond_noise
 from discreet.decide.support import Supports
 from discreet.learners.contextual_bandit.arms import People
 from discreet.learners.contextual_bandit.screening import FIRST, Stage
@@ -297,7 +298,24 @@ class Screen(StagedMode):
         constant = CONSTANT * public["typical"]
         supports, features = self._supports(public), self.settings.features
         weights, offsets = supports.folded(features, public["centre"], constant)
-        return {"weights": np.ascontiguousarray(weights / self.settings.bounds[:, None]), "offsets": offsets}
+        folded = {
+            "weights": np.ascontiguousarray(weights / self.settings.bounds[:, None]),
+            "offsets": offsets,
+        }
+        return folded | {"apart": self._apart(public, weights)}
+
+    def _apart(self, public: State, weights: Floats) -> float:
+        """How far arms are apart for a usual context, beyond noise: features are centred, and of one size."""
+        arms, typical = public["living"], public["typical"]
+        if arms < 2:
+            return inf
+        at_centre = public["coefficients"][:arms, 0] * CONSTANT
+        seen = float(np.var(at_centre, ddof=1) + np.var(weights[:, :arms], axis=1, ddof=1).sum())
+        sizes = np.full(self.width, 1.0)
+        sizes[0] = CONSTANT
+        noise = float(np.einsum("kii,i->", public["covariances"][:arms], sizes**2)) / arms
+        numbers = (arms - 1) * (1 + int(self._supports(public).sizes[:arms].mean()))
+        return beyond_noise(seen, noise, numbers) * float(typical) ** 2
 
     def mapped(self, public: State, contexts: Floats) -> Floats:
         centred = contexts * self.settings.scales - public["centre"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_rows
+from discreet.budget.guarantee import Wording
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
 from discreet.learners.running_sum.settings import RunningSumSettings
@@ -36,6 +37,7 @@ class Prefixes(Problem):
     """The running totals of everyone's vectors."""
 
     proof = "sums.md"
+    words = Wording(seen="every total", results="totals")
     settings: RunningSumSettings
 
     def check(self) -> None:

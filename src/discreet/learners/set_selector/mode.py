@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.crowd import Crowd
@@ -26,6 +27,7 @@ class SelectorMode(Problem):
 
     proof = "selector.md"
     neighbours = "replace one person's whole record"
+    words = Wording("record", "the chosen set", "set", streams=False)
     settings: SetSelectorSettings
 
     @property

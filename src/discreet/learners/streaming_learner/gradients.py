@@ -10,7 +10,8 @@ from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number, row_of
 from discreet.arrivals.losses import CallableLoss, Samples, SoftmaxLoss
 from discreet.arrivals.person import asked_of, reading
-from discreet.decide.domains import Simplex
+from discreet.budget.guarantee import Wording
+from discreet.decide.domains import Box, Simplex
 from discreet.decide.fading import fading
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -28,6 +29,8 @@ LEAST_OF_CLASSES = 0.1
 """The least share that shrinkage leaves of a classifier, whose classes follow from directions alone."""
 LARGEST = 1e100
 """Features larger than this say nothing."""
+ON_BOUNDARY = 0.98
+"""Published averages of points on the boundary reach this share of the way to it."""
 MOST_NUMBERS, MOST_ROWS = 2**22, 4096
 """How many numbers, and how many samples, are held as dense rows at once."""
 
@@ -36,6 +39,8 @@ class GradientMode(Problem):
     """A method that learns coefficients from sums of gradients."""
 
     proof = "streaming.md"
+    neighbours = "replace one sample"
+    words = Wording("sample", "all published coefficients", "coefficients")
     settings: StreamingLearnerSettings
 
     @property
@@ -81,6 +86,13 @@ class GradientMode(Problem):
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
         return np.asarray(repeated(public["coefficients"], len(rounds)))
+
+    def noticed(self, public: State) -> dict[str, str]:
+        domain = self.settings.domain
+        if domain.reach(public["coefficients"]) < ON_BOUNDARY:
+            return {}
+        wider = "widen low and high" if isinstance(domain, Box) else "enlarge radius"
+        return {"boundary": f"the coefficients lie on the boundary of the domain: {wider}"}
 
     def blank(self) -> Any:
         # Without a target it adds nothing, also with an intercept.

@@ -27,6 +27,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
+from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.descent import CLIPS, LENGTHS, Descent, Passes
@@ -56,6 +57,12 @@ MOST_HELD = 2**31
 
 class ManyPasses(GradientMode):
     """Coefficients that are released once, after many passes over everyone."""
+
+    words = Wording("sample", "the published coefficients", "coefficients", streams=False)
+
+    @property
+    def assumes(self) -> str:
+        return "a convex loss"
 
     @classmethod
     def serves(cls, settings: Any) -> bool:

@@ -26,6 +26,7 @@ class StreamingLearnerWire(Wire):
     settings_type = StreamingLearnerSettings
     settings: StreamingLearnerSettings
     keys = needed = ("features", "target")
+    row = "sample"
 
     @classmethod
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""How often estimators that were cloned from each other were fitted, and what all of it costs together."""
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from discreet.budget.guarantee import Guarantee
+from discreet.budget.together import together
+
+__all__ = ["Fits"]
+
+
+@dataclass(eq=False)
+class Fits:
+    """Every fit of an estimator and of its clones, in this process.
+
+    A grid search or a cross-validation clones an estimator for each fit; each fit spends the whole budget.
+    """
+
+    guarantees: list[Guarantee] = field(default_factory=list)
+
+    def add(self, guarantee: Guarantee) -> str:
+        """Count a fit, and return what it costs together with the others, as a sentence.
+
+        The second, fourth, eighth … fit also warn: a search of many fits warns a few times.
+        """
+        self.guarantees.append(guarantee)
+        count = len(self.guarantees)
+        if count == 1:
+            return "This is the guarantee of this fit: every other fit of the same people adds to it."
+        whole = together(*self.guarantees)
+        at = f" at delta = {whole.delta:.3g}" if whole.delta else ""
+        cost = f"{count} fits on the same people cost together epsilon = {whole.epsilon:.3g}{at}"
+        if count & (count - 1) == 0:
+            warnings.warn(f"{cost}: guarantee_ is that of one fit", stacklevel=5)
+        return f"This is the guarantee of this fit: {cost}."
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # a copy spends on the same people, too
