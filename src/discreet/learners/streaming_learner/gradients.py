@@ -1,7 +1,6 @@
 """What the methods of `StreamingLearner` share: samples that come in, and sums of their clipped gradients."""
 
 from functools import cached_property
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -50,17 +49,9 @@ class GradientMode(Problem):
                 "(a larger block), or use method='frank-wolfe' over an l₁ ball or a simplex"
             )
 
-    def scattered(self, variance: float, samples: float, clip: float, bent: float) -> float:
-        """About how far off a coefficient is, if the total of gradients has this variance.
-
-        `bent` is the curvature of all samples together. Their own scatter is taken from the clip: it is as
-        long as most gradients are.
-        """
-        return sqrt(variance + samples * clip**2 / self.settings.width) / max(bent, 1e-300)
-
-    def covering(self, errors: Floats, unshrunk: Floats, published: Floats) -> Floats:
-        """Standard errors of shrunk coefficients, whose intervals hold those of the unshrunk ones."""
-        return errors + np.abs(published - unshrunk) / 1.96
+    def standard_errors(self, public: State) -> Floats:
+        """How far off the published coefficients are, from what is public; NaN where that is not known."""
+        return np.full(public["coefficients"].shape, np.nan)
 
     def faded(self, average: Floats, learned: Floats, squared: float) -> Floats:
         """The average with what it learned drawn to the start, if that has this squared length in noise."""

@@ -149,9 +149,7 @@ class StreamingLearner(Learner):
         Counts the noise and, by the clip, the scatter of samples; infinite before the first release, NaN for
         frank-wolfe, which has no such estimate.
         """
-        public = self._engine.public
-        found: Floats = public["errors"] if "errors" in public else np.full(self.coefficients.shape, np.nan)
-        return found.copy()
+        return self._engine.problem.standard_errors(self._engine.public)
 
     @guarded
     def observe_stream(self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None) -> None:
