@@ -10,9 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet import warm_up
+from measures.coverage import coverage_of_95
 from report import write
 
-MEASURES: dict[str, Callable[[], Any]] = {}
+MEASURES: dict[str, Callable[[], Any]] = {
+    "coverage_of_95": coverage_of_95,
+}
 
 
 def main() -> None:

@@ -29,11 +29,14 @@ DRAWS = 1000
 """Public draws of pairs that released values allow."""
 LEAST_SLOPE = 0.01
 """The least slope in any direction, as a share of the mean one: the loss is convex."""
-SCATTERS = np.append(0.0, np.geomspace(1e-4, 1e4, 81))
-"""Candidates for s², in mean variances of the noise per sample."""
-STEEP, CLEAR = 1.5, 2.0
+SCATTERS = np.append(0.0, np.geomspace(1e-5, 1.0, 51))
+"""Candidates for s², as shares of the most that it can be."""
+STEEP, CLEAR = 1.5, 2.7
 """Points react to noise, so slopes are found too steep: by STEEP deviations if they are hardly seen, and less
 from CLEAR deviations on (Dickey, Fuller 1979)."""
+SCATTERED = 0.75
+"""Of their deviations, by which slopes are drawn: the estimates that they are drawn around scatter already,
+and so have more unequal directions than the truth."""
 DOUBTED = 2.0
 """The logarithm of likelihood that a scatter may lack of the best one's, to be possible."""
 NORMAL_95 = 1.96
@@ -85,11 +88,14 @@ class Root:
         return np.asarray(np.quantile(apart, 0.95, axis=0) / NORMAL_95)
 
 
-def root_of_path(points: Floats, samples: Floats, totals: Floats, noise: Floats) -> Root | None:
+def root_of_path(
+    points: Floats, samples: Floats, totals: Floats, noise: Floats, most_scatter: float
+) -> Root | None:
     """Read the root off released totals of gradients; None if there are too few.
 
     `points` and `totals` have one row per release, `samples` counts what it adds up, and `noise` is the
-    covariance of one coordinate over releases.
+    covariance of one coordinate over releases. `most_scatter` bounds s², which gradients that are clipped
+    have a public bound for.
     """
     count, size = totals.shape
     if count < 3 * (size + 1):
@@ -97,14 +103,14 @@ def root_of_path(points: Floats, samples: Floats, totals: Floats, noise: Floats)
     # In units of √samples, and in directions of which each has its own variance of noise.
     weights = np.sqrt(samples)
     variances, directions = np.linalg.eigh(noise / np.multiply.outer(weights, weights))
-    scale = float(variances.mean())
-    variances = np.maximum(variances, 1e-9 * scale)
+    variances = np.maximum(variances, 1e-9 * float(variances.mean()))
     regressors = directions.T @ (np.column_stack([np.ones(count), points]) * weights[:, None])
     seen = directions.T @ (totals / weights[:, None])
-    fits = [_Fit.of(regressors, seen, variances + scatter * scale) for scatter in SCATTERS]
+    scatters = most_scatter * SCATTERS
+    fits = [_Fit.of(regressors, seen, variances + scatter) for scatter in scatters]
     best = max(fits, key=lambda fit: fit.likelihood)
     least = next(place for place, fit in enumerate(fits) if fit.likelihood > best.likelihood - DOUBTED)
-    return best.root(float(SCATTERS[least]) * scale)
+    return best.root(float(scatters[least]))
 
 
 def symmetric_noise(size: int) -> Floats:
@@ -150,7 +156,7 @@ class _Fit:
             gradient=basis.T @ (self.found[0] + slope @ centre),
             gradient_deviations=np.full(len(centre), 1 / np.sqrt(whole)),
             slopes=slopes,
-            slope_deviations=deviations,
+            slope_deviations=SCATTERED * deviations,
             scatter=scatter,
         )
 

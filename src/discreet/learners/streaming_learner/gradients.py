@@ -71,19 +71,28 @@ class GradientMode(Problem):
         return moved
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
-        return np.asarray(repeated(public["coefficients"], len(rounds)))
+        found = self.in_units(public["coefficients"]).reshape(-1)
+        return np.asarray(repeated(found, len(rounds)))
+
+    def in_units(self, numbers: Floats) -> Floats:
+        """Coefficients or their errors, one row per class, with intercepts in the units of the target.
+
+        The constant feature is as large as the bound of the others, so that noise is alike for all.
+        """
+        rows = numbers.reshape(self.settings.shape).copy()
+        if self.settings.intercept:
+            rows[..., -1] *= self.settings.constant
+        return rows
 
     def blank(self) -> Any:
         # Without a target it adds nothing, also with an intercept.
         return np.zeros(self.settings.features), float("nan")
 
     def plain(self, public: State) -> dict[str, Any]:
-        found = public["coefficients"].reshape(self.settings.shape)
+        found = self.in_units(public["coefficients"])
         if not self.settings.intercept:
             return {"coefficients": found.tolist()}
-        # The constant feature has the size of the bound; an intercept is in the target's own units.
-        intercept = found[..., -1] * self.settings.constant
-        return {"coefficients": found[..., :-1].tolist(), "intercept": intercept.tolist()}
+        return {"coefficients": found[..., :-1].tolist(), "intercept": found[..., -1].tolist()}
 
     # --- samples ------------------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ STIFF = 1.0
 """Times the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
 FADED = 0.8
 """Of the loss's curvature: what the noise of published coefficients is reckoned with."""
-SWINGING = 0.36
+SWINGING = 0.3
 """Releases in which points swing at first, times μ: errors are told from later ones."""
 CLIPPED = 0.5
 """The mean squared length of clipped gradients, in squared clips: above, too many of them are clipped."""
@@ -226,7 +226,7 @@ class WhitenedLeader(MeasuredRows):
             "average": average,
             "coefficients": self._faded(evening, average, variance, samples),
         }
-        path = self.path.followed(public, blocks, total.values, mean)
+        path = self.path.followed(public, blocks, total.values, public["point"])
         return public | total.public | found | path, kept | total.kept
 
     def _ridged(self, evening: Evening, total: Floats, variance: float, mean: Floats, samples: int) -> Floats:
