@@ -17,6 +17,11 @@ from report import write
 MEASURES: dict[str, Callable[[], Any]] = {
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
     "prediction_bias": prediction_bias,
+from measures.coverage import coverage_of_95
+from report import write
+
+MEASURES: dict[str, Callable[[], Any]] = {
+    "coverage_of_95": coverage_of_95,
 }
 
 

@@ -93,6 +93,22 @@ def test_the_noise_is_as_large_as_stated(method: str, length: int) -> None:
         assert method == "honaker" or step > spread * below  # there it is a bound
 
 
+@pytest.mark.statistical
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("length", [1, 2, 3, 21, 40])
+def test_prefixes_vary_together_as_stated(method: str, length: int) -> None:
+    """20,000 coordinates are independent copies; each product's mean is tested at about α."""
+    sums = calibrate(USUAL, Stream(OneChoice(20_000), length), method)
+    found = prefixes(sums, np.zeros((length, 20_000), dtype=np.int64), noisy(3, length))
+    counts = np.arange(1, length + 1)
+    stated = sums.covariance(counts)
+    assert np.allclose(np.diag(stated), [sums.variance(count) for count in counts.tolist()])
+    assert np.array_equal(sums.covariance(counts[::3]), stated[::3, ::3])
+    # A product of normal numbers varies by at most √2 of their variances, of Laplace numbers by √5.
+    scale = np.sqrt(np.multiply.outer(np.diag(stated), np.diag(stated)))
+    assert (np.abs(found @ found.T / 20_000 - stated) < 6 * np.sqrt(5 / 20_000) * scale).all()
+
+
 @pytest.mark.parametrize("length", range(1, 40))
 def test_nobody_lies_in_more_nodes_than_the_ledger_counts(length: int) -> None:
     """Direct: list the released nodes up to each time, and count those of each person."""

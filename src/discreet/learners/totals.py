@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy
 from discreet.release.door import Door
@@ -97,6 +97,10 @@ class RunningTotal:
         counts = np.unique(np.linspace(1, releases, min(releases, MOST_LOOKED_AT)).astype(int)).tolist()
         deviations = [self.sum.variance(count) ** 0.5 for count in counts]
         return float(np.exp(np.mean(np.log(deviations))) * self.gathering.grid)
+
+    def covariance(self, releases: Integers) -> Floats:
+        """The covariance matrix of one number of these totals, in the squared units of people's numbers."""
+        return self.sum.covariance(releases) * self.gathering.grid**2
 
     def plan(self, facts: dict[str, Any]) -> Plan:
         """A release of this total after every block, and nothing else."""

@@ -21,7 +21,7 @@ from math import lgamma, pi
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 
 __all__ = ["BUFFERS", "Exponentials", "factor", "square_root_norm"]
 
@@ -63,6 +63,23 @@ class Exponentials:
         cross = -np.expm1(length * inverse.logs) @ inverse.fading
         pairs = -np.sum(inverse.fading_pairs * np.expm1(length * inverse.log_pairs))
         return float(np.real(settled**2 * length + 2 * settled * cross + pairs))
+
+    def row_products(self, lengths: Integers) -> Floats:
+        """The products of all pairs of these rows of A·C⁻¹: the covariance of these prefixes.
+
+        The rows are those of `row_norm_squared`, in growing order.
+        """
+        if self.decay.size == 0:
+            return np.asarray(np.minimum.outer(lengths, lengths), dtype=np.float64)
+        inverse = self._inverse
+        settled, found = inverse.settled, np.empty((len(lengths), len(lengths)))
+        for place, length in enumerate(lengths.tolist()):
+            later = np.exp(np.multiply.outer(lengths[place:] - length, inverse.logs))
+            cross = -np.expm1(length * inverse.logs) * inverse.fading
+            pairs = -np.sum(inverse.fading_pairs * np.expm1(length * inverse.log_pairs), axis=0)
+            row = np.real(settled**2 * length + settled * ((1 + later) @ cross) + later @ pairs)
+            found[place, place:] = found[place:, place] = row
+        return found
 
     def inverse_norm_squared(self, length: int) -> float:
         """The squared norm of row `length` of C⁻¹: the same for what that prefix adds to the one before."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge, Privacy
 from discreet.limits import MOST_ROUNDS
 from discreet.release.gathering.base import Gathering
@@ -54,6 +54,10 @@ class FreshSum:
 
     def step_variance(self, releases: int) -> float:
         return self.once.noise.variance
+
+    def covariance(self, releases: Integers) -> Floats:
+        shared = np.minimum.outer(releases, releases)
+        return np.asarray(shared * self.once.noise.variance, dtype=np.float64)
 
     def start(self) -> tuple[State, State]:
         return {"prefix": np.zeros(self.gathering.size)}, {"steps": 0}

@@ -15,7 +15,7 @@ from math import inf
 from typing import Any, Protocol
 
 from discreet import require
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge, Privacy
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathering
@@ -80,6 +80,9 @@ class PrefixSum(Protocol):
 
     def step_variance(self, releases: int) -> float:
         """The same, or a bound on it, for what prefix number `releases` adds to the one before."""
+
+    def covariance(self, releases: Integers) -> Floats:
+        """The covariance matrix of one coordinate of the prefixes with these numbers, which grow."""
 
     def start(self) -> tuple[State, State]:
         """Public and kept state before the first release."""

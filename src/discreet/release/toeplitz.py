@@ -23,7 +23,7 @@ from math import ceil, floor, log2, sqrt
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge, zcdp
 from discreet.errors import ConfigError
 from discreet.release.factorisation import Exponentials, factor
@@ -142,6 +142,9 @@ class ToeplitzSum:
 
     def step_variance(self, releases: int) -> float:
         return self.noise.variance * self.fixed.used.inverse_norm_squared(releases)
+
+    def covariance(self, releases: Integers) -> Floats:
+        return self.noise.variance * self.fixed.used.row_products(releases)
 
     def start(self) -> tuple[State, State]:
         shape = (self.fixed.decay.size, self.gathering.size)

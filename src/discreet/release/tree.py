@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge
 from discreet.release.gathering.base import Gathering
 from discreet.release.noise import Noise, noise_for
@@ -67,6 +67,11 @@ class TreeSum:
         # One node comes and those it is made of go; averaging it with its children makes them more alike.
         return self.noise.variance * (releases & -releases).bit_length()
 
+    def covariance(self, releases: Integers) -> Floats:
+        counts = releases.tolist()
+        shared = [[_shared(min(one, other), max(one, other)) for other in counts] for one in counts]
+        return self.noise.variance * np.array(shared).reshape(len(counts), len(counts))
+
     def start(self) -> tuple[State, State]:
         return {"prefix": np.zeros(self.gathering.size)}, {"steps": 0}
 
@@ -83,3 +88,19 @@ class TreeSum:
         nodes = {name: public[name] for name in above} | {f"node{height}": estimate}
         kept = {name: kept[name] for name in above} | {f"node{height}": exact, "steps": count}
         return nodes | {"prefix": sum(nodes.values())}, kept
+
+
+def _shared(count: int, later: int) -> float:
+    """The covariance of two prefixes, per variance of a node's own noise.
+
+    Both have the nodes above the first bit in which the numbers differ. All other nodes of the earlier prefix
+    lie below one node of the later one, which is averaged with its children, and they with theirs.
+    """
+    apart = (count ^ later).bit_length()  # 1 + the height of that node; 0 if the prefixes are the same
+    shared = 0.0
+    for height in range(count.bit_length()):
+        if count >> height & 1:
+            below = range(height + 1, apart)
+            kept = np.prod([1 - 1 / (2 - 2.0**-level) for level in below])
+            shared += float(kept) / (2 - 2.0**-height)
+    return shared

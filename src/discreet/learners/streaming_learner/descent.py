@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/streaming.md, Theorem 4
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -17,6 +17,7 @@ from discreet.arrivals.losses import CallableLoss, SoftmaxLoss
 from discreet.budget.privacy import Charge
 from discreet.decide.evening import Evening
 from discreet.decide.ridge import fit_ridges
+from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
@@ -97,10 +98,18 @@ class Descent:
         noise = once.standard_deviation
         grams, sums = once.gathering.parted(self._total(once, moments))
         found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        # The map is a multiple of the identity.
-        coefficients = self.map.T @ found.coefficients[0] * bound
-        errors = np.abs(np.diag(self.map)) * found.standard_deviations[0] * bound
-        return {"coefficients": self.settings.domain.project(coefficients), "errors": errors}
+        coefficients = self.settings.domain.project(self.map.T @ found.coefficients[0] * bound)
+        values, vectors = np.linalg.eigh(grams[0])
+        root = Root(
+            basis=vectors,
+            centre=np.zeros(self.width),
+            gradient=-vectors.T @ sums[0],
+            # Residuals are not measured: they are at most as large as the target's bound, which is 1 here.
+            gradient_deviations=np.sqrt(noise**2 + np.maximum(values, 0.0)),
+            slopes=np.diag(values),
+            slope_deviations=sqrt(2) * noise * symmetric_noise(self.width),
+        )
+        return {"coefficients": coefficients, "errors": self._errors(root, coefficients, self.map.T * bound)}
 
     def regress(self) -> State:
         """Newton's steps on evened rows."""
@@ -112,16 +121,21 @@ class Descent:
         for index, once in enumerate(self.passes.steps):
             here = begin + self.map.T @ point
             if index in (0, 2):
-                clip = self._clip(self.passes.clips[index // 2], here)
+                clip, squared = self._clip(self.passes.clips[index // 2], here)
             noise = once.standard_deviation * clip / self.people / loss.curvature
             gradient = self._gradient(once, here, clip)[0] / self.people / loss.curvature
             # Where rows do not vary, noise would add up from step to step: a ridge as strong as the noise.
             ridge = min(MOST_RIDGE, noise**2 * self.width / (PRIOR * settings.target_bound**2))
-            point = point - gradient - ridge * point
-            point = self._inside(point, begin)
-        sampled = clip**2 / self.width / self.people / loss.curvature**2
-        errors = sqrt(noise**2 + sampled) * np.linalg.norm(self.map, axis=0)
-        return {"coefficients": begin + self.map.T @ point, "errors": errors}
+            before, point = point, self._inside(point - gradient - ridge * point, begin)
+        sampled = squared / self.width / self.people / loss.curvature**2
+        coefficients = begin + self.map.T @ point
+        root = replace(
+            self.evened,
+            centre=before,
+            gradient=self.evened.basis.T @ gradient,
+            gradient_deviations=np.full(self.width, sqrt(noise**2 + sampled)),
+        )
+        return {"coefficients": coefficients, "errors": self._errors(root, coefficients - begin, self.map.T)}
 
     def classify(self) -> State:
         """Steps of clipped gradients, averaged."""
@@ -140,9 +154,16 @@ class Descent:
             gradient = gradient - gradient.mean(axis=0) if self.classes > 1 else gradient
             point = self._inside(point - way / len(steps) * gradient, begin)
             average = average + (point - average) * (2 / (index + 2))
-        scattered = way / sqrt(len(steps)) * steps[0].standard_deviation / self.people
-        errors = np.tile(scattered * np.linalg.norm(self.map, axis=0), (self.classes, 1))
-        return {"coefficients": (begin + average @ self.map).reshape(-1), "errors": errors.reshape(-1)}
+        # Where gradients are shortened to a tenth of a row's length, their root is not told: no errors.
+        return {
+            "coefficients": (begin + average @ self.map).reshape(-1),
+            "errors": np.full(begin.size, np.nan),
+        }
+
+    def _errors(self, root: Root, published: Floats, unmapped: Floats) -> Floats:
+        """Standard errors; NaN where they exceed what the domain allows: that was not learned."""
+        errors = root.standard_errors(published, unmapped)
+        return np.where(errors < self.settings.domain.diameter(2.0) / 2, errors, np.nan)
 
     # --- parts --------------------------------------------------------------------------------------------
 
@@ -181,14 +202,24 @@ class Descent:
                 return np.asarray(rows @ way.T * (shares > 0)[:, None])
 
             matrix = once.gathering.parted(self._total(once, mapped))[0] * (longest**2 / self.people)
-            edge = sqrt(2 * self.width) * once.standard_deviation * longest**2 / self.people
-            values, vectors = np.linalg.eigh(matrix)
-            values = np.maximum(values, min(edge, longest**2))
+            noise = once.standard_deviation * longest**2 / self.people
+            edge = sqrt(2 * self.width) * noise
+            seen, vectors = np.linalg.eigh(matrix)
+            values = np.maximum(seen, min(edge, longest**2))
             self.map = (vectors / np.sqrt(values)) @ vectors.T @ self.map
+            scale = np.multiply.outer(np.sqrt(values), np.sqrt(values))
+            self.evened = Root(
+                basis=vectors,
+                centre=np.zeros(self.width),
+                gradient=np.zeros(self.width),
+                gradient_deviations=np.zeros(self.width),
+                slopes=np.diag(seen / values),
+                slope_deviations=noise * symmetric_noise(self.width) / scale,
+            )
             longest = 1.5 * sqrt(self.width)
 
-    def _clip(self, once: Once, here: Floats) -> float:
-        """The length that nearly all gradients keep."""
+    def _clip(self, once: Once, here: Floats) -> tuple[float, float]:
+        """The length that nearly all gradients keep, and the mean of their squared lengths."""
         loss = self.settings.loss
         assert not isinstance(loss, CallableLoss | SoftmaxLoss)
         top = 16 * loss.curvature * self.settings.target_bound * sqrt(self.width)
@@ -199,7 +230,8 @@ class Descent:
 
         counts = self._total(once, cells)
         noise = once.standard_deviation
-        return CLIPS.quantile(counts, top=top, level=0.97, people=self.people, noise=noise)
+        clip = CLIPS.quantile(counts, top=top, level=0.97, people=self.people, noise=noise)
+        return clip, CLIPS.mean(counts, top=top, noise=noise, power=2.0) or clip**2
 
     def _gradient(self, once: Once, here: Floats, clip: float) -> Floats:
         """The noisy sum of gradients of evened rows, one row a class."""

@@ -1,7 +1,6 @@
 """What the methods of `StreamingLearner` share: samples that come in, and sums of their clipped gradients."""
 
 from functools import cached_property
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -55,17 +54,9 @@ class GradientMode(Problem):
                 "(a larger block), or use method='frank-wolfe' over an l₁ ball or a simplex"
             )
 
-    def scattered(self, variance: float, samples: float, clip: float, bent: float) -> float:
-        """About how far off a coefficient is, if the total of gradients has this variance.
-
-        `bent` is the curvature of all samples together. Their own scatter is taken from the clip: it is as
-        long as most gradients are.
-        """
-        return sqrt(variance + samples * clip**2 / self.settings.width) / max(bent, 1e-300)
-
-    def covering(self, errors: Floats, unshrunk: Floats, published: Floats) -> Floats:
-        """Standard errors of shrunk coefficients, whose intervals hold those of the unshrunk ones."""
-        return errors + np.abs(published - unshrunk) / 1.96
+    def standard_errors(self, public: State) -> Floats:
+        """How far off the published coefficients are, from what is public; NaN where that is not known."""
+        return np.full(public["coefficients"].shape, np.nan)
 
     def faded(self, average: Floats, learned: Floats, squared: float) -> Floats:
         """The average with what it learned drawn to the start, if that has this squared length in noise."""
@@ -85,7 +76,18 @@ class GradientMode(Problem):
         return moved
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
-        return np.asarray(repeated(public["coefficients"], len(rounds)))
+        found = self.in_units(public["coefficients"]).reshape(-1)
+        return np.asarray(repeated(found, len(rounds)))
+
+    def in_units(self, numbers: Floats) -> Floats:
+        """Coefficients or their errors, one row per class, with intercepts in the units of the target.
+
+        The constant feature is as large as the bound of the others, so that noise is alike for all.
+        """
+        rows = numbers.reshape(self.settings.shape).copy()
+        if self.settings.intercept:
+            rows[..., -1] *= self.settings.constant
+        return rows
 
     def noticed(self, public: State) -> dict[str, str]:
         domain = self.settings.domain
@@ -99,12 +101,10 @@ class GradientMode(Problem):
         return np.zeros(self.settings.features), float("nan")
 
     def plain(self, public: State) -> dict[str, Any]:
-        found = public["coefficients"].reshape(self.settings.shape)
+        found = self.in_units(public["coefficients"])
         if not self.settings.intercept:
             return {"coefficients": found.tolist()}
-        # The constant feature has the size of the bound; an intercept is in the target's own units.
-        intercept = found[..., -1] * self.settings.constant
-        return {"coefficients": found[..., :-1].tolist(), "intercept": intercept.tolist()}
+        return {"coefficients": found[..., :-1].tolist(), "intercept": found[..., -1].tolist()}
 
     # --- samples ------------------------------------------------------------------------------------------
 

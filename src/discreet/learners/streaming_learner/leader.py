@@ -71,7 +71,6 @@ class GradientLeader(NoisySum):
             "coefficients": begin,
             "mean": begin,
             "average": begin,
-            "errors": np.full(begin.shape, inf),
         }, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
@@ -90,16 +89,9 @@ class GradientLeader(NoisySum):
         samples = self.settings.schedule.end(door.index)
         bent = self.curvature * samples
         memory = self.leader.bent(public, total.values.reshape(-1), mean, bent, **total.variances)
-        stiff = bent + self.leader.stiffness(memory)
-        error = self.scattered(total.variance, samples, self.settings.clip, stiff)
         average = public["average"] + (memory["point"] - public["average"]) * (2 / (count + 1))
         published = self._faded(average, total.variance, samples, self.leader.stiffness(memory))
-        found = {
-            "mean": mean,
-            "average": average,
-            "coefficients": published,
-            "errors": self.covering(np.full(mean.shape, error), average, published),
-        }
+        found = {"mean": mean, "average": average, "coefficients": published}
         return total.public | memory | found, total.kept
 
     def _faded(self, average: Floats, variance: float, samples: int, stiffness: float) -> Floats:

@@ -66,7 +66,9 @@ class StreamingLearner(Learner):
         paper's own algorithm, which is the default for pure guarantees over l₁ balls and simplices with
         10⁵ ≤ ε · horizon ≤ 0.7 · d².
     intercept
-        The last coefficient belongs to a constant feature.
+        Whether predictions are `X @ coefficients + intercept`, in the units of features and targets. The
+        intercept takes the last dimension of the domain, divided by `feature_bound`: a ball of radius r holds
+        intercepts up to r · feature_bound. What `act()` and `replay()` give ends with it.
     block
         How many samples between releases.
     seed, journal, checkpoint
@@ -138,20 +140,53 @@ class StreamingLearner(Learner):
 
     @property
     def coefficients(self) -> Floats:
-        """The newest released coefficients; the last one is the intercept if there is one."""
-        found: Floats = self._engine.public["coefficients"]
-        return found.copy()
+        """The newest released coefficients: one per feature, with classes one row per class.
+
+        A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T + intercept`.
+        """
+        return self._gradient_mode.in_units(self._engine.public["coefficients"])[..., : self._features]
+
+    @property
+    def intercept(self) -> Any:
+        """The newest released intercept, in the units of the target; with classes one per class.
+
+        0 without `intercept=True`.
+        """
+        return self._of_intercept(self._engine.public["coefficients"], 0.0)
 
     @property
     def standard_errors(self) -> Floats:
-        """About how far off each newest coefficient is, to first order; from released values only.
+        """How far each newest coefficient is from the one that all people in the world would give.
 
-        Counts the noise and, by the clip, the scatter of samples; infinite before the first release, NaN for
-        frank-wolfe, which has no such estimate.
+        1.96 of them are a 95 % interval, for noise and sampling together (docs/guarantees/streaming.md says
+        how they are computed, and why that costs no privacy). NaN where none is known: before enough
+        releases, for coefficients that were not learned, for classes, where more gradients are clipped than
+        not, for many coefficients, and for methods that measure nothing ("leader", "frank-wolfe").
         """
-        public = self._engine.public
-        found: Floats = public["errors"] if "errors" in public else np.full(self.coefficients.shape, np.nan)
-        return found.copy()
+        errors = self._gradient_mode.standard_errors(self._engine.public)
+        return self._gradient_mode.in_units(errors)[..., : self._features]
+
+    @property
+    def intercept_standard_error(self) -> Any:
+        """The standard error of the intercept, as for coefficients; NaN without `intercept=True`."""
+        return self._of_intercept(self._gradient_mode.standard_errors(self._engine.public), np.nan)
+
+    @property
+    def _gradient_mode(self) -> GradientMode:
+        problem = self._engine.problem
+        assert isinstance(problem, GradientMode)
+        return problem
+
+    @property
+    def _features(self) -> int:
+        features: int = self.settings.features
+        return features
+
+    def _of_intercept(self, numbers: Floats, without: float) -> Any:
+        """What belongs to the constant feature: a float, or an array with one entry per class."""
+        rows = self._gradient_mode.in_units(numbers)
+        found = rows[..., -1] if self.settings.intercept else np.full(rows.shape[:-1], without)
+        return found if self.settings.classes > 1 else float(found)
 
     @guarded
     def observe_stream(self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None) -> None:
@@ -161,9 +196,7 @@ class StreamingLearner(Learner):
         number, counts as nothing. `persons` as in `open_many`. The result is in
         `coefficients`.
         """
-        problem = self._engine.problem
-        assert isinstance(problem, GradientMode)
-        samples = problem.streamed(features, targets, shares)
+        samples = self._gradient_mode.streamed(features, targets, shares)
         names = names_of(persons, len(samples), keyed=self._keyed)
         self._refuse_beyond(len(samples))
         position = 0

@@ -174,7 +174,11 @@ class ManyPasses(GradientMode):
 
     def start(self) -> tuple[State, State]:
         begin = self.settings.domain.start()
-        return {"coefficients": begin, "errors": np.full(begin.shape, np.inf)}, {}
+        return {"coefficients": begin, "errors": np.full(begin.shape, np.nan)}, {}
+
+    def standard_errors(self, public: State) -> Floats:
+        found: Floats = public["errors"]
+        return found.copy()
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"held": HeldRows((self.settings.rounds, self.columns))}

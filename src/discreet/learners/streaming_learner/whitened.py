@@ -21,7 +21,7 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 """
 
 from functools import cached_property
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from discreet.budget.privacy import Charge
 from discreet.decide.evening import Evening
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.measured_rows import MeasuredRows
+from discreet.learners.streaming_learner.path import ReleasedPath
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering, Gram, Rows
@@ -55,10 +56,12 @@ ACTUAL = 0.7
 """Of the loss's curvature: what gradients near the start really have, for the ridge."""
 STIFF = 1.0
 """Times the stiffness for which the bound on regret is least: it damps what noise in early totals starts."""
-GROWN = 0.8
-"""Of the loss's curvature, for a clip as long as a usual gradient: how gradients of normal residuals grow."""
 FADED = 0.8
 """Of the loss's curvature: what the noise of published coefficients is reckoned with."""
+SWINGING = 0.3
+"""Releases in which points swing at first, times μ: errors are told from later ones."""
+CLIPPED = 0.5
+"""The mean squared length of clipped gradients, in squared clips: above, too many of them are clipped."""
 
 
 class WhitenedLeader(MeasuredRows):
@@ -156,7 +159,7 @@ class WhitenedLeader(MeasuredRows):
         public, kept = self.gradient.start()
         begin = self.settings.domain.start()
         state = {"blocks": 0, "point": begin, "mean": begin, "average": begin, "coefficients": begin}
-        return public | self.unmeasured() | state | {"errors": np.full(begin.shape, np.inf)}, kept
+        return public | self.unmeasured() | state | self.path.start(), kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         stage = public["stage"]
@@ -177,6 +180,22 @@ class WhitenedLeader(MeasuredRows):
         if "measured" not in block:
             return self._followed(public, kept, block, door)
         return self.read(public, door.release(self.stages[public["stage"]], block["measured"])), kept
+
+    # --- how far off --------------------------------------------------------------------------------------
+
+    @cached_property
+    def path(self) -> ReleasedPath:
+        """What is kept of releases."""
+        return ReleasedPath(self.gradient, self.learning, self.size, ceil(SWINGING / self.curved))
+
+    def standard_errors(self, public: State) -> Floats:
+        evening = Evening.of_state(public)
+        root = None if self.settings.classifies else self.path.root(public, public["blocks"], evening)
+        if root is None or root.scatter * self._usual_norm**2 > CLIPPED:
+            return super().standard_errors(public)
+        unmapped = np.array([evening.times(row, -0.5) for row in np.eye(self.size)])
+        errors = root.standard_errors(public["coefficients"], unmapped)
+        return np.where(errors < self.settings.domain.diameter(2.0) / 2, errors, np.nan)
 
     # --- the leader ---------------------------------------------------------------------------------------
 
@@ -199,20 +218,16 @@ class WhitenedLeader(MeasuredRows):
         evening = Evening.of_state(public)
         variance = total.variance * clip**2
         point = self._ridged(evening, total.values * clip, variance, mean, samples)
-        # Residuals as large as at the start: clipped gradients grow by about this share of the curvature.
-        grown = min(1.0, GROWN * self.clip_over_usual)
-        error = self.scattered(variance, samples, clip, grown * self.loss.curvature * samples)
         average = public["average"] + (point - public["average"]) * (self.newest / (blocks + self.newest - 1))
-        published = self._faded(evening, average, variance, samples)
         found = {
             "blocks": blocks,
             "mean": mean,
             "point": point,
             "average": average,
-            "coefficients": published,
-            "errors": self.covering(error * np.sqrt(evening.diagonal(-1.0)), average, published),
+            "coefficients": self._faded(evening, average, variance, samples),
         }
-        return public | total.public | found, kept | total.kept
+        path = self.path.followed(public, blocks, total.values, public["point"])
+        return public | total.public | found | path, kept | total.kept
 
     def _ridged(self, evening: Evening, total: Floats, variance: float, mean: Floats, samples: int) -> Floats:
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""

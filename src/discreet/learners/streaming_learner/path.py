@@ -1,0 +1,87 @@
+"""What a leader keeps of its releases, to tell how far published coefficients are off.
+
+Every release showed a noisy total of gradients, all taken at a public point. Both are kept. What follows from
+them is in discreet/decide/roots.py; it reads released values, public counts and calibrated variances.
+
+No errors are given
+
+    too early               in the first releases points still swing, and a few more are needed
+    for many coefficients   there are fewer releases than would tell all their slopes
+    for many releases       more than MOST_ROWS would make the state large
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.decide.evening import Evening
+from discreet.decide.roots import Root, root_of_path
+from discreet.learners.totals import RunningTotal
+from discreet.turn.plan import State
+
+__all__ = ["ReleasedPath"]
+
+MOST_ROWS = 250
+ROWS_PER_COEFFICIENT = 4
+"""With fewer releases per coefficient, slopes are not told."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedPath:
+    """The released totals of gradients of evened rows, in clips, and the points that they were taken at."""
+
+    total: RunningTotal
+    blocks: Sequence[int]
+    """The samples of each release."""
+    size: int
+    settling: int
+    """Releases at the beginning that are left out."""
+
+    @property
+    def rows(self) -> int:
+        """How many releases are kept: all, or none."""
+        count = len(self.blocks)
+        return count if ROWS_PER_COEFFICIENT * (self.size + 1) <= count <= MOST_ROWS else 0
+
+    def start(self) -> State:
+        """Before the first release."""
+        nothing = np.zeros((self.rows, self.size))
+        return {"path.totals": nothing, "path.points": nothing}
+
+    def followed(self, public: State, releases: int, total: Floats, point: Floats) -> State:
+        """After a release: its total, and the point at which its gradients were taken."""
+        kept = {"path.totals": public["path.totals"].copy(), "path.points": public["path.points"].copy()}
+        if self.rows:
+            kept["path.totals"][releases - 1] = total
+            kept["path.points"][releases - 1] = point
+        return kept
+
+    def root(self, public: State, releases: int, evening: Evening) -> Root | None:
+        """What the releases tell about the root of evened gradients, in clips; None if that is too little."""
+        if not self.rows:
+            return None
+        later = slice(self.settling, releases)
+        points = public["path.points"][later]
+        totals = _steps(public["path.totals"])[later]
+        return root_of_path(
+            np.array([evening.times(point, 0.5) for point in points]).reshape(points.shape),
+            np.array(self.blocks[later], dtype=np.float64),
+            totals,
+            self._noise[later, later],
+            # A clipped gradient is at most 1 long, and its coordinates are about alike.
+            most_scatter=1 / self.size,
+        )
+
+    @cached_property
+    def _noise(self) -> Floats:
+        """The covariance of one coordinate of what each release adds to the total."""
+        covariance = self.total.covariance(np.arange(1, self.rows + 1))
+        return _steps(_steps(covariance).T)
+
+
+def _steps(prefixes: Floats) -> Floats:
+    """What each row adds to the one before."""
+    return np.diff(prefixes, axis=0, prepend=np.zeros_like(prefixes[:1]))
