@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet import warm_up
+from measures import engine
 from measures.labels import bulk_with_labels_over_without
 from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
+    "answers_one_by_one_1e4_seconds_over_2e3": engine.answers_one_by_one,
+    "checkpoint_16000_open_over_100": engine.checkpoint_with_many_open,
 }
 
 
