@@ -254,8 +254,7 @@ class Learner:
         self._observe_many(rows, names_of(persons, len(rows), keyed=self._keyed))
 
     def _observe_many(self, rows: Any, names: list[Name] | None) -> None:
-        if self._engine.problem.takes_context:
-            raise ConfigError("this learner needs a context for every round: use open_many and close_many")
+        self._refuse_without_context()
         self._rounds.observe_many(rows, names)
         self._keep(len(rows))
 
@@ -267,7 +266,7 @@ class Learner:
         """
         rows = self._engine.problem.rows(rows)
         names = names_of(persons, len(rows), keyed=self._keyed)
-        self._refuse_beyond(len(rows))
+        self._refuse_beyond(rows)
         decisions: list[Any] = []
         position = 0
         while position < len(rows):
@@ -278,13 +277,20 @@ class Learner:
             position += len(part)
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
-    def _refuse_beyond(self, count: int) -> None:
-        """Refuse rows that the horizon has no rounds for, before anything is spent on the others."""
+    def _refuse_beyond(self, rows: Any) -> None:
+        """Refuse rows that cannot be read, or that the horizon has no rounds for, before anything is spent."""
+        self._refuse_without_context()
         left = self._rounds.until_horizon
-        if count > left:
+        if len(rows) > left:
             raise HorizonReached(
-                f"{count} rows, but {left} of the planned rounds are left: nothing was learned from them"
+                f"{len(rows)} rows, but {left} of the planned rounds are left: nothing was learned from them"
             )
+        if len(rows):
+            self._rounds.rehearse(rows)
+
+    def _refuse_without_context(self) -> None:
+        if self._engine.problem.takes_context:
+            raise ConfigError("this learner needs a context for every round: use open_many and close_many")
 
     @guarded
     def preview(self, count: int) -> Any:

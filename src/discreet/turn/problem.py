@@ -236,6 +236,10 @@ class Problem(ABC):
         """How many rounds are planned by now."""
         return self.plan.horizon
 
+    def foreseen(self, public: State) -> State:
+        """The public state after the release that is due, as far as it is known before."""
+        return public
+
     def admitted(self, public: State, asked: Asked) -> Asked:
         """What is asked for, within what public events allow now."""
         return asked

@@ -138,7 +138,7 @@ class NearAnchor(CubeMode):
         constants: tuple[Any, ...] = ("pairs", once.gathering, lengths)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
 
     @cached_property
     def earnings(self) -> Earnings | None:

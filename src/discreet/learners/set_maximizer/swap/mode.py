@@ -95,7 +95,7 @@ class Swap(Course):
         constants: tuple[Any, ...] = ("swap", self.first_gathering, UNIT)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
 
     @cached_property
     def earnings(self) -> Earnings | None:
