@@ -87,6 +87,9 @@ class Engine:
         self._process = this_process()
         self._journal = as_journal(journal)
         self._unsettled: Turn | None = None
+        """A release that is drawn, and whose commit is not known to be done."""
+        self._noted: tuple[int, State] | None = None
+        """A public event whose commit may be done: its revision, and the public state after it."""
         self._failed = False
         try:
             self._begin()
@@ -135,6 +138,16 @@ class Engine:
     def is_drawn(self) -> bool:
         """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
         return self._unsettled is not None and self._unsettled.index > self.turn.index
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether nobody knows if the newest public event was kept: `settle` tries again."""
+        return self._noted is not None
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process is a fork of the one that made this engine."""
+        return this_process() != self._process
 
     @property
     def guarantee(self) -> Guarantee:
@@ -215,29 +228,34 @@ class Engine:
             ledger=ledger,
             coin_key=self._coin_key(turn.index + 1),
             rounds=RoundsState(clock),
+            revision=turn.revision,
         )
 
     def _settle(self, turn: Turn) -> None:
         """Commit, and only then swap. If the outcome is unknown, read it back; never draw again."""
-        failure = (
-            "a release could not be committed ({}): nothing was shown, everyone is counted; "
-            "turn() tries again"
-        )
-        self._commit(turn, failure)
+        failed = self._commit(turn)
+        if failed is not None:
+            raise StateError(
+                f"a release could not be committed ({failed.cause}): nothing was shown, everyone is counted; "
+                "turn() tries again"
+            )
         self._take(turn)
         self._unsettled = None
 
-    def _commit(self, turn: Turn, message: str) -> None:
+    def _commit(self, turn: Turn) -> "_NotCommitted | None":
+        """Commit a turn; None if it is kept for certain, as the journal says or as it is read back."""
         try:
             self._journal.commit(turn)
+            return None
         except Exception as error:
-            kept = None
-            with suppress(Exception):
-                kept = self._journal.latest()
-            if kept is None or _which(kept) != _which(turn):
-                # A driver's own text may hold sums: only ours is passed on.
-                cause = str(error) if isinstance(error, StateError) else type(error).__name__
-                raise StateError(message.format(cause)) from None
+            # A driver's own text may hold sums: only ours is passed on.
+            cause = str(error) if isinstance(error, StateError) else type(error).__name__
+        try:
+            kept = self._journal.latest()
+        except Exception:
+            return _NotCommitted(cause, is_certain=False)
+        is_kept = kept is not None and _which(kept) == _which(turn)
+        return None if is_kept else _NotCommitted(cause, is_certain=True)
 
     def _fail(self, rounds: RoundsState) -> None:
         self._failed = True
@@ -276,9 +294,27 @@ class Engine:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the public event")
-        changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
-        self._commit_same_turn(changed)
+        self.settle(rounds)
+        self._noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
+        self.settle(rounds)
+
+    @held
+    def settle(self, rounds: RoundsState) -> None:
+        """Commit the public event that is not known to be kept, if there is one, and only then use it."""
+        if self._noted is None:
+            return
+        revision, public = self._noted
+        changed = replace(self.snapshot(rounds), public=public, revision=revision)
+        failed = self._commit(changed)
+        if failed is not None and failed.is_certain:
+            self._noted = None
+            raise StateError(f"a public event could not be kept ({failed.cause}): nothing changed, try again")
+        if failed is not None:
+            raise StateError(
+                f"nobody knows whether a public event was kept ({failed.cause}): turn() tries again"
+            )
         self._take(changed)
+        self._noted = None
 
     @held
     def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:
@@ -290,9 +326,11 @@ class Engine:
         """
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the log")
+        self.settle(rounds)
         before = self._now
         try:
-            self._take(replace(self.turn, public=self.problem.noted(self.turn.public, event), block={}))
+            public, revision = self.problem.noted(self.turn.public, event), self.turn.revision + 1
+            self._take(replace(self.turn, public=public, block={}, revision=revision))
             places = np.arange(len(people))
             self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.coins))
             self.release(rounds.clock, rounds.tally)
@@ -311,26 +349,24 @@ class Engine:
     @held
     def checkpoint(self, rounds: RoundsState) -> None:
         """Keep what was gathered since the last release."""
-        self._refuse_older()
-        self._commit_same_turn(self.snapshot(rounds))
-
-    def _refuse_older(self) -> None:
-        """The journal may hold what was drawn already: the state before it must not take its place."""
-        if self.is_drawn:
-            raise StateError("a release waits to be committed: turn() first, then save the state")
-
-    def _commit_same_turn(self, turn: Turn) -> None:
+        self._refuse_older(rounds)
         try:
-            self._journal.commit(turn)
+            self._journal.commit(self.snapshot(rounds))
         except StateError:
             raise
         except Exception as error:  # a driver's own text may hold sums
             raise StateError(f"the state could not be kept ({type(error).__name__}): try again") from None
 
+    def _refuse_older(self, rounds: RoundsState) -> None:
+        """The journal may hold a later turn or event already: the state before must not take its place."""
+        if self.is_drawn:
+            raise StateError("a release waits to be committed: turn() first, then save the state")
+        self.settle(rounds)
+
     @held
     def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:
         """Write the whole state to a file, which becomes the journal."""
-        self._refuse_older()
+        self._refuse_older(rounds)
         snapshot = self.snapshot(rounds)
         if isinstance(self._journal, FileJournal):
             if self._journal.path.resolve() != FileJournal(path).path.resolve():
@@ -461,6 +497,14 @@ def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
     )
 
 
-def _which(turn: Turn) -> tuple[int, bytes, int]:
-    """Tells a turn from all others of its learner, drawn or drawn again."""
-    return turn.index, turn.coin_key, turn.epoch
+@dataclass(frozen=True)
+class _NotCommitted:
+    """Why a turn could not be committed, and whether it is certain that it was not."""
+
+    cause: str
+    is_certain: bool
+
+
+def _which(turn: Turn) -> tuple[int, bytes, int, int]:
+    """Tells a turn from all others of its learner: drawn, drawn again, or changed by a public event."""
+    return turn.index, turn.coin_key, turn.epoch, turn.revision

@@ -91,3 +91,5 @@ class Turn:
     rounds: RoundsState = field(default_factory=RoundsState)
     failed: bool = False
     """A release broke after its noise was drawn: drawing again would condition it, so nothing may follow."""
+    revision: int = 0
+    """How many public events have changed what is public."""

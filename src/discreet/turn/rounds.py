@@ -91,7 +91,9 @@ class Rounds:
     # --- questions ----------------------------------------------------------------------------------------
 
     def release_if_due(self) -> bool:
-        """Make the release that is due, if one is."""
+        """Make the release that is due, if one is; before it, the public event that is not known to be kept."""
+        if self._engine.is_noted:
+            self._engine.settle(self.state())
         due = self.is_due
         if due:
             self._engine.release(self.clock, self._tally)
