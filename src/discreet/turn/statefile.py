@@ -117,7 +117,7 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
 def _check(turn: Turn) -> None:
     """Refuse fields of the wrong kind: whoever goes on from them must be able to rely on it."""
     texts = (turn.identity, turn.kind, turn.settings_hash, turn.calibration)
-    counts = (turn.epoch, turn.index, turn.begin, turn.rounds.clock)
+    counts = (turn.epoch, turn.index, turn.begin, turn.rounds.clock, turn.revision)
     fits = all(isinstance(text, str) for text in texts) and isinstance(turn.failed, bool)
     fits &= all(type(count) is int and 0 <= count < 2**62 for count in counts)
     fits &= turn.begin <= turn.rounds.clock and _are_open(turn.rounds.open, turn.begin, turn.rounds.clock)
@@ -204,8 +204,8 @@ def _length(start: bytes, name: str) -> int:
     return int.from_bytes(start[10:18], "little")
 
 
-def write(path: Path, content: bytes) -> None:
-    """Replace the file in one step that survives a power cut."""
+def write(path: Path, content: bytes, check: Callable[[], None] = lambda: None) -> None:
+    """Replace the file in one step that survives a power cut; `check` may refuse it right before that step."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.unlink(missing_ok=True)  # left by a process that was killed
@@ -215,6 +215,7 @@ def write(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            check()
             os.replace(draft, path)
         except BaseException:
             draft.unlink(missing_ok=True)
