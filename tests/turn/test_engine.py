@@ -61,8 +61,7 @@ def levels_of(sums: Any) -> int:
 def exact_people(sums: Any) -> int:
     """All that a tree still holds of people, in steps: its nodes and the open block."""
     turn = sums.snapshot()
-    held = sum(int(value[0]) for name, value in turn.kept.items() if name != "steps")
-    return held + int(turn.block["sum"][0])
+    return int(turn.kept["nodes"].sum() if turn.index else 0) + int(turn.block["sum"][0])
 
 
 class TurnMachine(RuleBasedStateMachine):
@@ -859,6 +858,17 @@ def test_decisions_cannot_be_changed_from_outside() -> None:
         sums.open_many(1).decisions[0, 0] = 5.0
     sums.total[0] = 5.0
     assert sums.total[0] != 5.0
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_no_two_blocks_of_a_learner_share_their_coins(seed: int | None) -> None:
+    """A key that was shown with one block must not tell the coins of the next."""
+    sums = sum_of(seed=seed)
+    keys = [sums.snapshot().coin_key]
+    for _ in range(8):
+        sums.add([1.0])
+        keys.append(sums.snapshot().coin_key)
+    assert len(set(keys)) == 9
 
 
 def test_two_learners_never_share_an_identity_or_a_coin() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -287,6 +288,29 @@ def test_only_plain_values_can_be_kept() -> None:
         spans = RoundsState(1, (OpenRounds(np.array([0, 1]), context=odd),))
         with pytest.raises(StateError, match="plain arrays, numbers and strings"):
             statefile.encode(Turn(**(vars(turn) | {"rounds": spans})))
+
+
+@pytest.mark.parametrize("size", [1, 100, 10**6])
+def test_a_file_is_flushed_whole_before_its_name_and_its_folder_after(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that fits a buffer: or a power cut leaves an empty file under the name of the state."""
+    done: list[Any] = []
+    fsync, replace = os.fsync, os.replace
+
+    def flushed(descriptor: int) -> None:
+        about = os.fstat(descriptor)
+        done.append("folder" if stat.S_ISDIR(about.st_mode) else about.st_size)
+        fsync(descriptor)
+
+    def renamed(*paths: Any) -> None:
+        done.append("name")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", renamed)
+    statefile.write(tmp_path / "sum.state", b"x" * size)
+    assert done == [size, "name", "folder"]
 
 
 def test_a_file_written_over_another_is_whole_or_untouched(

@@ -30,6 +30,7 @@ from discreet.release.gathering import Gathering
 from discreet.release.randomness import Words, seeded_words, system_words, this_process
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
+from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
 from discreet.turn.plan import State, Step
 from discreet.turn.problem import NOTHING, Batch, Block, Problem
@@ -403,6 +404,7 @@ class Engine:
             self._journal.commit(found)
             self._take(found)
             return
+        check_fits(self.problem, found)
         try:
             self._take(found)
         except DiscreetError:

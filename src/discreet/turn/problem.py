@@ -143,6 +143,8 @@ class Problem(ABC):
     neighbours: ClassVar[str] = "replace one round"
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
+    growing: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Names of public arrays whose number of rows changes, those that change together side by side."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -187,6 +189,10 @@ class Problem(ABC):
     def start(self) -> tuple[State, State]:
         """Public and kept state before anyone came."""
 
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        """Public and kept state as they look after `index` releases: the names, dtypes and shapes count."""
+        return self.start()
+
     @abstractmethod
     def gatherings(self, public: State) -> dict[str, Gathering]:
         """What a block adds up, by name."""
@@ -208,6 +214,10 @@ class Problem(ABC):
     @abstractmethod
     def blank(self) -> Any:
         """Feedback that says nothing: adds the same as a missing answer."""
+
+    def blank_question(self) -> Asked:
+        """A question that says nothing."""
+        return NOTHING
 
     @abstractmethod
     def plain(self, public: State) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Rounds:
     # --- questions ----------------------------------------------------------------------------------------
 
     def release_if_due(self) -> bool:
-        """Make the release that is due, if one is; before it, the public event that is not known to be kept."""
+        """Make the release that is due, if one is; an event that may be kept is settled before it."""
         if self._engine.is_noted:
             self._engine.settle(self.state())
         due = self.is_due

@@ -205,7 +205,7 @@ def _length(start: bytes, name: str) -> int:
 
 
 def write(path: Path, content: bytes, check: Callable[[], None] = lambda: None) -> None:
-    """Replace the file in one step that survives a power cut; `check` may refuse it right before that step."""
+    """Replace the file in one step that survives a power cut; `check` may refuse right before that step."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.unlink(missing_ok=True)  # left by a process that was killed

@@ -79,6 +79,8 @@ class Lengths(NamedTuple):
 class NearAnchor(CubeMode):
     """Sets near the one that seems cheapest; the default for the cost of the chosen set alone."""
 
+    growing = (("belief.sets", "belief.means", "belief.precisions"), ("sets", "counts"), ("report",))
+
     _newest: tuple[State, Allotment, Integers] | None = None
 
     @classmethod

@@ -26,6 +26,7 @@ class SelectorMode(Problem):
 
     proof = "selector.md"
     neighbours = "replace one person's whole record"
+    growing = (("chosen", "trace"), ("value",))
     settings: SetSelectorSettings
 
     @property
