@@ -319,7 +319,7 @@ class NearAnchor(CubeMode):
         changed = anchor ^ np.eye(items, dtype=np.bool_)
         some = generator.permutation(items)[:MOST_FORCED]
         weights = belief.weights(DRAWS + len(some), generator)
-        believed = type(weights)(*(np.repeat(part[:1], len(some), axis=0) for part in weights))
+        believed = type(weights)(np.repeat(weights.linear[:1], len(some), axis=0), weights.pairs[:1])
         drawn = type(weights)(*(part[1 + DRAWS :] for part in weights))
         first = type(weights)(*(part[1 : 1 + DRAWS] for part in weights))
         starts = np.concatenate([anchor[None], generator.random((6, items)) < 0.5])
