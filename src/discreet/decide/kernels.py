@@ -15,8 +15,8 @@ from discreet.compiled import compiled
 def descend(signs: Any, field: Any, pairs: Any, most: Any) -> None:
     """Change one sign at a time, the one that lowers the cost most, until none does; in place.
 
-    `signs` and `field`, which is the slope of the cost in each sign, are rows × starts × items; `pairs` has the
-    weights of pairs for each row, or once for all.
+    `signs` and `field`, which is the slope of the cost in each sign, are rows × starts × items; `pairs` has
+    the weights of pairs for each row, or once for all.
     """
     rows, starts, items = signs.shape
     for row in range(rows):
