@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet import Privacy, RunningSum, StateError
+from discreet import Privacy, RunningSum, StateError, StreamingLearner
+from discreet.arrivals import SquaredLoss
 from discreet.checks import Case
+from discreet.domains import LpBall
 from discreet.errors import DiscreetError
 from discreet.lab.cases import cases, keyed_cases
 from discreet.learners.learner import Learner
@@ -98,6 +100,19 @@ def test_a_state_without_damage_loads_at_any_time(memory_path: Path) -> None:
         for rounds in range(0, case.horizon + 1, 6):
             path.write_bytes(statefile.encode(lived(case, rounds)))
             discreet.load(path).detach()
+
+
+def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path: Path) -> None:
+    """How many directions stand out is released: buffers for them grow."""
+    path, chance = memory_path / "state", np.random.default_rng(0)
+    stream = StreamingLearner(
+        LpBall(4), SquaredLoss(), 100_000, Privacy(8.0, 1e-6), feature_bound=3.0, target_bound=1.0, seed=1
+    )
+    features = chance.normal(size=(20_000, 4)) * [1.0, 0.1, 0.1, 0.01]
+    stream.observe_stream(features, features.sum(axis=1))
+    assert len(stream.snapshot().public["directions"])
+    path.write_bytes(statefile.encode(stream.snapshot()))
+    discreet.load(path).detach()
 
 
 @pytest.mark.parametrize(

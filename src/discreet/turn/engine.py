@@ -89,8 +89,8 @@ class Engine:
         self._journal = as_journal(journal)
         self._unsettled: Turn | None = None
         """A release that is drawn, and whose commit is not known to be done."""
-        self._noted: tuple[int, State] | None = None
-        """A public event whose commit may be done: its revision, and the public state after it."""
+        self.noted: tuple[int, State] | None = None
+        """A public event whose commit may be done, for `settle`: its revision, and the public state then."""
         self._failed = False
         try:
             self._begin()
@@ -139,11 +139,6 @@ class Engine:
     def is_drawn(self) -> bool:
         """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
         return self._unsettled is not None and self._unsettled.index > self.turn.index
-
-    @property
-    def is_noted(self) -> bool:
-        """Whether nobody knows if the newest public event was kept: `settle` tries again."""
-        return self._noted is not None
 
     @property
     def is_forked(self) -> bool:
@@ -296,26 +291,26 @@ class Engine:
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the public event")
         self.settle(rounds)
-        self._noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
+        self.noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
         self.settle(rounds)
 
     @held
     def settle(self, rounds: RoundsState) -> None:
         """Commit the public event that is not known to be kept, if there is one, and only then use it."""
-        if self._noted is None:
+        if self.noted is None:
             return
-        revision, public = self._noted
+        revision, public = self.noted
         changed = replace(self.snapshot(rounds), public=public, revision=revision)
         failed = self._commit(changed)
         if failed is not None and failed.is_certain:
-            self._noted = None
+            self.noted = None
             raise StateError(f"a public event could not be kept ({failed.cause}): nothing changed, try again")
         if failed is not None:
             raise StateError(
                 f"nobody knows whether a public event was kept ({failed.cause}): turn() tries again"
             )
         self._take(changed)
-        self._noted = None
+        self.noted = None
 
     @held
     def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:

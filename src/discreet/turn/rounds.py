@@ -92,7 +92,7 @@ class Rounds:
 
     def release_if_due(self) -> bool:
         """Make the release that is due, if one is; an event that may be kept is settled before it."""
-        if self._engine.is_noted:
+        if self._engine.noted is not None:
             self._engine.settle(self.state())
         due = self.is_due
         if due:
@@ -105,7 +105,10 @@ class Rounds:
 
     def open(self, asked: Asked, person: Name = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
-        self._release_before(asked)
+        if asked is NOTHING:
+            self.release_if_due()
+        else:
+            self._release_before(asked)
         engine, round = self._engine, self.clock
         turn, problem = engine.turn, engine.problem
         rounds, asked = np.array([round]), problem.admitted(turn.public, asked)
@@ -146,7 +149,7 @@ class Rounds:
 
     def _release_before(self, asked: Asked) -> None:
         """Make the release that is due before this question, unless the question will be refused."""
-        if asked is not NOTHING and self.is_due:
+        if self.is_due:
             problem = self._engine.problem
             problem.admitted(problem.foreseen(self._engine.public), asked)
         self.release_if_due()
