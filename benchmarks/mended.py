@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet import warm_up
+from measures import engine
 from measures.labels import bulk_with_labels_over_without
 from measures.predictions import prediction_bias
 from report import write
@@ -22,6 +23,8 @@ from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
     "coverage_of_95": coverage_of_95,
+    "answers_one_by_one_1e4_seconds_over_2e3": engine.answers_one_by_one,
+    "checkpoint_16000_open_over_100": engine.checkpoint_with_many_open,
 }
 
 

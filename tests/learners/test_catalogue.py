@@ -60,6 +60,36 @@ def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str,
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_mask_does_not_bring_a_retired_item_back(way: dict[str, Any]) -> None:
+    """Whoever asks with a mask need not know what was retired."""
+    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **way)
+    fed(learner, 1500, np.array([0.6, 0.05, 0.05, 0.3, 0.05, 0.05]))
+    learner.retire(0)
+    mask = np.array([True, True, True, True, True, False])
+    learner.turn()
+    shown = learner.open_many(min(300, learner.rounds_until_release), available=mask).decisions
+    assert len(shown)
+    assert not np.isin(shown, [0, 5]).any()
+    assert 0 not in learner.open(available=mask).decision
+
+
+@pytest.mark.parametrize("feedback", ["clicks", "bandit"])
+def test_rows_that_are_fed_at_once_count_what_a_retired_item_changes(feedback: str) -> None:
+    """The release divides by how often each item was shown."""
+    at_once, asked = (SetMaximizer(6, 2, 4000, USUAL, seed=1, feedback=feedback) for _ in range(2))
+    for learner in (at_once, asked):
+        learner.open_many(10)
+        learner.retire(0)
+    rows = np.zeros(50, dtype=np.int64) if feedback == "clicks" else np.full(50, 0.5)
+    at_once.observe_many(rows)
+    asked.close_many(asked.open_many(50), rows)
+    one, other = at_once.snapshot().rounds.tally, asked.snapshot().rounds.tally
+    assert one.keys() == other.keys()
+    assert any(value.any() for value in one.values())
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
 def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
     worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.1, 0.6, 0.0])
     learner = SetMaximizer(6, 2, 30_000, USUAL, seed=3, max_items=8, **way)

@@ -111,7 +111,7 @@ def test_threads_may_share_a_learner() -> None:
     assert sums.releases == sums.clock == 400
     kept = sums.snapshot().kept
     levels = RunningSum.problem_for(sums.settings).sum_of(0).gathering.levels  # type: ignore[attr-defined]
-    assert sum(int(value[0]) for name, value in kept.items() if name != "steps") == 400 * levels
+    assert int(kept["nodes"].sum()) == 400 * levels
 
 
 def test_a_person_who_calls_back_changes_nothing() -> None:

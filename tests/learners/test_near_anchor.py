@@ -108,6 +108,15 @@ def test_the_belief_about_pairs_finds_quadratic_costs() -> None:
     assert np.var(values[:, 0] - values[:, 1]) == pytest.approx(spread, rel=0.5)
 
 
+def test_weights_of_pairs_may_be_one_for_all_rows() -> None:
+    """A release holds them once: for 800 items a copy per row takes a quarter of a gigabyte."""
+    linear, pairs = weights_of(6, 2)
+    rows = linear + np.random.default_rng(4).normal(size=(7, 6))
+    shared, apart = Weights(rows, pairs[None]), Weights(rows, np.repeat(pairs[None], 7, axis=0))
+    starts = all_sets(6)[::9]
+    assert np.array_equal(least_sets(shared, starts), least_sets(apart, starts))
+
+
 def test_descents_end_in_the_least_set_with_what_is_forced() -> None:
     linear, pairs = weights_of(5, 3)
     everything = all_sets(5)

@@ -165,7 +165,7 @@ def shifts_of(sums: PrefixSum, length: int, person: int, change: int) -> list[in
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
 def test_tiny_trees_lose_no_more_than_their_charge(noise: Any, length: int) -> None:
     """Everything released, for every person who might be replaced."""
-    sums = TreeSum(Rows(1), noise)
+    sums = TreeSum(Rows(1), noise, height=4)
     every = product(range(length), [1, 2])
     losses = [exact_loss(noise, shifts_of(sums, length, person, change)) for person, change in every]
     assert max(losses) <= sums.spent(length).amount * (1 + 1e-9)
@@ -349,7 +349,7 @@ def test_grids_leave_room_for_everyone() -> None:
 def test_half_the_noise_is_found_out_by_the_exact_check() -> None:
     """The check of tiny trees has teeth."""
     noise = DiscreteGaussian(4)
-    sums = TreeSum(Rows(1), noise)
+    sums = TreeSum(Rows(1), noise, height=4)
     weak = replace(sums, noise=DiscreteGaussian(2))
     losses = [exact_loss(weak.noise, shifts_of(weak, 4, person, 2)) for person in range(4)]
     assert max(losses) > 3 * sums.spent(4).amount

@@ -5,8 +5,9 @@ import errno
 import os
 import pickle
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import discreet
 from discreet import ConfigError, FileJournal, MemoryJournal, Privacy, RunningSum, StateError
 from discreet.learners.hedge import Hedge
+from discreet.turn import statefile
 from discreet.turn.journal import as_journal
 
 
@@ -157,6 +159,87 @@ def test_a_link_is_not_a_second_copy(tmp_path: Path) -> None:
     first.detach()
     discreet.load(tmp_path / "sum.state")
     assert epoch(tmp_path / "sum.state") == 2
+
+
+def test_a_hard_link_is_not_a_second_copy(tmp_path: Path) -> None:
+    path, link = tmp_path / "sum.state", tmp_path / "link"
+    sums = counted(journal=path)
+    os.link(path, link)
+    for name in (link, path):
+        with pytest.raises(StateError, match=r"another name \(a hard link\)|in use"):
+            discreet.load(name)
+    sums.add([1.0])  # who runs already goes on
+    sums.detach()
+    link.unlink()
+    assert discreet.load(path).releases == 1
+
+
+class Stopped(FileJournal):
+    """Stops in the middle of a commit until it may go on."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.stopping, self.begun, self.may_go_on = False, Event(), Event()
+
+    def commit(self, turn: Any) -> None:
+        if self.stopping:
+            self.begun.set()
+            assert self.may_go_on.wait(60)
+        super().commit(turn)
+
+
+def test_whoever_detaches_waits_for_the_commit_of_another_thread(tmp_path: Path) -> None:
+    """Or somebody else loads the file meanwhile, and two copies make the same release."""
+    journal = Stopped(tmp_path / "sum.state")
+    sums = counted(journal=journal)
+    sums.observe_many([[1.0]])
+    journal.stopping = True
+    releasing, detaching = Thread(target=sums.turn), Thread(target=sums.detach)
+    releasing.start()
+    assert journal.begun.wait(60)
+    detaching.start()
+    detaching.join(0.2)
+    waits = detaching.is_alive()
+    journal.may_go_on.set()
+    releasing.join()
+    detaching.join()
+    assert waits
+    assert discreet.load(tmp_path / "sum.state").releases == 1
+
+
+def test_a_learner_is_not_detached_from_inside_a_call(tmp_path: Path) -> None:
+    sums = counted(journal=tmp_path / "sum.state")
+
+    class Row:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            sums.detach()
+
+    with pytest.raises(discreet.DiscreetError):
+        sums.add(Row())
+    with pytest.raises(StateError, match="in use"):
+        discreet.load(tmp_path / "sum.state")
+
+
+def test_the_epoch_is_read_again_right_before_the_file_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody loads the file while the new one is being flushed: theirs stays."""
+    path = tmp_path / "sum.state"
+    sums = counted(journal=path)
+    sums.observe_many([[1.0]])
+    theirs = statefile.encode(replace(statefile.read(path), epoch=1))
+    real = os.fsync
+
+    def flushed(descriptor: int) -> None:
+        real(descriptor)
+        path.write_bytes(theirs)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(os, "fsync", flushed)
+        with pytest.raises(StateError, match="loaded elsewhere"):
+            sums.turn()
+    assert path.read_bytes() == theirs
+    assert not (tmp_path / ".sum.state.draft").exists()
 
 
 def test_the_lock_is_not_followed_through_a_link(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """If these fail, somebody counts twice or not at all, or a question costs something that it should not."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from discreet.turn.tickets import Ticket, Tickets
 USUAL = Privacy(1.0, 1e-6)
 
 
-def counting(block: int = 10, horizon: int = 40, **more: Any) -> RunningSum:
+def counting(block: int = 10, horizon: int | None = 40, **more: Any) -> RunningSum:
     """Adds people up, ten at a time; one person is one step of the sum."""
     return RunningSum(1, horizon, USUAL, bound=1.0, nonnegative=True, block=block, **more)
 
@@ -244,6 +245,65 @@ def test_more_rounds_than_the_block_has_are_refused_and_none_is_opened() -> None
     assert sums.rounds_until_release == 10  # one is due: before the one after it
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda sums: sums.open_many(10**6),
+        lambda sums: sums.preview(10**6),
+        lambda sums: sums.observe_many(np.ones((3, 2))),
+        lambda sums: sums.observe_many(ONE * 11),
+        lambda sums: sums.replay(np.ones((3, 2))),
+        lambda sums: sums.replay(np.ones((30, 2))),
+    ],
+)
+def test_a_refused_call_does_not_make_the_release_that_is_due(refused: Callable[[Any], Any]) -> None:
+    """It would spend for nothing, and lose whoever answers afterwards."""
+    sums = counting()
+    tickets = sums.open_many(10)
+    before, spent = state(sums), sums.guarantee.spent
+    with pytest.raises(DiscreetError):
+        refused(sums)
+    assert sums.releases == 0
+    assert sums.guarantee.spent == spent
+    assert state(sums) == before
+    assert sums.close_many(tickets, ONE * 10).all()
+    assert people(sums) == 10
+
+
+def test_a_mask_that_leaves_nothing_does_not_make_the_release_that_is_due() -> None:
+    """One that leaves what the next block begins with is fine."""
+    shop = SetMaximizer(4, 1, 1000, USUAL, max_items=5, block=10, seed=1)
+    shop.open_many(10)
+    shop.retire(0)
+    shop.add_item()
+    gone, new = np.arange(5) == 0, np.arange(5) == 4
+    before = state(shop)
+    for attempt in (lambda: shop.open(available=gone), lambda: shop.open_many(2, available=gone)):
+        with pytest.raises(ConfigError, match="not retired"):
+            attempt()
+    assert state(shop) == before
+    assert shop.open(available=new).decision.tolist() == [4]
+    assert shop.releases == 1
+
+
+def test_without_end_too_the_next_block_is_known_before_its_release() -> None:
+    sums = counting(horizon=None)
+    sums.open_many(sums.rounds_until_release)
+    assert sums.rounds_until_release > 1
+    assert len(sums.open_many(sums.rounds_until_release)) > 1
+
+
+def test_where_a_release_decides_how_long_the_next_block_is_it_is_asked_for_first() -> None:
+    shop = SetMaximizer(5, 2, 2000, USUAL, feedback="clicks", explore=0.9, seed=1)
+    shop.open_many(shop.rounds_until_release)
+    before = state(shop)
+    with pytest.raises(StateError, match=r"turn\(\) first"):
+        shop.open_many(2)
+    assert state(shop) == before
+    assert shop.turn()
+    assert len(shop.open_many(2)) == 2
+
+
 def test_opening_the_next_block_makes_the_release_that_is_due() -> None:
     sums = counting()
     sums.close_many(sums.open_many(10), ONE * 10)
@@ -349,8 +409,8 @@ def test_rounds_opened_together_can_be_closed_in_any_order_and_in_any_parts(
         with pytest.raises(StateError, match="is not open"):
             sums.close(ticket, [1.0])
     left = {ticket.round for ticket in waiting[position:]}
-    spans = sums.snapshot().rounds.open
-    assert {round for span in spans for round in range(span.first, span.last)} == left
+    opened = sums.snapshot().rounds.open
+    assert {round for part in opened for round in part.rounds.tolist()} == left
 
 
 def test_a_refused_row_leaves_a_span_as_it_was() -> None:
@@ -392,12 +452,10 @@ def test_open_spans_survive_being_saved(tmp_path: Path) -> None:
     loaded = discreet.load(tmp_path / "state")
     assert loaded.clock == 8
     turn = loaded.snapshot()
-    spans = {(span.first, span.last): span.available for span in turn.rounds.open}
-    assert sorted(spans) == [(0, 1), (2, 3), (3, 7), (7, 8)]
-    assert np.array_equal(spans[0, 1], masks[:1])
-    assert np.array_equal(spans[2, 3], masks[2:])
-    assert spans[3, 7] is None
-    assert np.array_equal(np.atleast_2d(spans[7, 8])[0], masks[0])
+    (opened,) = turn.rounds.open
+    assert opened.rounds.tolist() == [0, 2, 3, 4, 5, 6, 7]
+    assert np.array_equal(opened.available[[0, 1, 6]], masks[[0, 2, 0]])
+    assert opened.available[2:6].all()
     fresh = Tickets(turn.identity, turn.epoch, turn.index, np.array([2, 0, 5]), np.zeros((3, 2)))
     assert loaded.close_many(fresh, [0.5, 1.0, 0.5]).all()
     assert loaded.open().round == 8

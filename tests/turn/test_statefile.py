@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from discreet import Privacy, RunningSum, SetMaximizer, StateError
 from discreet.errors import DiscreetError
 from discreet.learners.forced import forced
 from discreet.turn import statefile
-from discreet.turn.record import OpenSpan, RoundsState, Turn
+from discreet.turn.record import OpenRounds, RoundsState, Turn
 
 START = len(statefile.MAGIC) + 2 + 8 + 8
 
@@ -69,7 +70,7 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
     turn = statefile.decode(content, "shop.state")
     assert statefile.encode(turn) == content
     assert turn.rounds.clock == 13
-    assert sorted((span.first, span.last) for span in turn.rounds.open) == [(7, 8), (8, 11), (11, 13)]
+    assert [part.rounds.tolist() for part in turn.rounds.open] == [[7, 8, 9, 10, 11, 12]]
     assert turn.block["found"].any()
     assert turn.rounds.tally["counts"].any()
     assert turn.ledger == shop.snapshot().ledger
@@ -120,7 +121,7 @@ def _example() -> bytes:
     return statefile.encode(sums.snapshot())
 
 
-@pytest.mark.parametrize(("version", "wrote"), [(1, r"0\.1"), (2, r"0\.3"), (3, r"0\.4")])
+@pytest.mark.parametrize(("version", "wrote"), [(1, r"0\.1"), (2, r"0\.3"), (3, r"0\.4"), (4, r"0\.5")])
 def test_what_an_earlier_version_wrote_is_not_reinterpreted(tmp_path: Path, version: int, wrote: str) -> None:
     """Its grids, settings or modes were others: only the version that wrote it can finish it."""
     path = tmp_path / "old.state"
@@ -284,9 +285,32 @@ def test_only_plain_values_can_be_kept() -> None:
     sums = RunningSum(1, 10, Privacy(1.0), bound=1.0)
     turn = sums.snapshot()
     for odd in (object(), np.array([object()]), np.array(["text"]), {"nested": 1}, [1]):
-        spans = RoundsState(1, (OpenSpan(0, 1, context=odd),))
+        spans = RoundsState(1, (OpenRounds(np.array([0, 1]), context=odd),))
         with pytest.raises(StateError, match="plain arrays, numbers and strings"):
             statefile.encode(Turn(**(vars(turn) | {"rounds": spans})))
+
+
+@pytest.mark.parametrize("size", [1, 100, 10**6])
+def test_a_file_is_flushed_whole_before_its_name_and_its_folder_after(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that fits a buffer: or a power cut leaves an empty file under the name of the state."""
+    done: list[Any] = []
+    fsync, replace = os.fsync, os.replace
+
+    def flushed(descriptor: int) -> None:
+        about = os.fstat(descriptor)
+        done.append("folder" if stat.S_ISDIR(about.st_mode) else about.st_size)
+        fsync(descriptor)
+
+    def renamed(*paths: Any) -> None:
+        done.append("name")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "replace", renamed)
+    statefile.write(tmp_path / "sum.state", b"x" * size)
+    assert done == [size, "name", "folder"]
 
 
 def test_a_file_written_over_another_is_whole_or_untouched(

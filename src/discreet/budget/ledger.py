@@ -242,10 +242,14 @@ class Ledger:
 
     @classmethod
     def from_plain(cls, privacy: Privacy, plain: dict[str, Any]) -> "Ledger":
-        """The inverse of `as_plain`."""
+        """The inverse of `as_plain`; refuses an account that no charges lead to."""
         counts = {name: int(plain[name]) for name in _COUNTS}
-        apart = int(plain["apart"]) if privacy.keyed else 0
-        return cls(privacy, cohort=plain["cohort"], apart=apart, **counts)
+        cohort, apart = plain["cohort"], plain["apart"] if privacy.keyed else 0
+        ledger = cls(privacy, cohort=cohort, apart=apart, **counts)
+        whole = type(cohort) is int and type(apart) is int and min(cohort, apart) >= -1
+        if not whole or min(counts.values()) < 0 or not ledger._fits():
+            raise BudgetError("this account is not within the privacy that was asked for")
+        return ledger
 
 
 _COUNTS = ("everyone", "newest_pure", "newest_zcdp", "closed_pure", "closed_zcdp")

@@ -30,6 +30,7 @@ RULES: dict[str, Callable[[Case], None]] = {
         rounds.many_at_once_are_rounds_one_by_one,
         rounds.rows_and_replays_are_rounds_one_by_one,
         rounds.too_many_rounds_are_refused_and_nothing_is_opened,
+        rounds.a_refused_call_makes_no_release,
         rounds.missing_answers_add_nothing,
         rounds.late_answers_are_discarded,
         rounds.two_answers_of_one_visitor_count_once,

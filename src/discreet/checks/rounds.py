@@ -10,13 +10,14 @@ import numpy as np
 
 from discreet.checks.case import Case
 from discreet.checks.tools import lived, opened, raises, same, state, trimmed
-from discreet.errors import HorizonReached, OutOfBounds, StateError
+from discreet.errors import DiscreetError, HorizonReached, OutOfBounds, StateError
 from discreet.learners.registry import load
 from discreet.turn.tickets import Tickets
 
 __all__ = [
     "a_log_that_is_too_long_is_refused_before_anything_is_spent",
     "a_malformed_row_among_many_adds_nothing_and_uses_up_its_round",
+    "a_refused_call_makes_no_release",
     "asking_twice_gives_the_same_and_costs_nothing",
     "feedback_without_a_question_is_refused",
     "late_answers_are_discarded",
@@ -124,6 +125,30 @@ def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
     if contexts is None:
         raises(StateError, lambda: learner.observe_many(case.people(count)), "until the next release")
     assert state(learner) == kept, "something was opened"
+
+
+def a_refused_call_makes_no_release(case: Case) -> None:
+    """A release that is due waits: whoever answers after the refused call still counts."""
+    learner = case.make()
+    tickets = opened(case, learner, learner.rounds_until_release)
+    kept, count = state(learner), learner.rounds_until_release + 1
+    contexts = case.contexts(count)
+    if learner.clock != learner.horizon:
+        raises(StateError, lambda: learner.open_many(count if contexts is None else contexts), "until the")
+        if contexts is None:
+            raises(StateError, lambda: learner.preview(count), "until the")
+            raises(StateError, lambda: learner.observe_many(case.people(count)), "until the")
+    for wrong in (np.zeros((1, 977)), np.zeros((1, 2, 3, 4))):
+        for call in (learner.observe_many, learner.replay):
+            try:
+                call(wrong)
+            except DiscreetError:
+                assert state(learner) == kept, "a refused call made the release that is due"
+            else:  # these rows can be read, or add nothing
+                learner = case.make()
+                tickets = opened(case, learner, learner.rounds_until_release)
+                kept = state(learner)
+    assert learner.close_many(tickets[:1], case.people(1)).all(), "a refused call lost an answer"
 
 
 # --- answers ---------------------------------------------------------------------------------------------

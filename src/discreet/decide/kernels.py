@@ -12,6 +12,32 @@ from discreet.compiled import compiled
 
 
 @compiled
+def descend(signs: Any, field: Any, pairs: Any, most: Any) -> None:
+    """Change one sign at a time, the one that lowers the cost most, until none does; in place.
+
+    `signs` and `field`, which is the slope of the cost in each sign, are rows × starts × items; `pairs` has
+    the weights of pairs for each row, or once for all.
+    """
+    rows, starts, items = signs.shape
+    for row in range(rows):
+        weights = pairs[row if pairs.shape[0] > 1 else 0]
+        for start in range(starts):
+            sign, slope = signs[row, start], field[row, start]
+            for _ in range(most):
+                item, least = 0, np.inf
+                for place in range(items):
+                    change = -2 * sign[place] * slope[place]
+                    if change < least:
+                        item, least = place, change
+                if not least < -1e-12:
+                    break
+                step = -2 * sign[item]
+                for place in range(items):
+                    slope[place] += step * weights[item, place]
+                sign[item] += step
+
+
+@compiled
 def admit_contexts(contexts: Any, bounds: Any, length: Any, out: Any) -> None:
     """Clip every number of a context to its bound, then the whole to a length.
 

@@ -14,7 +14,7 @@ Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lem
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -159,6 +159,8 @@ def _deviation(once: Once) -> float:
 
 class Earner(Problem):
     """A way of learning that may report what it earns."""
+
+    growing: ClassVar[tuple[tuple[str, ...], ...]] = (("report",),)
 
     @property
     def earnings(self) -> Earnings | None:

@@ -56,7 +56,16 @@ def guarded(
 
     From inside are a signal handler, or a function of the operator, in the middle of another call.
     """
+    return _alone(method, Engine.check)
 
+
+def _guarded_even_after_a_failure(method: Callable[[Face], None]) -> Callable[[Face], None]:
+    return _alone(method, lambda engine: None)
+
+
+def _alone(
+    method: Callable[Concatenate[Face, Arguments], Result], check: Callable[[Engine], None]
+) -> Callable[Concatenate[Face, Arguments], Result]:
     @wraps(method)
     def call(self: Face, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         inside, thread = self._inside, get_ident()
@@ -67,7 +76,7 @@ def guarded(
         try:
             inside.add(thread)
             with self._lock:
-                self._engine.check()
+                check(self._engine)
                 return method(self, *arguments, **named)
         finally:
             inside.discard(thread)
@@ -254,8 +263,7 @@ class Learner:
         self._observe_many(rows, names_of(persons, len(rows), keyed=self._keyed))
 
     def _observe_many(self, rows: Any, names: list[Name] | None) -> None:
-        if self._engine.problem.takes_context:
-            raise ConfigError("this learner needs a context for every round: use open_many and close_many")
+        self._refuse_without_context()
         self._rounds.observe_many(rows, names)
         self._keep(len(rows))
 
@@ -267,7 +275,7 @@ class Learner:
         """
         rows = self._engine.problem.rows(rows)
         names = names_of(persons, len(rows), keyed=self._keyed)
-        self._refuse_beyond(len(rows))
+        self._refuse_beyond(rows)
         decisions: list[Any] = []
         position = 0
         while position < len(rows):
@@ -278,13 +286,20 @@ class Learner:
             position += len(part)
         return self._in_labels(np.concatenate(decisions)) if decisions else np.array([])
 
-    def _refuse_beyond(self, count: int) -> None:
-        """Refuse rows that the horizon has no rounds for, before anything is spent on the others."""
+    def _refuse_beyond(self, rows: Any) -> None:
+        """Refuse rows that cannot be read or that no rounds are left for, before anything is spent."""
+        self._refuse_without_context()
         left = self._rounds.until_horizon
-        if count > left:
+        if len(rows) > left:
             raise HorizonReached(
-                f"{count} rows, but {left} of the planned rounds are left: nothing was learned from them"
+                f"{len(rows)} rows, but {left} of the planned rounds are left: nothing was learned from them"
             )
+        if len(rows):
+            self._rounds.rehearse(rows)
+
+    def _refuse_without_context(self) -> None:
+        if self._engine.problem.takes_context:
+            raise ConfigError("this learner needs a context for every round: use open_many and close_many")
 
     @guarded
     def preview(self, count: int) -> Any:
@@ -406,7 +421,12 @@ class Learner:
         self._engine.save(path, self._rounds.state())
 
     def detach(self) -> None:
-        """Give up the journal's lock, so that others can load the file."""
+        """Give up the journal's lock, so that others can load the file; waits for a call under way."""
+        if not self._engine.is_forked:  # it is not the child's to give up, and whoever holds it is not here
+            self._give_up()
+
+    @_guarded_even_after_a_failure
+    def _give_up(self) -> None:
         self._engine.detach()
 
     def __enter__(self) -> Self:

@@ -32,6 +32,8 @@ class TreeSum:
 
     gathering: Gathering
     noise: Noise
+    height: int
+    """How many nodes there may be at a time, one of each height."""
 
     name = "honaker"
     has_cohorts = False
@@ -44,7 +46,7 @@ class TreeSum:
         """
         height = stream.releases.bit_length()
         levels, noise = noise_for(budget / height, stream.gathering, stream.room)
-        return cls(stream.gathering.on_grid(levels), noise)
+        return cls(stream.gathering.on_grid(levels), noise, height)
 
     @property
     def _node(self) -> Charge:
@@ -73,21 +75,24 @@ class TreeSum:
         return self.noise.variance * np.array(shared).reshape(len(counts), len(counts))
 
     def start(self) -> tuple[State, State]:
-        return {"prefix": np.zeros(self.gathering.size)}, {"steps": 0}
+        nodes = np.zeros((self.height, self.gathering.size))
+        return {"prefix": nodes[0], "nodes": nodes}, {"steps": 0, "nodes": nodes.astype(np.int64)}
 
     def step(self, public: State, kept: State, addend: Integers, noised: Noised) -> tuple[State, State]:
         count = kept["steps"] + 1
         height = (count & -count).bit_length() - 1
+        estimates, sums = public["nodes"].copy(), kept["nodes"].copy()
         exact = addend
         estimate = noised(self.noise, exact).astype(np.float64)
         for level in range(height):
-            exact = exact + kept[f"node{level}"]
+            exact = exact + sums[level]
             own = 1 / (2 - 2.0 ** -(level + 1))
-            estimate = own * noised(self.noise, exact) + (1 - own) * (estimate + public[f"node{level}"])
-        above = [f"node{level}" for level in range(height + 1, count.bit_length()) if count >> level & 1]
-        nodes = {name: public[name] for name in above} | {f"node{height}": estimate}
-        kept = {name: kept[name] for name in above} | {f"node{height}": exact, "steps": count}
-        return nodes | {"prefix": sum(nodes.values())}, kept
+            estimate = own * noised(self.noise, exact) + (1 - own) * (estimate + estimates[level])
+        estimates[:height], sums[:height] = 0, 0  # they are part of the new node
+        estimates[height], sums[height] = estimate, exact
+        above = [level for level in range(height + 1, count.bit_length()) if count >> level & 1]
+        prefix = sum(estimates[level] for level in [*above, height])
+        return {"prefix": prefix, "nodes": estimates}, {"steps": count, "nodes": sums}
 
 
 def _shared(count: int, later: int) -> float:

@@ -31,6 +31,7 @@ from discreet.release.gathering import Gathering
 from discreet.release.randomness import Words, seeded_words, system_words, this_process
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
+from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
 from discreet.turn.plan import Plan, State, Step
 from discreet.turn.problem import NOTHING, Batch, Block, Problem
@@ -89,6 +90,9 @@ class Engine:
         self._process = this_process()
         self._journal = as_journal(journal)
         self._unsettled: Turn | None = None
+        """A release that is drawn, and whose commit is not known to be done."""
+        self.noted: tuple[int, State] | None = None
+        """A public event whose commit may be done, for `settle`: its revision, and the public state then."""
         self._failed = False
         try:
             self._begin()
@@ -137,6 +141,11 @@ class Engine:
     def is_drawn(self) -> bool:
         """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
         return self._unsettled is not None and self._unsettled.index > self.turn.index
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process is a fork of the one that made this engine."""
+        return this_process() != self._process
 
     @property
     def guarantee(self) -> Guarantee:
@@ -217,29 +226,34 @@ class Engine:
             ledger=ledger,
             coin_key=self._coin_key(turn.index + 1),
             rounds=RoundsState(clock),
+            revision=turn.revision,
         )
 
     def _settle(self, turn: Turn) -> None:
         """Commit, and only then swap. If the outcome is unknown, read it back; never draw again."""
-        failure = (
-            "a release could not be committed ({}): nothing was shown, everyone is counted; "
-            "turn() tries again"
-        )
-        self._commit(turn, failure)
+        failed = self._commit(turn)
+        if failed is not None:
+            raise StateError(
+                f"a release could not be committed ({failed.cause}): nothing was shown, everyone is counted; "
+                "turn() tries again"
+            )
         self._take(turn)
         self._unsettled = None
 
-    def _commit(self, turn: Turn, message: str) -> None:
+    def _commit(self, turn: Turn) -> "_NotCommitted | None":
+        """Commit a turn; None if it is kept for certain, as the journal says or as it is read back."""
         try:
             self._journal.commit(turn)
+            return None
         except Exception as error:
-            kept = None
-            with suppress(Exception):
-                kept = self._journal.latest()
-            if kept is None or _which(kept) != _which(turn):
-                # A driver's own text may hold sums: only ours is passed on.
-                cause = str(error) if isinstance(error, StateError) else type(error).__name__
-                raise StateError(message.format(cause)) from None
+            # A driver's own text may hold sums: only ours is passed on.
+            cause = str(error) if isinstance(error, StateError) else type(error).__name__
+        try:
+            kept = self._journal.latest()
+        except Exception:
+            return _NotCommitted(cause, is_certain=False)
+        is_kept = kept is not None and _which(kept) == _which(turn)
+        return None if is_kept else _NotCommitted(cause, is_certain=True)
 
     def _fail(self, rounds: RoundsState) -> None:
         self._failed = True
@@ -278,9 +292,27 @@ class Engine:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the public event")
-        changed = replace(self.snapshot(rounds), public=self.problem.noted(self.turn.public, event))
-        self._commit_same_turn(changed)
+        self.settle(rounds)
+        self.noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
+        self.settle(rounds)
+
+    @held
+    def settle(self, rounds: RoundsState) -> None:
+        """Commit the public event that is not known to be kept, if there is one, and only then use it."""
+        if self.noted is None:
+            return
+        revision, public = self.noted
+        changed = replace(self.snapshot(rounds), public=public, revision=revision)
+        failed = self._commit(changed)
+        if failed is not None and failed.is_certain:
+            self.noted = None
+            raise StateError(f"a public event could not be kept ({failed.cause}): nothing changed, try again")
+        if failed is not None:
+            raise StateError(
+                f"nobody knows whether a public event was kept ({failed.cause}): turn() tries again"
+            )
         self._take(changed)
+        self.noted = None
 
     @held
     def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:
@@ -292,9 +324,11 @@ class Engine:
         """
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the log")
+        self.settle(rounds)
         before = self._now
         try:
-            self._take(replace(self.turn, public=self.problem.noted(self.turn.public, event), block={}))
+            public, revision = self.problem.noted(self.turn.public, event), self.turn.revision + 1
+            self._take(replace(self.turn, public=public, block={}, revision=revision))
             places = np.arange(len(people))
             self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.coins))
             self.release(rounds.clock, rounds.tally)
@@ -313,26 +347,24 @@ class Engine:
     @held
     def checkpoint(self, rounds: RoundsState) -> None:
         """Keep what was gathered since the last release."""
-        self._refuse_older()
-        self._commit_same_turn(self.snapshot(rounds))
-
-    def _refuse_older(self) -> None:
-        """The journal may hold what was drawn already: the state before it must not take its place."""
-        if self.is_drawn:
-            raise StateError("a release waits to be committed: turn() first, then save the state")
-
-    def _commit_same_turn(self, turn: Turn) -> None:
+        self._refuse_older(rounds)
         try:
-            self._journal.commit(turn)
+            self._journal.commit(self.snapshot(rounds))
         except StateError:
             raise
         except Exception as error:  # a driver's own text may hold sums
             raise StateError(f"the state could not be kept ({type(error).__name__}): try again") from None
 
+    def _refuse_older(self, rounds: RoundsState) -> None:
+        """The journal may hold a later turn or event already: the state before must not take its place."""
+        if self.is_drawn:
+            raise StateError("a release waits to be committed: turn() first, then save the state")
+        self.settle(rounds)
+
     @held
     def save(self, path: str | os.PathLike[str], rounds: RoundsState) -> None:
         """Write the whole state to a file, which becomes the journal."""
-        self._refuse_older()
+        self._refuse_older(rounds)
         snapshot = self.snapshot(rounds)
         if isinstance(self._journal, FileJournal):
             if self._journal.path.resolve() != FileJournal(path).path.resolve():
@@ -369,6 +401,7 @@ class Engine:
             self._journal.commit(found)
             self._take(found)
             return
+        check_fits(self.problem, found)
         try:
             self._take(found)
         except DiscreetError:
@@ -475,6 +508,14 @@ def _warn_of_delta(plan: Plan, privacy: Privacy) -> None:
         )
 
 
-def _which(turn: Turn) -> tuple[int, bytes, int]:
-    """Tells a turn from all others of its learner, drawn or drawn again."""
-    return turn.index, turn.coin_key, turn.epoch
+@dataclass(frozen=True)
+class _NotCommitted:
+    """Why a turn could not be committed, and whether it is certain that it was not."""
+
+    cause: str
+    is_certain: bool
+
+
+def _which(turn: Turn) -> tuple[int, bytes, int, int]:
+    """Tells a turn from all others of its learner: drawn, drawn again, or changed by a public event."""
+    return turn.index, turn.coin_key, turn.epoch, turn.revision

@@ -99,6 +99,7 @@ class FileJournal:
         with self._locked():
             if not self._exists():
                 return None
+            self._refuse_links()
             turn = self._read()
             accept(turn)
             turn = replace(turn, epoch=turn.epoch + 1)
@@ -106,14 +107,17 @@ class FileJournal:
         return turn
 
     def commit(self, turn: Turn) -> None:
-        with self._locked():
+        def check() -> None:
+            """Right before the file takes the place of the one that is there: not minutes before."""
             if turn.index + turn.epoch > 0 or self._exists():
                 kept = self._read()
                 if (kept.identity, kept.epoch) != (turn.identity, turn.epoch):
                     raise StateError(
                         f"{self.path.name} was loaded elsewhere or replaced: only the newest copy may go on"
                     )
-            self._write(turn)
+
+        with self._locked():
+            self._write(turn, check)
 
     def create(self, turn: Turn) -> None:
         """Commit to a file that must not exist yet."""
@@ -152,11 +156,19 @@ class FileJournal:
         except OSError as error:
             raise StateError(f"{self.path.name} cannot be looked at: {error.strerror}") from None
 
+    def _refuse_links(self) -> None:
+        """A commit replaces one name of a file: another one would stay behind as a second copy."""
+        names = 1
+        with suppress(OSError):  # reading it says why
+            names = self.path.stat().st_nlink
+        if names > 1:
+            raise StateError(f"{self.path.name} has another name (a hard link): delete all names but one")
+
     def _read(self) -> Turn:
         return statefile.read(self.path)
 
-    def _write(self, turn: Turn) -> None:
-        statefile.write(self.path, statefile.encode(turn))
+    def _write(self, turn: Turn, check: Callable[[], None] = lambda: None) -> None:
+        statefile.write(self.path, statefile.encode(turn), check)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -47,6 +47,8 @@ class Plan:
     """What a person planning with this learner would like to know: public numbers only."""
     constants: tuple[Any, ...] = ()
     """All that state depends on besides the settings: levels, noise, coefficients, measures of cohorts."""
+    is_known: bool = True
+    """Whether released values play no role in how long a block is."""
 
     @classmethod
     def scheduled(

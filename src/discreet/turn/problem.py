@@ -146,6 +146,8 @@ class Problem(ABC):
     """In which the guarantee speaks of what a person brings."""
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
+    growing: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Names of public arrays whose number of rows changes, those that change together side by side."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -194,6 +196,10 @@ class Problem(ABC):
     def start(self) -> tuple[State, State]:
         """Public and kept state before anyone came."""
 
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        """Public and kept state as they look after `index` releases: the names, dtypes and shapes count."""
+        return self.start()
+
     @abstractmethod
     def gatherings(self, public: State) -> dict[str, Gathering]:
         """What a block adds up, by name."""
@@ -215,6 +221,10 @@ class Problem(ABC):
     @abstractmethod
     def blank(self) -> Any:
         """Feedback that says nothing: adds the same as a missing answer."""
+
+    def blank_question(self) -> Asked:
+        """A question that says nothing."""
+        return NOTHING
 
     @abstractmethod
     def plain(self, public: State) -> dict[str, Any]:
@@ -242,6 +252,10 @@ class Problem(ABC):
     def horizon(self, public: State) -> int | None:
         """How many rounds are planned by now."""
         return self.plan.horizon
+
+    def foreseen(self, public: State) -> State:
+        """The public state after the release that is due, as far as it is known before."""
+        return public
 
     def admitted(self, public: State, asked: Asked) -> Asked:
         """What is asked for, within what public events allow now."""

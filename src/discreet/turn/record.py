@@ -7,20 +7,41 @@ Everything a learner is lies in its newest turn: what was released (`public`), w
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from discreet.arrays import Integers
 from discreet.budget.ledger import Ledger
 from discreet.turn.plan import State
 
-__all__ = ["OpenSpan", "PeopleState", "RoundsState", "Turn"]
+__all__ = ["OpenRounds", "PeopleState", "RoundsState", "Turn"]
 
 
 @dataclass(frozen=True, eq=False)
-class OpenSpan:
-    """Rounds from `first` up to `last` that wait for feedback, and what came with their questions."""
+class OpenRounds:
+    """Rounds that wait for feedback, and what came with their questions: one row per round, or one mask.
 
-    first: int
-    last: int
+    >>> OpenRounds.of(np.array([3, 4, 5, 9])).edges
+    array([ 3,  6,  9, 10])
+    """
+
+    edges: Any
+    """Where each run of neighbouring rounds begins and ends, in ascending order."""
     context: Any = field(default=None, repr=False)
     available: Any = None
+
+    @classmethod
+    def of(cls, rounds: Integers, context: Any = None, available: Any = None) -> "OpenRounds":
+        """These rounds, in ascending order."""
+        begins = np.flatnonzero(np.diff(rounds, prepend=rounds[0] - 2) != 1)
+        ends = np.append(begins[1:], len(rounds)) - 1
+        edges = np.stack([rounds[begins], rounds[ends] + 1], axis=1)
+        return cls(edges.reshape(-1), context, available)
+
+    @property
+    def rounds(self) -> Integers:
+        """All of them, in ascending order."""
+        runs = self.edges.reshape(-1, 2).tolist()
+        return np.concatenate([np.arange(begin, end) for begin, end in runs])
 
 
 @dataclass(frozen=True)
@@ -28,7 +49,7 @@ class RoundsState:
     """Where the clock stands, which rounds are open, and what masks have changed so far in this block."""
 
     clock: int = 0
-    open: tuple[OpenSpan, ...] = ()
+    open: tuple[OpenRounds, ...] = ()
     tally: State = field(default_factory=dict)
     people: "PeopleState | None" = field(default=None, repr=False)
     """Who has opened rounds in this block, if rounds named their person."""
@@ -70,3 +91,5 @@ class Turn:
     rounds: RoundsState = field(default_factory=RoundsState)
     failed: bool = False
     """A release broke after its noise was drawn: drawing again would condition it, so nothing may follow."""
+    revision: int = 0
+    """How many public events have changed what is public."""

@@ -3,7 +3,7 @@
 The clock ticks when a decision is asked for, never when feedback comes. A round's block is over when the
 clock has passed its end and the next question is asked; whoever has not answered by then adds nothing. If
 rounds name their person, of each person's rounds in a block only the first one that they open counts.
-Memory: an open round keeps what came with its question; open rounds that came with nothing are a span.
+Memory: an open round keeps what came with its question.
 
 Guarantee   docs/guarantees/turn.md, docs/guarantees/returning.md
 """
@@ -20,9 +20,10 @@ from discreet.turn.engine import Engine
 from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
 from discreet.turn.problem import NOTHING, Asked, Batch
-from discreet.turn.record import OpenSpan, RoundsState
+from discreet.turn.record import RoundsState
 from discreet.turn.signals import held
 from discreet.turn.tickets import Ticket, Tickets
+from discreet.turn.waiting import Waiting
 
 __all__ = ["Rounds"]
 
@@ -39,8 +40,7 @@ class Rounds:
         self.clock = state.clock
         """Rounds opened so far."""
         self._index = engine.turn.index
-        self._singles: dict[int, Asked] = {}
-        self._spans: list[OpenSpan] = list(state.open)
+        self._waiting = Waiting(state.open)
         self._tally: State = dict(state.tally)
         self._people = None if state.people is None else People.restored(state.people)
 
@@ -66,7 +66,7 @@ class Rounds:
         engine = self._engine
         if not self.is_due:
             return _length(engine.end, self.clock)
-        if engine.problem.plan.releases is None:
+        if not engine.problem.plan.is_known:
             return min(1, _length(engine.horizon, self.clock))
         after = engine.problem.plan.next(engine.turn.index + 1, engine.public)
         return _length(engine.horizon, self.clock) if after is None else after.rounds
@@ -78,35 +78,37 @@ class Rounds:
 
     def waits(self, round: int) -> bool:
         """Whether this round of the current block waits for feedback."""
-        return round in self._singles or any(span.first <= round < span.last for span in self._spans)
+        return round in self._waiting
 
+    @held
     def state(self) -> RoundsState:
         """Everything here, for the journal."""
         if self._index != self._engine.turn.index:  # an interrupt came right after a release
             return RoundsState(self.clock)
-        singles = [
-            OpenSpan(round, round + 1, asked.context, asked.available)
-            for round, asked in self._singles.items()
-        ]
         people = None if self._people is None else self._people.state()
-        return RoundsState(self.clock, tuple(self._spans + singles), dict(self._tally), people)
+        return RoundsState(self.clock, self._waiting.state(), dict(self._tally), people)
 
     # --- questions ----------------------------------------------------------------------------------------
 
     def release_if_due(self) -> bool:
-        """Make the release that is due, if one is."""
+        """Make the release that is due, if one is; an event that may be kept is settled before it."""
+        if self._engine.noted is not None:
+            self._engine.settle(self.state())
         due = self.is_due
         if due:
             self._engine.release(self.clock, self._tally)
         # The block is over: now, or before an interrupt that came right after a release.
         if self._index != self._engine.turn.index:
-            self._singles, self._spans, self._tally, self._people = {}, [], {}, None
+            self._waiting, self._tally, self._people = Waiting(), {}, None
             self._index = self._engine.turn.index
         return due
 
     def open(self, asked: Asked, person: Name = None) -> Ticket:
         """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
-        self.release_if_due()
+        if asked is NOTHING:
+            self.release_if_due()
+        else:
+            self._release_before(asked)
         engine, round = self._engine, self.clock
         turn, problem = engine.turn, engine.problem
         rounds, asked = np.array([round]), problem.admitted(turn.public, asked)
@@ -116,14 +118,14 @@ class Rounds:
             self._count_masks(rounds, asked)
             if person is not None:
                 self._enter(round, (person,))
-            self._singles[round] = asked
+            self._waiting.add(round, asked)
         return Ticket(turn.identity, turn.epoch, turn.index, round, decision)
 
     @held
     def open_many(self, count: int, asked: Asked, persons: Sequence[Name] | None = None) -> Tickets:
         """Ask for so many rounds' decisions at once; all in one block."""
-        self.release_if_due()
         self._refuse_crossing(count)
+        self._release_before(asked)
         engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
         asked = engine.problem.admitted(engine.public, asked)
         decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
@@ -133,22 +135,42 @@ class Rounds:
             self._count_masks(rounds, asked)
             if persons is not None:
                 self._enter(first, persons)
-            self._spans.append(OpenSpan(first, first + count, asked.context, asked.available))
+            rounds.setflags(write=False)  # the tickets have it too
+            self._waiting.add_many(rounds, asked)
         return tickets
 
     def preview(self, count: int) -> Any:
         """The decisions of the next rounds of this block, without asking for them."""
-        self.release_if_due()
         self._refuse_crossing(count)
+        self.release_if_due()
         engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
         asked = engine.problem.admitted(engine.public, NOTHING)
         return engine.problem.decide(engine.public, rounds, asked, engine.coins)
 
+    def _release_before(self, asked: Asked) -> None:
+        """Make the release that is due before this question, unless the question will be refused."""
+        if self.is_due:
+            problem = self._engine.problem
+            problem.admitted(problem.foreseen(self._engine.public), asked)
+        self.release_if_due()
+
     def _refuse_crossing(self, count: int) -> None:
-        if not self.is_over and count > self.until_release:
-            raise StateError(
-                f"{count} rounds, but {self.until_release} until the next release: cut them, or use replay"
-            )
+        """Refuse more rounds than the block has: before a release that is due, which would be for nothing."""
+        if self.is_over or count <= self.until_release:
+            return
+        remedy = "cut them, or use replay"
+        if self.is_due and not self._engine.problem.plan.is_known:
+            remedy = "turn() first, the release that is due tells how many more there are"
+        raise StateError(f"{count} rounds, but {self.until_release} until the next release: {remedy}")
+
+    def rehearse(self, rows: Any) -> None:
+        """Refuse rows as `observe_many` would, and change nothing.
+
+        A batch is refused for its type and its width, never for what a person brought: one row tells.
+        """
+        engine, turn = self._engine, self._engine.turn
+        round = np.array([turn.begin])
+        engine.rehearse(Batch(turn.index, turn.begin, round, rows[:1], NOTHING, engine.coins))
 
     def known_as(self, person: Name) -> Name:
         """What a person is known by in this block."""
@@ -187,17 +209,11 @@ class Rounds:
             return False
         round, rounds = ticket.round, np.array([ticket.round])
         # First out of the open ones: whatever interrupts this, nobody is counted twice.
-        spans, single = self._spans, self._singles.pop(round, None)
-        asked = self._taken(rounds) if single is None else single
+        waiting = self._waiting
+        asked = waiting.take(round)
         if feedback is None:  # no answer, like one that never comes
             return True
-
-        def undo() -> None:
-            self._spans = spans
-            if single is not None:
-                self._singles[round] = single
-
-        self._gather(rounds, feedback, asked, undo, single=True)
+        self._gather(rounds, feedback, asked, lambda: waiting.put_back(round, asked), single=True)
         return True
 
     @held
@@ -213,9 +229,9 @@ class Rounds:
             )
         if not count or not self._current(tickets):
             return np.zeros(count, dtype=np.bool_)
-        before = dict(self._singles), self._spans
-        asked = self._taken(tickets.rounds)
-        self._gather(tickets.rounds, rows, asked, lambda: self._reopen(before))
+        waiting, rounds = self._waiting, tickets.rounds
+        asked = waiting.take_many(rounds)
+        self._gather(rounds, rows, asked, lambda: waiting.put_back_many(rounds))
         return np.ones(count, dtype=np.bool_)
 
     @held
@@ -224,12 +240,12 @@ class Rounds:
         count = len(rows)
         if count and self.is_over:
             raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
+        self._refuse_crossing(count)
+        if count and self.is_due:
+            self.rehearse(rows)
         self.release_if_due()
         if not count:
             return
-        if self.is_over:
-            raise HorizonReached(f"all {self.clock} planned rounds are over: nothing more can be learned")
-        self._refuse_crossing(count)
         first, self.clock = self.clock, self.clock + count
         rounds, tally = np.arange(first, first + count), dict(self._tally)
         entered = None if persons is None else self._enter(first, persons)
@@ -261,9 +277,6 @@ class Rounds:
                     undo()
                 raise
 
-    def _reopen(self, before: tuple[dict[int, Asked], list[OpenSpan]]) -> None:
-        self._singles, self._spans = before
-
     def _set_back(self, clock: int, tally: State, entered: Entered | None) -> None:
         if entered is not None and self._people is not None:
             self._people.leave(entered)
@@ -286,30 +299,6 @@ class Rounds:
             raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
         return ticket.index == turn.index and not self._engine.is_drawn
 
-    def _taken(self, rounds: Integers) -> Asked:
-        """Take rounds out of the open ones, all or none; and what came with their questions."""
-        if len(np.unique(rounds)) != len(rounds):
-            raise StateError("a round stands twice among the tickets: hand in each once")
-        parts: list[tuple[Integers, Asked]] = []
-        left = np.ones(len(rounds), dtype=np.bool_)
-        spans: list[OpenSpan] = []
-        for span in self._spans:
-            here = left & (rounds >= span.first) & (rounds < span.last)
-            if not here.any():
-                spans.append(span)
-                continue
-            left &= ~here
-            places = rounds[here] - span.first
-            parts.append((np.flatnonzero(here), Asked(span.context, span.available)[places]))
-            spans += _without(span, np.sort(rounds[here]))
-        singles = [(place, int(rounds[place])) for place in np.flatnonzero(left)]
-        for _, round in singles:
-            if round not in self._singles:
-                raise StateError(f"round {round} is not open: it has its feedback, or was never asked for")
-        self._spans = spans
-        parts += [(np.array([place]), self._singles.pop(round)) for place, round in singles]
-        return _joined(parts, len(rounds))
-
 
 def _length(end: int | None, clock: int) -> int:
     return 2**62 if end is None else end - clock
@@ -320,32 +309,3 @@ def _chosen(rows: Any, counting: Mask) -> Any:
     if isinstance(rows, list | tuple):
         return [row for row, counts in zip(rows, counting, strict=True) if counts]
     return rows[counting]
-
-
-def _without(span: OpenSpan, rounds: Integers) -> list[OpenSpan]:
-    """What is left of a span when these of its rounds, in order, are taken out."""
-    asked = Asked(span.context, span.available)
-    edges = np.concatenate([[span.first - 1], rounds, [span.last]])
-    left = []
-    for before, after in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        if after - before > 1:
-            part = asked[before + 1 - span.first : after - span.first]
-            left.append(OpenSpan(before + 1, after, part.context, part.available))
-    return left
-
-
-def _joined(parts: list[tuple[Integers, Asked]], count: int) -> Asked:
-    """What came with questions that were asked in different calls, one row a round."""
-    if all(asked.context is None and asked.available is None for _, asked in parts):
-        return NOTHING
-    if len(parts) == 1:
-        return parts[0][1]
-    contexts, masks = None, None
-    for places, asked in parts:
-        if asked.context is not None:
-            contexts = np.zeros((count, asked.context.shape[1])) if contexts is None else contexts
-            contexts[places] = asked.context
-        if asked.available is not None:
-            masks = np.ones((count, asked.available.shape[-1]), dtype=np.bool_) if masks is None else masks
-            masks[places] = asked.available
-    return Asked(contexts, masks)

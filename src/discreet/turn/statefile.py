@@ -22,13 +22,13 @@ import numpy as np
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
-from discreet.turn.record import OpenSpan, PeopleState, RoundsState, Turn
+from discreet.turn.record import OpenRounds, PeopleState, RoundsState, Turn
 
 __all__ = ["decode", "encode", "make_durable", "read", "write"]
 
 MAGIC = b"DISCREET"
-VERSION = 4
-FINISHES = {1: "0.1", 2: "0.3", 3: "0.4"}
+VERSION = 5
+FINISHES = {1: "0.1", 2: "0.3", 3: "0.4", 4: "0.5"}
 """Which release of discreet can go on from older formats."""
 _START = len(MAGIC) + 2 + 8 + 8
 _CHECK = 32
@@ -53,8 +53,8 @@ def encode(turn: Turn) -> bytes:
 
     header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
     header |= {name: dictionary(header[name]) for name in _STATES}
-    spans = [[span.first, span.last, plain(span.context), plain(span.available)] for span in turn.rounds.open]
-    header["rounds"] = {"clock": turn.rounds.clock, "open": spans, "tally": dictionary(turn.rounds.tally)}
+    opened = [[plain(part.edges), plain(part.context), plain(part.available)] for part in turn.rounds.open]
+    header["rounds"] = {"clock": turn.rounds.clock, "open": opened, "tally": dictionary(turn.rounds.tally)}
     if (people := turn.rounds.people) is not None:
         digests, silent = plain(people.digests), plain(people.silent)
         header["rounds"]["people"] = {"key": people.key.hex(), "digests": digests, "silent": silent}
@@ -97,13 +97,13 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
         name: {key: restored(value) for key, value in header[name].items()} for name in _STATES
     }  # in the order in which `encode` wrote the arrays
     rounds = header["rounds"]
-    spans = tuple(OpenSpan(span[0], span[1], restored(span[2]), restored(span[3])) for span in rounds["open"])
+    opened = tuple(OpenRounds(*(restored(part) for part in parts)) for parts in rounds["open"])
     tally = {key: restored(value) for key, value in rounds["tally"].items()}
     people = None
     if (plain := rounds.get("people")) is not None:
         digests, silent = restored(plain["digests"]), restored(plain["silent"])
         people = PeopleState(bytes.fromhex(plain["key"]), digests, silent)
-    special["rounds"] = RoundsState(rounds["clock"], spans, tally, people)
+    special["rounds"] = RoundsState(rounds["clock"], opened, tally, people)
     settings = header["settings"]
     contributions, keyed = settings.get("contributions", 1), settings.get("keyed", False)
     privacy = Privacy(settings["epsilon"], settings["delta"], contributions=contributions, keyed=keyed)
@@ -117,16 +117,33 @@ def _turn(header: dict[str, Any], rest: memoryview) -> Turn:
 def _check(turn: Turn) -> None:
     """Refuse fields of the wrong kind: whoever goes on from them must be able to rely on it."""
     texts = (turn.identity, turn.kind, turn.settings_hash, turn.calibration)
-    counts = (turn.epoch, turn.index, turn.begin, turn.rounds.clock)
+    counts = (turn.epoch, turn.index, turn.begin, turn.rounds.clock, turn.revision)
     fits = all(isinstance(text, str) for text in texts) and isinstance(turn.failed, bool)
     fits &= all(type(count) is int and 0 <= count < 2**62 for count in counts)
-    fits &= all(isinstance(span.first, int) and isinstance(span.last, int) for span in turn.rounds.open)
+    fits &= turn.begin <= turn.rounds.clock and _are_open(turn.rounds.open, turn.begin, turn.rounds.clock)
     if (people := turn.rounds.people) is not None:
         fits &= len(people.key) == 16
         fits &= people.digests.dtype == np.uint8 and people.digests.shape[1:] == (16,)
         fits &= people.silent.dtype == np.int64 and people.silent.ndim == 1
     if not fits or len(turn.coin_key) != 16:
         raise ValueError
+
+
+def _are_open(parts: tuple[OpenRounds, ...], begin: int, clock: int) -> bool:
+    """Whether these are rounds of the open block in ascending order, with one question each."""
+    for part in parts:
+        edges = part.edges
+        fits = edges.dtype == np.int64 and edges.ndim == 1 and len(edges) % 2 == 0 and len(edges) > 0
+        if not fits or edges[0] < begin or edges[-1] > clock or (np.diff(edges) <= 0).any():
+            return False
+        count = int((edges[1::2] - edges[::2]).sum())
+        context, mask = part.context, part.available
+        if context is not None and not (context.dtype == np.float64 and len(context) == count):
+            return False
+        if mask is not None and not (mask.dtype == np.bool_ and (mask.ndim == 1 or len(mask) == count)):
+            return False
+        begin = int(edges[-1])
+    return True
 
 
 def _reader(rest: memoryview) -> Callable[[Any], Any]:
@@ -187,8 +204,8 @@ def _length(start: bytes, name: str) -> int:
     return int.from_bytes(start[10:18], "little")
 
 
-def write(path: Path, content: bytes) -> None:
-    """Replace the file in one step that survives a power cut."""
+def write(path: Path, content: bytes, check: Callable[[], None] = lambda: None) -> None:
+    """Replace the file in one step that survives a power cut; `check` may refuse right before that step."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         draft.unlink(missing_ok=True)  # left by a process that was killed
@@ -198,6 +215,7 @@ def write(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            check()
             os.replace(draft, path)
         except BaseException:
             draft.unlink(missing_ok=True)

@@ -134,6 +134,14 @@ class ArmsMode(Problem):
 
     # --- who comes in -------------------------------------------------------------------------------------
 
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        if not 0 < public["announced"] <= self.settings.slots:
+            raise StateError(f"there is room for {self.settings.slots} arms")
+        return super().layout(public, index)
+
+    def blank_question(self) -> Asked:
+        return Asked(np.zeros((1, self.settings.features)))
+
     def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
         if context is None:
             raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")

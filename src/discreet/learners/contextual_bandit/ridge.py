@@ -56,10 +56,12 @@ class Ridge(StagedMode):
         return not settings.screens
 
     def check(self) -> None:
-        if self.settings.slots * self.width * (self.width + 3) // 2 > MOST_NUMBERS:
+        settings = self.settings
+        if settings.slots * self.width * (self.width + 3) // 2 > MOST_NUMBERS:
+            most = int(sqrt(2 * MOST_NUMBERS / settings.slots + 2.25) - 1.5) - 1
             raise ConfigError(
-                f"{self.settings.features} features are too many for a ridge over all of them: "
-                "say how many are relevant"
+                f"{settings.features} features are too many for a ridge over all of them, with "
+                f"{settings.slots} arms at most {most}: say how many are relevant"
             )
         super().check()
 

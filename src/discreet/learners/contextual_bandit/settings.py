@@ -20,8 +20,8 @@ MANY_FEATURES = 64
 """From more features on, only some are expected to matter, unless `relevant` says otherwise."""
 USUAL_RELEVANT = 5
 """How many features an arm is expected to need, if nobody says."""
-MOST_NUMBERS = 2**24
-"""Sums of more numbers than this are refused."""
+MOST_NUMBERS = 2**19
+"""Of moments that a ridge over all features adds up: every commit writes about 90 bytes for each."""
 SMALLEST, LARGEST = 1e-8, 1e8
 """Of bounds: far inside what floats can hold."""
 

@@ -124,6 +124,14 @@ class Prefixes(Problem):
         zeros = np.zeros(self.settings.dimension)
         return {"total": zeros, "closed": zeros, "index": 0}, {}
 
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        """After the first release also the sum of the newest segment."""
+        start = self.start()
+        if not index:
+            return start
+        released, kept = self.sum_of(self.place(index - 1)[0]).start()
+        return start[0] | released, kept
+
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"sum": self.sum_of(self.place(public["index"])[0]).gathering}
 

@@ -91,6 +91,9 @@ class SetMode(Earner):
         """The items that the next block begins with."""
         return next_catalogue(public)
 
+    def foreseen(self, public: State) -> State:
+        return public | self.next_catalogue(public)
+
     def noted(self, public: State, event: dict[str, Any]) -> State:
         """More rounds, then new items, then retired ones: so that there is room for what comes."""
         if event["extend"]:

@@ -238,17 +238,24 @@ class PairBelief:
         items, pairs = self.items, self._pairs
         prior_items = generator.normal(size=(draws, items)) * parts.item / np.sqrt(items)
         prior_items += generator.normal(size=(draws, 1)) * parts.common_item / np.sqrt(items)
-        above = np.triu(generator.normal(size=(draws, items, items)), 1) * parts.pair / np.sqrt(pairs)
-        common = generator.normal(size=(draws, 1, 1)) * parts.common_pair / np.sqrt(pairs)
-        above += np.triu(np.broadcast_to(common, above.shape), 1)
+        # One draw at a time and in place: all together they may be half a gigabyte.
+        both, below = np.zeros((1 + draws, items, items)), np.tri(items, dtype=np.bool_)
+        for above in both[1:]:
+            above[:] = generator.normal(size=(items, items))
+        common = generator.normal(size=draws) * parts.common_pair / np.sqrt(pairs)
         levels = generator.normal(size=draws) * parts.level
         signs, noise = self._signs, np.sqrt(1 / self.precisions + parts.own**2)
         for draw in range(draws):  # Matheron's rule: a draw before, corrected by what was seen since
-            before = levels[draw] + signs @ prior_items[draw] + ((signs @ above[draw]) * signs).sum(axis=1)
+            above = both[1 + draw]
+            above *= parts.pair
+            above /= np.sqrt(pairs)
+            above += common[draw]
+            above[below] = 0.0
+            before = levels[draw] + signs @ prior_items[draw] + ((signs @ above) * signs).sum(axis=1)
             before += noise * generator.normal(size=len(signs))
             known.append(self._solve(self.means - before))
+            above += above.T.copy()
         linear = np.concatenate([np.zeros((1, items)), prior_items])
-        both = np.concatenate([np.zeros((1, items, items)), above + above.transpose(0, 2, 1)])
         for row, explained in enumerate(known):
             seen = self._weights_of(explained)
             linear[row] += seen.linear
@@ -269,23 +276,16 @@ class PairBelief:
 def least_sets(weights: Weights, starts: Mask, forced: tuple[Integers, Floats] | None = None) -> Mask:
     """For each row of weights the cheapest set found by changing one item at a time from each start.
 
-    `forced`: an item for each row, and the sign that it must have.
+    `forced`: an item for each row, and the sign that it must have. Weights of pairs may be one for all rows.
     """
+    from discreet.decide import kernels
+
     linear, rows = weights.linear.copy(), np.arange(len(weights.linear))
     items = linear.shape[1]
     if forced is not None:
         linear[rows, forced[0]] -= 10.0 * forced[1]
     signs = np.repeat(np.where(starts, 1.0, -1.0)[None], len(rows), axis=0)
     field = linear[:, None] + signs @ weights.pairs
-    row, start = rows[:, None], np.arange(len(starts))[None]
-    for _ in range(8 * items):
-        change = -2 * signs * field
-        item = change.argmin(axis=2)
-        moves = change[row, start, item] < -1e-12
-        if not moves.any():
-            break
-        step = np.where(moves, -2 * signs[row, start, item], 0.0)
-        field += step[:, :, None] * weights.pairs[row, item]
-        signs[row, start, item] += step
+    kernels.descend(signs, field, weights.pairs, 8 * items)
     costs = (signs * (linear[:, None] + field)).sum(axis=2)
     return np.asarray(signs[rows, costs.argmin(axis=1)] > 0)

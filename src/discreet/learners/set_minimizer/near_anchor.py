@@ -79,6 +79,8 @@ class Lengths(NamedTuple):
 class NearAnchor(CubeMode):
     """Sets near the one that seems cheapest; the default for the cost of the chosen set alone."""
 
+    growing = (("belief.sets", "belief.means", "belief.precisions"), ("sets", "counts"), ("report",))
+
     _newest: tuple[State, Allotment, Integers] | None = None
 
     @classmethod
@@ -138,7 +140,7 @@ class NearAnchor(CubeMode):
         constants: tuple[Any, ...] = ("pairs", once.gathering, lengths)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
 
     @cached_property
     def earnings(self) -> Earnings | None:
@@ -317,7 +319,7 @@ class NearAnchor(CubeMode):
         changed = anchor ^ np.eye(items, dtype=np.bool_)
         some = generator.permutation(items)[:MOST_FORCED]
         weights = belief.weights(DRAWS + len(some), generator)
-        believed = type(weights)(*(np.repeat(part[:1], len(some), axis=0) for part in weights))
+        believed = type(weights)(np.repeat(weights.linear[:1], len(some), axis=0), weights.pairs[:1])
         drawn = type(weights)(*(part[1 + DRAWS :] for part in weights))
         first = type(weights)(*(part[1 : 1 + DRAWS] for part in weights))
         starts = np.concatenate([anchor[None], generator.random((6, items)) < 0.5])

@@ -94,6 +94,11 @@ class Histogram(SelectorMode):
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"cells": self.once.gathering}
 
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        """After the release also what was reached with each item."""
+        chosen, kept = self.start()
+        return chosen | ({"trace": np.zeros(0)} if index else {}), kept
+
     @cached_property
     def count(self) -> Count:
         """How people are counted."""

@@ -28,6 +28,7 @@ class SelectorMode(Problem):
     proof = "selector.md"
     neighbours = "replace one person's whole record"
     words = Wording("record", "the chosen set", "set", streams=False)
+    growing = (("chosen", "trace"), ("value",))
     settings: SetSelectorSettings
 
     @property

@@ -198,7 +198,7 @@ class StreamingLearner(Learner):
         """
         samples = self._gradient_mode.streamed(features, targets, shares)
         names = names_of(persons, len(samples), keyed=self._keyed)
-        self._refuse_beyond(len(samples))
+        self._refuse_beyond(samples)
         position = 0
         while position < len(samples):
             self._rounds.release_if_due()

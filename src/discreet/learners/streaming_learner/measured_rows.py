@@ -25,6 +25,7 @@ from discreet.arrivals.losses import (
     SquaredLoss,
 )
 from discreet.decide.evening import Evening
+from discreet.errors import StateError
 from discreet.learners.streaming_learner.gradients import NoisySum
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.release.gathering import Gathered, Gram, OneChoice
@@ -47,6 +48,8 @@ UNMEASURED = 0.2
 
 class MeasuredRows(NoisySum):
     """A leader whose rows are measured first, by stages with samples of their own."""
+
+    growing = (("directions",), ("moments",))
 
     @property
     def loss(self) -> SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss:
@@ -86,6 +89,11 @@ class MeasuredRows(NoisySum):
     def stages(self) -> list[Once]:
         """All of them, in order."""
         return [self.bounds, *([self.gram] if self.gram else [])]
+
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        if public["stage"] < 0 or len(public["moments"]) != len(public["directions"]) + 1:
+            raise StateError("no stage has measured rows like this")
+        return super().layout(public, index)
 
     def unmeasured(self) -> State:
         """What is assumed before anything was measured."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import pure
-from discreet.errors import ConfigError
+from discreet.errors import ConfigError, StateError
 from discreet.learners.earnings import Earnings
 from discreet.learners.set_maximizer.mode import first_of, item_of
 from discreet.learners.set_maximizer.slates import filled_up
@@ -51,6 +51,14 @@ GUESS = 0.05
 
 class Swap(Course):
     """Slates from screening and exchanges around an anchor; the default for clicks and rewards."""
+
+    growing = (
+        ("belief.contexts", "belief.means", "belief.precisions"),
+        ("trial_slots", "trial_items", "trial_rounds"),
+        ("table",),
+        ("prefix",),
+        ("report",),
+    )
 
     _newest: tuple[State, ScreeningBlock | ExchangeBlock | None] | None = None
 
@@ -95,7 +103,7 @@ class Swap(Course):
         constants: tuple[Any, ...] = ("swap", self.first_gathering, UNIT)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants)
+        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
 
     @cached_property
     def earnings(self) -> Earnings | None:
@@ -121,6 +129,16 @@ class Swap(Course):
         if self.earnings is not None:
             public |= self.earnings.start()[0]
         return public | self.screened_from_here(public, belief), {}
+
+    def layout(self, public: State, index: int) -> tuple[State, State]:
+        expected, kept = self.start()
+        if public["kind"] not in (SCREENING, EXCHANGING, SETTLED, WARMING):
+            raise StateError("no block is like this one")
+        if not 0 <= public["next"] < len(self.screening(public).stages(GUESS)):
+            raise StateError("no stage of screening is like this one")
+        if "log.rows" in public:
+            expected |= {"log.rows": 0, "log.least": 1.0, "log.random": 0}
+        return expected, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         earned: dict[str, Gathering] = {}

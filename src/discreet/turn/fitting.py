@@ -1,0 +1,99 @@
+"""Whether a state that was read from a journal fits its problem: names, dtypes and shapes of all buffers.
+
+A checksum says that a file is as it was written, not who wrote it. Compiled code relies on shapes, so they
+are compared with what the problem starts with before anything is computed from them.
+"""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from discreet.errors import StateError
+from discreet.turn.coins import Coins
+from discreet.turn.plan import State
+from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.record import Turn
+
+__all__ = ["check_fits"]
+
+
+def check_fits(problem: Problem, turn: Turn) -> None:
+    """Refuse a turn whose buffers, rounds or counts this problem cannot have written."""
+    try:
+        fits = _buffers_fit(problem, turn) and _rounds_fit(problem, turn) and _hooks_fit(problem, turn)
+    except Exception:  # what lies there may be anything
+        fits = False
+    if not fits:
+        raise StateError("the state does not fit its settings: restore it from where it was copied")
+
+
+def _buffers_fit(problem: Problem, turn: Turn) -> bool:
+    expected = problem.layout(turn.public, turn.index)
+    if turn.block and turn.block.keys() != problem.gatherings(turn.public).keys():
+        return False
+    pairs = zip((turn.public, turn.kept), expected, strict=True)
+    fits = all(_alike(found, start, problem.growing) for found, start in pairs)
+    for together in problem.growing:
+        lengths = {len(turn.public[name]) for name in together if name in turn.public}
+        fits &= len(lengths) <= 1
+    steps = [value for name, value in turn.kept.items() if name.split(".")[-1] == "steps"]
+    fits = fits and all(0 <= count <= turn.index for count in steps)
+    return fits and turn.public.get("index", turn.index) == turn.index
+
+
+def _alike(found: State, expected: State, growing: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether two states have the same names, and values of the same type, dtype and shape."""
+    if found.keys() != expected.keys():
+        return False
+    free = {name for together in growing for name in together}
+    return all(_is_like(found[name], value, name in free) for name, value in expected.items())
+
+
+def _is_like(found: Any, value: Any, grows: bool) -> bool:
+    if not isinstance(value, np.ndarray):
+        return _kind(found) is _kind(value) and (not isinstance(value, float) or isfinite(found))
+    if not isinstance(found, np.ndarray) or found.dtype != value.dtype or found.ndim != value.ndim:
+        return False
+    return bool(found.shape[grows:] == value.shape[grows:])
+
+
+def _kind(value: Any) -> type:
+    """Of a number or text; NumPy's numbers come back from a file as Python's."""
+    return type(value.item()) if isinstance(value, np.generic) else type(value)
+
+
+def _rounds_fit(problem: Problem, turn: Turn) -> bool:
+    """Whether the clock is inside the block, and all open rounds were asked for as they can be."""
+    plan, clock = problem.plan, turn.rounds.clock
+    step, horizon = plan.next(turn.index, turn.public), problem.horizon(turn.public)
+    end = horizon if step is None else turn.begin + step.rounds
+    fits = plan.releases is None or turn.index <= plan.releases
+    fits &= end is None or turn.begin <= clock <= end
+    fits &= horizon is None or (end is not None and end <= horizon)
+    for part in turn.rounds.open:
+        if part.context is not None or part.available is not None or problem.takes_context:
+            problem.asked(part.context, part.available, len(part.rounds))
+    if (people := turn.rounds.people) is not None:
+        fits &= bool(((people.silent >= turn.begin) & (people.silent < clock)).all())
+    if turn.rounds.tally:
+        everything = np.ones((0, problem.candidates or 0), dtype=np.bool_)
+        nobody = np.zeros(0, dtype=np.int64)
+        tally = problem.tally(turn.public, nobody, Asked(None, everything), Coins(turn.coin_key))
+        fits &= _alike(turn.rounds.tally, tally, ())
+    return bool(fits)
+
+
+def _hooks_fit(problem: Problem, turn: Turn) -> bool:
+    """Whether a person can be decided for and read, on numbers that nobody contributed."""
+    public, coins, rounds = turn.public, Coins(turn.coin_key), np.array([turn.begin])
+    asked = problem.admitted(public, problem.blank_question())
+    problem.decide(public, rounds, asked, coins)
+    problem.plain(public)
+    step = problem.plan.next(turn.index, public)
+    if step is None or not step.rounds:  # nobody is read in a round
+        return True
+    nobody = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
+    blanks = problem.rows([problem.blank()])
+    problem.gather(public, nobody, Batch(turn.index, turn.begin, rounds, blanks, asked, coins))
+    return True

@@ -1,0 +1,170 @@
+"""If these fail, a state file that somebody damaged and sealed again reaches compiled code."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet import Privacy, RunningSum, StateError, StreamingLearner
+from discreet.arrivals import SquaredLoss
+from discreet.checks import Case
+from discreet.domains import LpBall
+from discreet.errors import DiscreetError
+from discreet.lab.cases import cases, keyed_cases
+from discreet.learners.learner import Learner
+from discreet.turn import statefile
+from discreet.turn.record import Turn
+
+EVERY = [*cases(), *keyed_cases()]
+
+
+def lived(case: Case, rounds: int) -> Turn:
+    """A learner's state after so many rounds and the releases between them, with half a block open."""
+    learner = case.make()
+    while learner.clock < rounds:
+        asked(case, learner, learner.rounds_until_release)
+        learner.turn()
+    if learner.rounds_until_release:
+        asked(case, learner, (learner.rounds_until_release + 1) // 2)
+    return learner.snapshot()
+
+
+def asked(case: Case, learner: Learner, count: int) -> None:
+    """Some rounds; the first one gets its answer."""
+    contexts, first = case.contexts(case.horizon), learner.clock
+    names = [f"person {round}" for round in range(first, first + count)]
+    persons = {"persons": names} if learner.settings.keyed else {}
+    what = count if contexts is None else contexts[first : first + count]
+    tickets = learner.open_many(what, **persons)
+    learner.close_many(tickets[:1], case.people(1))
+
+
+def reshaped(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The same numbers in other shapes and dtypes."""
+    yield array[None]
+    yield np.concatenate([array, array, np.zeros((1, *array.shape[1:]), array.dtype)])
+    if len(array):
+        yield array[:-1]
+    if array.ndim == 2 and array.shape[1]:
+        yield array[:, :-1]
+    yield array.astype(np.float32)
+    yield array.astype(np.int64 if array.dtype != np.int64 else np.float64)
+
+
+def damaged(turn: Turn) -> Iterator[tuple[str, Turn]]:
+    """The state with one buffer of another shape, dtype or name, one after the other."""
+    for part in ("public", "kept", "block"):
+        state = getattr(turn, part)
+        for name, value in state.items():
+            others: list[Any] = [None, "text", -1] if not isinstance(value, np.ndarray) else [5]
+            with np.errstate(all="ignore"):
+                others += reshaped(value) if isinstance(value, np.ndarray) else []
+            for other in others:
+                if type(other) is not type(value) or isinstance(value, np.ndarray):
+                    yield f"{part}.{name}", replace(turn, **{part: state | {name: other}})
+            without = {key: entry for key, entry in state.items() if key != name}
+            if without or part != "block":  # an empty block is one that nobody came to
+                yield f"{part} without {name}", replace(turn, **{part: without})
+            yield f"{part} with more", replace(turn, **{part: state | {f"{name}.more": value}})
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
+@pytest.mark.parametrize("rounds", [pytest.param(0, marks=pytest.mark.night), 9])
+def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
+    case: Case, rounds: int, memory_path: Path
+) -> None:
+    turn, path = lived(case, rounds), memory_path / "state"
+    growing = {name for names in case.make()._engine.problem.growing for name in names}
+    path.write_bytes(statefile.encode(turn))
+    discreet.load(path).detach()
+    for what, wrong in damaged(turn):
+        path.write_bytes(statefile.encode(wrong))
+        try:
+            discreet.load(path).detach()
+        except StateError:
+            continue
+        except Exception as error:
+            pytest.fail(f"{what}: {type(error).__name__}: {error}")
+        assert what.split(".", 1)[-1] in growing, what  # one row more or less of what grows may be
+
+
+def test_a_state_without_damage_loads_at_any_time(memory_path: Path) -> None:
+    """Every way of learning, after each release, and when all rounds are over."""
+    path = memory_path / "state"
+    for case in EVERY:
+        for rounds in range(0, case.horizon + 1, 6):
+            path.write_bytes(statefile.encode(lived(case, rounds)))
+            discreet.load(path).detach()
+
+
+def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path: Path) -> None:
+    """How many directions stand out is released: buffers for them grow."""
+    path, chance = memory_path / "state", np.random.default_rng(0)
+    stream = StreamingLearner(
+        LpBall(4), SquaredLoss(), 100_000, Privacy(8.0, 1e-6), feature_bound=3.0, target_bound=1.0, seed=1
+    )
+    features = chance.normal(size=(20_000, 4)) * [1.0, 0.1, 0.1, 0.01]
+    stream.observe_stream(features, features.sum(axis=1))
+    assert len(stream.snapshot().public["directions"])
+    path.write_bytes(statefile.encode(stream.snapshot()))
+    discreet.load(path).detach()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda turn: replace(turn, ledger=replace(turn.ledger, everyone=int(37.7 * 2**96))),
+        lambda turn: replace(turn, ledger=replace(turn.ledger, everyone=-1)),
+        lambda turn: replace(turn, ledger=replace(turn.ledger, newest_pure=2**97)),
+        lambda turn: replace(turn, ledger=replace(turn.ledger, closed_pure=-(2**96))),
+        lambda turn: replace(turn, ledger=replace(turn.ledger, cohort=-2)),
+        lambda turn: replace(turn, index=4),
+        lambda turn: replace(turn, index=10**6),
+        lambda turn: replace(turn, begin=4),
+        lambda turn: replace(turn, rounds=replace(turn.rounds, clock=2)),
+        lambda turn: replace(turn, rounds=replace(turn.rounds, clock=10**12)),
+        lambda turn: replace(turn, revision=-1),
+        lambda turn: replace(turn, kept=turn.kept | {"steps": 10**15}),
+    ],
+)
+def test_counts_that_contradict_each_other_are_refused(
+    damage: Callable[[Turn], Turn], memory_path: Path
+) -> None:
+    """Among them an account of which more is spent than there was."""
+    sums, path = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=2), memory_path / "state"
+    sums.replay([[0.5, 0.5]] * 7)
+    turn = sums.snapshot()
+    path.write_bytes(statefile.encode(turn))
+    discreet.load(path).detach()
+    path.write_bytes(statefile.encode(damage(turn)))
+    with pytest.raises(StateError):
+        discreet.load(path)
+
+
+def edges(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"edges": edges(0, 2)}, {"edges": edges(4, 40)}, {"edges": edges(4)}, {"edges": edges(6, 4)},
+        {"edges": edges()}, {"edges": np.array([4.0, 6.0])}, {"edges": edges(4, 2**61)},
+        {"context": np.zeros((2, 3))}, {"available": np.ones(3, dtype=np.bool_)}, {"context": np.zeros(2)},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_open_rounds_that_cannot_be_are_refused(wrong: dict[str, Any], memory_path: Path) -> None:
+    sums, path = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=4), memory_path / "state"
+    sums.replay([[0.5, 0.5]] * 4)
+    sums.open_many(2)
+    turn = deepcopy(sums.snapshot())
+    part = replace(turn.rounds.open[0], **wrong)
+    path.write_bytes(statefile.encode(replace(turn, rounds=replace(turn.rounds, open=(part,)))))
+    with pytest.raises(DiscreetError):
+        discreet.load(path)
