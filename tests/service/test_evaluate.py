@@ -174,7 +174,7 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("policy", "columns", "options", "message"),
     [
-        ("slate = []", ["slate", "click"], "uniform", "slate must be a list of items, got []"),
+        ("slate = []", ["slate", "click"], "uniform", "slate must be a list of items, got an empty list"),
         ("items = 4", ["slate", "click"], "uniform", "slate must be a list of items, got None"),
         ('slate = ["a", "a"]', ["slate", "click"], "uniform", "slate must have different items"),
         ('slate = ["a"]', ["slate", "click"], "uniform", "uniform slates need to know of how many items"),

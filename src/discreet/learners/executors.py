@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from discreet import require
 from discreet.arrays import Integers
 from discreet.arrivals.person import quietly, reading
 from discreet.errors import ConfigError, DiscreetError, StateError
@@ -111,7 +112,8 @@ def executor_of(engine: Any) -> Iterator[Executor]:
         yield engine
     else:
         raise ConfigError(
-            f"engine must be None, a Dask client or an address such as tcp://host:8786, got {engine!r}"
+            "engine must be None, a Dask client or an address such as tcp://host:8786, "
+            f"got {require.shown(engine)}"
         )
 
 

@@ -23,7 +23,7 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
         return require.whole(what, items), None
     unordered = isinstance(items, set | frozenset | Mapping)
     if isinstance(items, str | bytes) or unordered or not isinstance(items, Iterable):
-        raise ConfigError(f"{what} must be a whole number or a list of labels, got {items!r}")
+        raise ConfigError(f"{what} must be a whole number or a list of labels, got {require.shown(items)}")
     labels = tuple(require.plain(label) for label in items)
     fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
     if not labels or not all(fine):

@@ -481,5 +481,5 @@ class _Checkpoint:
 def privacy_settings(privacy: Any) -> dict[str, Any]:
     """What a learner's settings keep of `Privacy`."""
     if not isinstance(privacy, Privacy):
-        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {privacy!r}")
+        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {require.shown(privacy)}")
     return {name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")}

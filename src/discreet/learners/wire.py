@@ -173,9 +173,9 @@ def wire_of(name: Any) -> type[Wire]:
 def list_of_columns(key: str, names: Any) -> list[str]:
     """What a key about the log says: names of columns, each once."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"{key} must be a list of columns, got {names!r}")
+        raise ConfigError(f"{key} must be a list of columns, got {require.shown(names)}")
     if len(set(names)) != len(names):
-        raise ConfigError(f"{key} must be different columns, got {names!r}")
+        raise ConfigError(f"{key} must be different columns, got {', '.join(names)}")
     return names
 
 
@@ -201,7 +201,7 @@ def check_propensity(log: dict[str, Any], taken: Sequence[str], what: str) -> No
         )
     propensity = log["propensity"]
     if not isinstance(propensity, str) or propensity in (*taken, ""):
-        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {propensity!r}')
+        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {require.shown(propensity)}')
     if propensity == UNIFORM:
         if "least_propensity" in log:
             raise ConfigError(f'least_propensity is for a column of propensities, not for "{UNIFORM}"')

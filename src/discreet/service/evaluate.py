@@ -73,7 +73,7 @@ def policy_from(path: Path) -> Policy:
     if plain:
         raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")
     if not isinstance(slate, list) or not slate or not all(type(item) in (str, int) for item in slate):
-        raise ConfigError(f"{path}: slate must be a list of items, got {slate!r}")
+        raise ConfigError(f"{path}: slate must be a list of items, got {require.shown(slate)}")
     return _checked(path, [item_text(item) for item in slate], items)
 
 
@@ -91,7 +91,7 @@ def _policy_of_run(folder: Path) -> Policy:
 
 def _checked(path: Path, slate: list[str], items: Any) -> Policy:
     if len(set(slate)) != len(slate):
-        raise ConfigError(f"{path}: slate must have different items, got {slate!r}")
+        raise ConfigError(f"{path}: slate must have different items, got {', '.join(slate)}")
     if isinstance(items, list):
         names = [item_text(item) for item in items]
         strange = [item for item in slate if item not in names]

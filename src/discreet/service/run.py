@@ -32,6 +32,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import Progress
 
+from discreet import require
 from discreet.errors import ConfigError
 from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
@@ -113,7 +114,9 @@ def _configured(config: Path) -> tuple[str, Wire, str | None]:
     try:
         wire = wire_of(name).from_plain(plain)
         if not (person is None or isinstance(person, str)) or (wire.settings.keyed and person is None):
-            raise ConfigError(f"person must be the column that says whose a row is, got {person!r}")
+            raise ConfigError(
+                f"person must be the column that says whose a row is, got {require.shown(person)}"
+            )
         return name, wire, person
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None

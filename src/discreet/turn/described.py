@@ -44,7 +44,7 @@ def admitted(annotation: Any, value: Any, name: str) -> Any:
         if found is not _NO:
             return found
     rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
-    raise ConfigError(f"{name} must be {rule}, got {_shown(value)}")
+    raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
 
 
 _NO = object()
@@ -158,15 +158,6 @@ def _words(wanted: Any) -> str:
     if wanted in known:
         return known[wanted]
     return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
-
-
-def _shown(value: Any) -> str:
-    """A wrong value in at most a line: settings are public."""
-    try:
-        text = repr(value).replace("\n", " ")
-    except Exception:
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 120 else f"{text[:117]}..."
 
 
 def as_plain(value: Any) -> Any:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
@@ -63,7 +64,9 @@ class ContextualBanditWire(Wire):
         features = plain.get("features", columns)
         count = len(features) if isinstance(features, list) else features
         if count != len(columns):
-            raise ConfigError(f"context names {len(columns)} columns, but features is {features!r}")
+            raise ConfigError(
+                f"context names {len(columns)} columns, but features is {require.shown(features)}"
+            )
         return plain | {"features": features if isinstance(features, list) else columns}
 
     def columns(self, header: Sequence[str]) -> list[str]:

@@ -282,5 +282,5 @@ class SetMaximizer(Learner):
 def _listed(what: str, labels: Any) -> list[Label | None]:
     """Labels as they are kept; None for an item without a name."""
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise ConfigError(f"{what} must be a list of items, got {labels!r}")
+        raise ConfigError(f"{what} must be a list of items, got {require.shown(labels)}")
     return [None if label is None else label_of(label) for label in labels]
