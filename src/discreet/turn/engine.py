@@ -221,7 +221,7 @@ class Engine:
         """Commit, and only then swap. If the outcome is unknown, read it back; never draw again."""
         failure = (
             "a release could not be committed ({}): nothing was shown, everyone is counted; "
-            "turn() tries again"
+            f"{self.problem.retry}"
         )
         self._commit(turn, failure)
         self._take(turn)
@@ -364,7 +364,7 @@ class Engine:
         found = self._journal.claim(self._accept)
         if found is None:
             found = self._first()
-            self._journal.commit(found)
+            self._commit_same_turn(found)
             self._take(found)
             return
         try:

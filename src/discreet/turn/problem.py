@@ -29,6 +29,7 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering
+from discreet.silence import silence
 from discreet.turn.coins import Coins
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import Plan, State
@@ -143,6 +144,8 @@ class Problem(ABC):
     neighbours: ClassVar[str] = "replace one round"
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
+    retry: ClassVar[str] = "turn() tries again"
+    """What to do after a commit that failed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -177,6 +180,11 @@ class Problem(ABC):
     def candidates(self) -> int | None:
         """How many candidates a mask is about; None if masks are not taken."""
         return None
+
+    @property
+    def decision_size(self) -> int:
+        """How many numbers one decision takes, at most."""
+        return 1
 
     @property
     @abstractmethod
@@ -250,7 +258,7 @@ class Problem(ABC):
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (isinstance(feedback, np.ndarray) and feedback.ndim):
             return feedback
-        with held, suppress(Exception):  # its text may hold a person's data
+        with held, silence(), suppress(Exception):  # its text may hold a person's data
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
         raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
@@ -275,7 +283,7 @@ class Problem(ABC):
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
-        with held:
+        with held, silence():
             return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
     def _contexts(self, context: Any, count: int, one: bool) -> Any:

@@ -26,6 +26,7 @@ class SelectorMode(Problem):
 
     proof = "selector.md"
     neighbours = "replace one person's whole record"
+    retry = "fit() again commits this choice, and reads nobody"
     settings: SetSelectorSettings
 
     @property
