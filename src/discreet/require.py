@@ -4,7 +4,7 @@ One wording for every refusal, so that a wrong type is a `ConfigError` and never
 """
 
 import os
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from math import inf
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import ConfigError
 
-__all__ = ["flag", "number", "one_of", "plain", "shown", "whole"]
+__all__ = ["flag", "listed", "number", "one_of", "plain", "shown", "whole"]
 
 MOST_LETTERS = 60
 """Of a wrong text, so many are shown."""
@@ -103,6 +103,19 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
         if type(candidate) is type(value) and candidate == value:
             return value
     raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """The entries of a list, a tuple, an array or anything else that goes through entries in order.
+
+    >>> listed("labels", "tea")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: labels must be a list, got 'tea'
+    """
+    value = plain(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return list(value)
+    raise ConfigError(f"{name} must be a list, got {shown(value)}")
 
 
 def flag(name: str, value: Any) -> bool:

@@ -19,7 +19,8 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
     """
-    if isinstance(items, int | np.integer) and not isinstance(items, bool):
+    items = require.plain(items)
+    if isinstance(items, int) and not isinstance(items, bool):
         return require.whole(what, items), None
     unordered = isinstance(items, set | frozenset | Mapping)
     if isinstance(items, str | bytes) or unordered or not isinstance(items, Iterable):

@@ -148,7 +148,7 @@ def _feed(
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task("visitors", total=total, completed=first)
         while first < total:
-            count = min(learner.rounds_until_release, CHUNK, total - first)
+            count = min(learner.rounds_until_release, CHUNK, learner.most_at_once, total - first)
             rows = log[first : first + count]
             contexts = wire.contexts(rows, columns)
             whose = None if person is None else rows.people(person)

@@ -87,8 +87,12 @@ class FileJournal:
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
             raise ConfigError(f"journal must be a path, got {require.shown(path)}")
-        if "\0" in os.fsdecode(path) or not os.fsdecode(path):
-            raise ConfigError(f"journal must be a path, got {require.shown(os.fsdecode(path))}")
+        try:
+            name = os.fsencode(path)
+        except UnicodeEncodeError:  # half a letter, which no file system knows
+            name = b""
+        if not name or b"\0" in name:
+            raise ConfigError(f"journal must be a path, got {require.shown(path)}")
         self.path = Path(os.path.realpath(path))  # a link must not become a second copy
         self.hold = hold
         self.created = False

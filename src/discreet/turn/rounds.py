@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.errors import HorizonReached, StateError
+from discreet.limits import MOST_NUMBERS
 from discreet.turn.engine import Engine
 from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
@@ -149,6 +150,16 @@ class Rounds:
             raise StateError(
                 f"{count} rounds, but {self.until_release} until the next release: cut them, or use replay"
             )
+        if count > self.most_at_once:
+            raise StateError(
+                f"the decisions of {count} rounds do not fit into memory: "
+                f"ask for at most {self.most_at_once} at once"
+            )
+
+    @property
+    def most_at_once(self) -> int:
+        """How many rounds may be asked about in one call."""
+        return max(1, MOST_NUMBERS // self._engine.problem.decision_size)
 
     def known_as(self, person: Name) -> Name:
         """What a person is known by in this block."""
