@@ -23,6 +23,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
 from discreet.learners.logged import UNIFORM, names_in
 from discreet.learners.registry import HOMES
+from discreet.turn.problem import Report
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Tickets
 
@@ -118,6 +119,23 @@ class Wire(ABC):
     def unanswered(self) -> float:
         """What a row that adds nothing counts as in a report."""
         return 0.0
+
+    @property
+    def meaning(self) -> str:
+        """What reports are of, in a sentence."""
+        return (
+            "mean of each block's visitors; whoever gave no answer, or whose row has another decision, "
+            f"counts with {self.unanswered:.4g}"
+        )
+
+    def estimated(self, report: Report) -> Report | None:
+        """A report as the meaning says; None where what was earned is not known."""
+        return report
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What is said about the log that holds for all of a run."""
+        return {}
 
     @abstractmethod
     def columns(self, header: Sequence[str]) -> list[str]:
