@@ -38,7 +38,7 @@ from discreet.errors import ConfigError
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
 from discreet.learners.wire import list_of_columns
 from discreet.pictures import BLUE, GREY, open_frame, panels, require_matplotlib, save
-from discreet.service.files import write_whole
+from discreet.service.files import make_folder, write_whole
 
 __all__ = ["select_from"]
 
@@ -52,7 +52,7 @@ def select_from(
     if is_map:
         require_matplotlib()  # before anything is spent
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     chosen = selector.fit(list(data), columns=columns)
     plain = chosen.as_plain()
     write_whole(out / "chosen.json", json.dumps(plain, indent=2) + "\n")
