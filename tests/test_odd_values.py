@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import discreet
 from discreet import (
@@ -32,6 +33,7 @@ from discreet import (
     require,
 )
 from discreet.arrivals import ClickModel, SquaredLoss
+from discreet.cli import app
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import LONGEST
 
@@ -225,6 +227,33 @@ def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_ch
     ended.observe_many(np.zeros((1, 3)))
     with pytest.raises(StateError, match="do not fit into memory"):
         ended.open_many(10**12)  # after the horizon there is no block to end
+
+
+def test_odd_files_and_names_of_files_are_refused_in_one_line(tmp_path: Path) -> None:
+    good, log = tmp_path / "run.toml", tmp_path / "log.csv"
+    good.write_text(
+        'epsilon = 1.0\ndelta = 0.0\nlearner = "RunningSum"\nhorizon = 10\nbound = 1.0\ndimension = 1'
+    )
+    log.write_text("cups\n1\n")
+    configurations = []
+    for place, text in enumerate(("a = " + "[" * 20_000, "epsilon = " + "9" * 5000, "a = 1\na = 2", "\0")):
+        configurations.append(tmp_path / f"{place}.toml")
+        configurations[-1].write_text(text)
+    odd = [tmp_path / "\udcff", tmp_path / "\ud800", tmp_path / "a\nb", tmp_path / ("x" * 300)]
+    commands: list[list[Any]] = [["status", path] for path in odd]
+    for path in configurations + odd:
+        commands.append(["run", path, "--data", log, "--out", tmp_path / "out"])
+        commands.append(["select", path, "--data", log, "--out", tmp_path / "out"])
+        commands.append(["evaluate", path, "--data", log, "--propensity", "uniform"])
+    commands += [["run", good, "--data", path, "--out", tmp_path / "out"] for path in odd]
+    for command in commands:
+        result = CliRunner().invoke(app, [str(word) for word in command])
+        assert result.exit_code == 2, ascii(command)
+        assert "Usage" in result.stderr or result.stderr.count("\n") == 1
+    for path in (tmp_path / "\udcff", tmp_path / "a\nb"):  # a folder may be called so
+        result = CliRunner().invoke(app, ["run", str(good), "--data", str(log), "--out", str(path)])
+        assert result.exit_code == 0, result.stderr
+        assert (path / "report.json").exists()
 
 
 def test_a_selector_is_not_copied() -> None:

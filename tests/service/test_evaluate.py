@@ -191,7 +191,7 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
             "uniform",
             "a policy has `slate` and `items`, not slots",
         ),
-        ("slate = [", ["slate", "click"], "uniform", "is not TOML, nor the folder of a run"),
+        ("slate = [", ["slate", "click"], "uniform", "is not TOML: "),
         ('slate = ["a"]', ["slate"], "p", "a column click or a column reward, and has neither"),
         ('slate = ["a"]', ["slate", "click", "reward"], "p", "and has both"),
         ('slate = ["a"]', ["click"], "p", "the log lacks the columns slate, p"),

@@ -15,7 +15,6 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
             Li et al. (2018), "Offline Evaluation of Ranking Policies with Click Models"
 """
 
-import tomllib
 from dataclasses import dataclass
 from math import perm, sqrt
 from pathlib import Path
@@ -35,6 +34,7 @@ from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, w
 from discreet.learners.running_sum import RunningSum
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.table import LogTable, read_log
+from discreet.service.files import read_toml
 from discreet.service.status import Snapshot
 
 __all__ = ["Policy", "evaluate_log", "policy_from", "show_evaluation", "weighted"]
@@ -63,12 +63,7 @@ def policy_from(path: Path) -> Policy:
     """The newest slate of a run, from its folder; or `slate` (and `items`) of a TOML file."""
     if path.is_dir():
         return _policy_of_run(path)
-    try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigError(f"{path} is not TOML, nor the folder of a run") from None
+    plain = read_toml(path)
     slate, items = plain.pop("slate", None), plain.pop("items", None)
     if plain:
         raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")

@@ -25,7 +25,6 @@ settings: how many rows agree with what was decided is people's data, and nobody
 """
 
 import json
-import tomllib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ from discreet.pictures import require_matplotlib
 from discreet.service.columns import LogReading, keep_reading
 from discreet.service.decisions import Decisions
 from discreet.service.earned import PICTURE, as_entries, write_picture
-from discreet.service.files import make_folder, write_whole
+from discreet.service.files import make_folder, read_toml, write_whole
 
 __all__ = ["in_words", "run_log"]
 
@@ -109,13 +108,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
 
 def _configured(config: Path) -> tuple[str, Wire, str | None]:
     """The learner's name, its wire with the settings, and the column that says whose a row is."""
-    try:
-        plain = tomllib.loads(config.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{config} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        cause = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise ConfigError(f"{config} is not TOML: {cause}") from None
+    plain = read_toml(config)
     name, person = plain.pop("learner", "SetMaximizer"), plain.pop("person", None)
     try:
         wire = wire_of(name).from_plain(plain)

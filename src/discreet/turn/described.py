@@ -13,6 +13,7 @@ described before keeps its hash.
 """
 
 import json
+import tomllib
 from collections.abc import Callable
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
@@ -26,7 +27,7 @@ import numpy as np
 from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "to_toml"]
+__all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "from_toml", "to_toml"]
 
 
 def admitted(annotation: Any, value: Any, name: str) -> Any:
@@ -190,6 +191,21 @@ def to_toml(plain: dict[str, Any], table: str = "") -> str:
             inner = f"{table}.{name}" if table else name
             lines += ["", f"[{inner}]", to_toml(value, inner)]
     return "\n".join(lines)
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """Plain data from TOML; `ConfigError` if it is none.
+
+    >>> from_toml("epsilon = ")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: not TOML: Invalid value (at end of document)
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand brackets
+        raise ConfigError(f"not TOML that can be read ({type(error).__name__})") from None
 
 
 def _toml(value: Any) -> str:
