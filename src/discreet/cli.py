@@ -5,8 +5,10 @@ a bug, shows no variables: they may be people's.
 """
 
 import json
+import sys
 import warnings
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -26,6 +28,8 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; a mistake is one line and exit code 2, never a traceback."""
+        if isinstance(sys.stdout, TextIOWrapper):  # names of files need not be text
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

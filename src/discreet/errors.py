@@ -5,11 +5,33 @@ data names the field and the rule, never the value: an error text is seen by peo
 What was refused changed nothing.
 """
 
+LONGEST = 600
+"""Characters of a message: of a longer one the beginning and the end, where the remedy is, are kept."""
+ENDING = 200
+"""How many of them are of the end."""
+
 __all__ = ["BudgetError", "ConfigError", "DiscreetError", "HorizonReached", "OutOfBounds", "StateError"]
 
 
 class DiscreetError(Exception):
-    """The parent of all errors of this library."""
+    """The parent of all errors of this library. Its text is one line that every terminal can show.
+
+    >>> str(DiscreetError("a file\\nof two lines"))
+    'a file of two lines'
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_one_line(str(message)))
+
+
+def _one_line(text: str) -> str:
+    """A text without line breaks, control characters and half letters, of at most `LONGEST` characters."""
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST - ENDING]} … {text[-ENDING:]}"
+    if text.isprintable():
+        return text
+    words = " ".join(text.split())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in words)
 
 
 class ConfigError(DiscreetError, ValueError):

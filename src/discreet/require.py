@@ -3,7 +3,8 @@
 One wording for every refusal, so that a wrong type is a `ConfigError` and never a foreign one.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence, Sized
 from math import inf
 from typing import Any
 
@@ -11,12 +12,55 @@ import numpy as np
 
 from discreet.errors import ConfigError
 
-__all__ = ["flag", "number", "one_of", "plain", "whole"]
+__all__ = ["flag", "listed", "number", "one_of", "plain", "shown", "whole"]
+
+MOST_LETTERS = 60
+"""Of a wrong text, so many are shown."""
 
 
 def plain(value: Any) -> Any:
     """NumPy's numbers as Python's, which JSON and TOML know; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+    is_number = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
+    return value.item() if is_number else value
+
+
+def shown(value: Any) -> str:
+    """A wrong value in a few words, for a refusal.
+
+    A number or a text is shown, shortened. Anything larger may be people's data in the place of a setting:
+    its kind and size are told, never its contents.
+
+    >>> shown(2.5), shown("soon"), shown([[0.7, 0.1]]), shown(np.zeros((3, 2)))
+    ('2.5', "'soon'", 'a list of 1', 'an array of shape (3, 2)')
+    """
+    value = plain(value)
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a whole number of {value.bit_length()} bits"
+    if value is None or type(value) in (bool, int, float, complex):
+        return repr(value)
+    if isinstance(value, str | bytes | os.PathLike):
+        return _shortened(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    kind = type(value).__name__
+    article = "an" if kind[0] in "AEIOUaeiou" else "a"
+    try:
+        if isinstance(value, Sized):
+            return f"{article} {kind} of {len(value)}" if len(value) else f"an empty {kind}"
+    except Exception:  # of an operator's class
+        pass
+    return f"{article} {kind}"
+
+
+def _shortened(value: Any) -> str:
+    """A text in quotes, at most `MOST_LETTERS` of it."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if len(value) <= MOST_LETTERS:
+        return repr(value)
+    return f"{value[:MOST_LETTERS]!r}… (of {len(value)})"
 
 
 def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
@@ -33,7 +77,7 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int
     if is_whole and least <= value and (most is None or value <= most):
         return int(value)
     rule = f"at least {least}" if most is None else f"between {least} and {most}"
-    raise ConfigError(f"{name} must be a whole number, {rule}, got {value!r}")
+    raise ConfigError(f"{name} must be a whole number, {rule}, got {shown(value)}")
 
 
 def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float:
@@ -48,8 +92,8 @@ def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float
         try:
             return float(value)
         except OverflowError:
-            value = "a number beyond all floats"
-    raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {value!r}")
+            pass
+    raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {shown(value)}")
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
@@ -58,7 +102,20 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
     for candidate in allowed:
         if type(candidate) is type(value) and candidate == value:
             return value
-    raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+    raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """The entries of a list, a tuple, an array or anything else that goes through entries in order.
+
+    >>> listed("labels", "tea")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: labels must be a list, got 'tea'
+    """
+    value = plain(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return list(value)
+    raise ConfigError(f"{name} must be a list, got {shown(value)}")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -66,4 +123,4 @@ def flag(name: str, value: Any) -> bool:
     value = plain(value)
     if isinstance(value, bool):
         return value
-    raise ConfigError(f"{name} must be true or false, got {value!r}")
+    raise ConfigError(f"{name} must be true or false, got {shown(value)}")

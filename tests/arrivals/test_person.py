@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
+from discreet import ContextualBandit, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
 from discreet.arrivals import SetFunction
 from discreet.arrivals.person import asked_of, reading
 from discreet.domains import LpBall
@@ -99,3 +99,45 @@ def test_numbers_that_overflow_warn_on_no_thread() -> None:
         thread.start()
         thread.join()
     assert not shown
+
+
+def test_warnings_about_people_are_shown_on_no_thread_and_other_warnings_on_all() -> None:
+    """A worker thread of a server, while the main thread warns of something else."""
+    complex_rows = np.array([[1 + 2j, 0.5]])
+
+    def people() -> None:
+        sums = RunningSum(2, 100, USUAL, bound=1.0, block=50)
+        sums.observe_many(complex_rows)
+        sums.observe_many([[np.array([0.777]), 0.5]])
+        bandit = ContextualBandit(2, 2, 1000, USUAL)
+        bandit.open_many(complex_rows)
+        SetMinimizer(3, 100, USUAL).observe_many([lambda chosen: warnings.warn("0.777", stacklevel=1)])
+        with reading():
+            inside.set()
+            assert warned.wait(10)
+            asked_of(lambda: warnings.warn("0.777", stacklevel=1), None)
+        warnings.warn("of nobody", stacklevel=1)
+
+    inside, warned = threading.Event(), threading.Event()
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        thread = threading.Thread(target=people)
+        thread.start()
+        assert inside.wait(10)
+        warnings.simplefilter("error", ResourceWarning)
+        warnings.warn("of the main thread", stacklevel=1)
+        warned.set()
+        thread.join()
+    assert [str(warning.message) for warning in shown] == ["of the main thread", "of nobody"]
+
+
+def test_filters_that_were_added_since_do_not_make_people_loud() -> None:
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            before = len(warnings.filters)
+            with reading(), reading():
+                warnings.warn("0.777", stacklevel=1)
+            assert len(warnings.filters) <= before + 1
+            with pytest.raises(UserWarning, match="of nobody"):
+                warnings.warn("of nobody", stacklevel=1)

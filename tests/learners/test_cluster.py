@@ -128,9 +128,8 @@ def test_a_partition_that_cannot_be_read_is_named_and_nothing_is_spent(client: A
 
 
 def test_callables_stay_at_home_and_a_cluster_that_is_not_there_is_named() -> None:
-    selector = SetSelector(UniformMatroid(3, 1), BOTH, function=SetFunction, engine="tcp://127.0.0.1:1")
     with pytest.raises(ConfigError, match="stay in this process"):
-        selector.fit([lambda chosen: 0.1])
+        SetSelector(UniformMatroid(3, 1), BOTH, function=SetFunction, engine="tcp://127.0.0.1:1")
     with pytest.raises(ConfigError, match="engine must be"):
         choice(3, Partitions(1, likes))
     with pytest.raises(ConfigError, match="no cluster answers at nowhere://"):

@@ -1,5 +1,6 @@
 """One set from people's records: if these fail, a record is given away, or the wrong sites are opened."""
 
+from collections.abc import Sequence
 from itertools import permutations, product
 from math import log
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import BudgetError, ConfigError, Privacy, SetSelector, StateError, load
+from discreet import BudgetError, ConfigError, MemoryJournal, Privacy, SetSelector, StateError, load
 from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.arrivals.chains import PresentChain
 from discreet.checks import Case, audit_transcript, weakened
@@ -222,6 +223,63 @@ def test_a_second_choice_is_refused_and_a_kept_one_is_read_back(tmp_path: Any) -
         homes(300)
     )
     assert again.items == chosen.items
+
+
+class Unreliable(MemoryJournal):
+    """Fails at some commits, before or after the turn is kept, and then cannot be read back."""
+
+    def __init__(self, failing: Sequence[int], *, keeps: bool) -> None:
+        super().__init__()
+        self.failing, self.keeps, self.commits = failing, keeps, 0
+
+    def claim(self, accept: Any) -> None:
+        """One selector comes here again and again."""
+
+    def commit(self, turn: Any) -> None:
+        self.commits += 1
+        if self.commits not in self.failing:
+            super().commit(turn)
+            return
+        if self.keeps:
+            super().commit(turn)
+        raise OSError("77.75 people")
+
+    def latest(self) -> Any:
+        if self.commits in self.failing:
+            raise OSError("77.75 people")
+        return super().latest()
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("function", [Nearby(SITES, 0.3, BOX), ClickModel()], ids=["histogram", "sampled"])
+def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
+    function: Any, keeps: bool
+) -> None:
+    """The second commit, after that of the beginning, is the choice; it fails twice."""
+    people = homes(300) if isinstance(function, Nearby) else np.random.default_rng(1).random((300, 25))
+    journal = Unreliable((2, 3), keeps=keeps)
+    selector = SetSelector(UniformMatroid(25, 2), BOTH, function=function, journal=journal, seed=7)
+    for _ in range(2):
+        with pytest.raises(StateError) as refusal:
+            selector.fit(people)
+        assert "fit() again commits this choice, and reads nobody" in str(refusal.value)
+        assert "77.75" not in str(refusal.value)
+    chosen = selector.fit(iter(()))  # nobody is read
+    reference = SetSelector(UniformMatroid(25, 2), BOTH, function=function, seed=7).fit(people)
+    assert chosen.items == reference.items
+    assert chosen.people == 300
+    kept = journal.latest()
+    assert kept.index == 1
+    with pytest.raises(BudgetError, match="chooses once"):
+        selector.fit(people)
+
+
+def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
+    journal = Unreliable((1,), keeps=False)  # the commit of the beginning
+    selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), journal=journal)
+    with pytest.raises(StateError, match=r"could not be kept \(OSError\): try again"):
+        selector.fit(homes(300))
+    assert selector.fit(homes(200)).people == 200
 
 
 @pytest.mark.parametrize(

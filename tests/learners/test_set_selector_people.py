@@ -15,7 +15,7 @@ import numpy as np
 import polars
 import pytest
 
-from discreet import BudgetError, ConfigError, Partitions, Privacy, SetSelector, StateError
+from discreet import ConfigError, Partitions, Privacy, SetSelector, StateError
 from discreet.arrivals import (
     ClickModel,
     ConcaveOverModular,
@@ -195,7 +195,7 @@ def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
     first = selector()
     with pytest.raises(ConfigError, match="partition 0: it changed"):
         first.fit(Partitions(1, changing))
-    with pytest.raises(BudgetError):  # something was drawn, so it is spent
+    with pytest.raises(StateError, match="failed after its noise was drawn"):  # so it is spent
         first.fit(LIKES)
     with pytest.raises(StateError, match="failed after its noise was drawn"):
         selector().fit(LIKES)

@@ -15,15 +15,16 @@ from typing import Any
 from rich.console import Console
 
 import discreet
-from discreet.service import run
+from discreet.service import columns, decisions, run
 
 WRITES = (pathlib.Path.open, pathlib.Path.write_text, pathlib.Path.write_bytes)
 """Of the standard library's functions: a file may be half written in them."""
+WATCHED = {module.__file__ for module in (run, columns, decisions)}
 KEPT = ("columns.json", "decisions.jsonl", "report.json")
 
 
 def in_child(work: Any, last: int | None = None) -> int:
-    """Do something in a child process, up to so many lines of run.py and of writes; its exit code."""
+    """Do something in a child process, up to so many lines of the run and of writes; its exit code."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -31,7 +32,7 @@ def in_child(work: Any, last: int | None = None) -> int:
 
     def watch(frame: Any, event: str, argument: Any) -> Any:
         nonlocal lines
-        if frame.f_code.co_filename != run.__file__ and frame.f_code not in writes:
+        if frame.f_code.co_filename not in WATCHED and frame.f_code not in writes:
             return None
         if event == "line":
             lines += 1

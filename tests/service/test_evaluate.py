@@ -174,7 +174,7 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("policy", "columns", "options", "message"),
     [
-        ("slate = []", ["slate", "click"], "uniform", "slate must be a list of items, got []"),
+        ("slate = []", ["slate", "click"], "uniform", "slate must be a list of items, got an empty list"),
         ("items = 4", ["slate", "click"], "uniform", "slate must be a list of items, got None"),
         ('slate = ["a", "a"]', ["slate", "click"], "uniform", "slate must have different items"),
         ('slate = ["a"]', ["slate", "click"], "uniform", "uniform slates need to know of how many items"),
@@ -191,7 +191,7 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
             "uniform",
             "a policy has `slate` and `items`, not slots",
         ),
-        ("slate = [", ["slate", "click"], "uniform", "is not TOML, nor the folder of a run"),
+        ("slate = [", ["slate", "click"], "uniform", "is not TOML: "),
         ('slate = ["a"]', ["slate"], "p", "a column click or a column reward, and has neither"),
         ('slate = ["a"]', ["slate", "click", "reward"], "p", "and has both"),
         ('slate = ["a"]', ["click"], "p", "the log lacks the columns slate, p"),

@@ -1,6 +1,7 @@
 """`discreet select`: if these fail, a choice is made twice, or something about people is drawn on a map."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,21 @@ def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
     assert "chosen for 2,000 people" in (homes / "out" / "report.md").read_text()
     assert select_from(*arguments)["items"] == first["items"]  # nothing is drawn a second time
     assert select_from(*arguments)["value"] == first["value"]
+
+
+def test_the_folders_of_a_choice_survive_a_power_cut(homes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[Path] = []
+    true_sync = os.fsync
+
+    def sync(descriptor: int) -> None:
+        flushed.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        true_sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    out = homes / "choices" / "first"
+    select_from(homes / "sites.toml", [homes / "homes.parquet"], out, QUIET)
+    for folder in (homes, out.parent, out):
+        assert folder in flushed
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def spoiled(folder: Path, how: str) -> Any:
         ("a file", "is not the folder of a run (it has no columns.json)"),
         ("no state", "is not the folder of a run (it has no state)"),
         ("no columns", "is not the folder of a run (it has no columns.json)"),
-        ("torn columns", "its columns.json is not what a run wrote"),
+        ("torn columns", "columns.json is not what a run wrote: restore it from where it was copied"),
         ("torn state", "state is truncated: restore it from where it was copied"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.set_functions import ClickModel, ConcaveOverModular, FacilityLocation, WeightedCoverage
 from discreet.errors import ConfigError
@@ -104,7 +105,7 @@ class MinusModular:
     def __post_init__(self) -> None:
         is_family = hasattr(self.family, "along") and not isinstance(self.family, type)
         if not is_family or isinstance(self.family, MinusModular):
-            raise ConfigError(f"MinusModular takes one family with rows, got {self.family!r}")
+            raise ConfigError(f"MinusModular takes one family with rows, got {require.shown(self.family)}")
 
     def width(self, items: int) -> int:
         return self.family.width(items) + items

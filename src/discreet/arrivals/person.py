@@ -4,17 +4,16 @@ A person is numbers, texts, lists and records. A callable (a set function, a gra
 operator's: what it raises for a person counts against that person alone.
 """
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import current_thread, main_thread
 from typing import TypeVar
 
 import numpy as np
 
+from discreet.silence import silence
 from discreet.turn.signals import held
 
-__all__ = ["asked_of", "quietly", "reading"]
+__all__ = ["asked_of", "reading"]
 
 Answer = TypeVar("Answer")
 
@@ -22,22 +21,7 @@ Answer = TypeVar("Answer")
 @contextmanager
 def reading() -> Iterator[None]:
     """Read people: signals wait until the end, so no handler's exception is a person's; nothing warns."""
-    with held, np.errstate(all="ignore"), quietly():
-        yield
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Show no warning: it would tell about a person.
-
-    Filters belong to the whole process, and threads that change them leave each other's behind: so only the
-    main thread does, for those too that work for it meanwhile.
-    """
-    if current_thread() is not main_thread():
-        yield
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with held, np.errstate(all="ignore"), silence():
         yield
 
 

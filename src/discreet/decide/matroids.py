@@ -263,7 +263,7 @@ class LaminarMatroid(_Nested):
         for place, members in enumerate(self.family):
             if not members or not are_items(members, self.items):
                 rule = f"different items from 0 to {self.items - 1}, at least one"
-                raise ConfigError(f"family[{place}] must be {rule}, got {members!r:.60}")
+                raise ConfigError(f"family[{place}] must be {rule}, got {require.shown(members)}")
         _check_quotas(self.quotas, [len(members) for members in self.family])
         if not self.rank:
             raise ConfigError("nothing can be chosen: every item is in a set with a quota of 0")

@@ -21,6 +21,7 @@ from typing import Protocol
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.decide.constraints import TOLERANCE, Constraint, largest_cover
 from discreet.decide.knapsack import Knapsack
@@ -66,7 +67,9 @@ def swap_rounded(
         raise ConfigError("weights must be one a basis, not negative, and add up to 1")
     for basis in bases:
         if len(basis) != matroid.rank or not matroid.contains(basis):
-            raise ConfigError(f"bases must be feasible sets of {matroid.rank} items, got {list(basis)!r:.60}")
+            raise ConfigError(
+                f"bases must be feasible sets of {matroid.rank} items, got {require.shown(list(basis))}"
+            )
     merged, held = set[int](), 0.0
     for basis, weight in zip(bases, weights, strict=True):
         if weight > 0:

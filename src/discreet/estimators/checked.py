@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.feedback import each_apart, each_number, row_by_row
 from discreet.arrivals.person import asked_of, reading
@@ -227,7 +228,7 @@ def as_shares(weights: Any, bound: Any, samples: int) -> Floats | None:
     A weight that is no finite number, or negative, is 0: it must not decide whether others are counted.
     """
     if not isinstance(bound, int | float) or not (np.isfinite(bound) and bound > 0):
-        raise ConfigError(f"weight_bound must be a finite number greater than 0, got {bound!r}")
+        raise ConfigError(f"weight_bound must be a finite number greater than 0, got {require.shown(bound)}")
     if weights is None:
         return None
     found = each_number(weights)

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.losses import LogisticLoss, SoftmaxLoss
 from discreet.errors import ConfigError
@@ -91,7 +92,9 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     def _learn(self, X: Any, y: Any, weights: Any, *, partial: bool) -> Self:
         is_list = isinstance(self.classes, tuple | list | np.ndarray)
         if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
-            raise ConfigError(f"classes must be two or more different ones, got {self.classes!r}")
+            raise ConfigError(
+                f"classes must be two or more different ones, got {require.shown(self.classes)}"
+            )
         first = not (partial and hasattr(self, "_learner"))
         classes = np.array(self.classes)
         X, targets = self._with_targets(X, as_classes(y, classes), reset=first)

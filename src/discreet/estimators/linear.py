@@ -57,7 +57,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         usual = RADIUS["passes" if mode == "passes" else "stream"]
         radius = usual if self.radius == "auto" else self.radius
         if not isinstance(radius, int | float):
-            raise ConfigError(f"radius must be a number or auto, got {self.radius!r}")
+            raise ConfigError(f"radius must be a number or auto, got {require.shown(self.radius)}")
         domain = LpBall(rows * size, float(self.p), float(radius) * length)
         make: Any = partial(StreamingLearner, method="passes" if mode == "passes" else "auto")
         if mode not in ("auto", "passes"):
@@ -86,7 +86,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _length(self, size: int) -> float:
         """The longest row of numbers in [−1, 1], in the dual norm."""
         if not isinstance(self.p, int | float) or not self.p >= 1:
-            raise ConfigError(f"p must be a number, at least 1, got {self.p!r}")
+            raise ConfigError(f"p must be a number, at least 1, got {require.shown(self.p)}")
         dual = LpBall(1, float(self.p)).dual
         return float(size ** (1 / dual))
 

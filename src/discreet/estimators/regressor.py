@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.losses import HuberLoss, SquaredLoss
 from discreet.errors import ConfigError
@@ -118,14 +119,16 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         try:
             low, high = (float(value) for value in self.target_range)
         except (TypeError, ValueError):
-            raise ConfigError(f"target_range must be a pair (low, high), got {self.target_range!r}") from None
+            raise ConfigError(
+                f"target_range must be a pair (low, high), got {require.shown(self.target_range)}"
+            ) from None
         if not (np.isfinite([low, high]).all() and low < high):
-            raise ConfigError(f"target_range must be finite, with low < high, got {self.target_range!r}")
+            raise ConfigError(f"target_range must be finite, with low < high, got {low:g} and {high:g}")
         return low, high
 
     def _loss(self) -> Any:
         if self.loss not in ("squared", "huber"):
-            raise ConfigError(f"loss must be squared or huber, got {self.loss!r}")
+            raise ConfigError(f"loss must be squared or huber, got {require.shown(self.loss)}")
         return SquaredLoss() if self.loss == "squared" else HuberLoss(0.5)
 
     def predict(self, X: Any) -> Floats:

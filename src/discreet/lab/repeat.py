@@ -25,11 +25,14 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[str, Any] = {}
-        for line in path.read_text().splitlines() if path.exists() else ():
+        *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        self._torn = last != b""
+        """Whether the last line has no end: what is added must not become a part of it."""
+        for line in (*lines, last):
             try:
                 entry = json.loads(line)
                 self._known[entry["task"]] = entry["result"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue
 
     @staticmethod
@@ -43,11 +46,12 @@ class Kept:
         return key in self._known, self._known.get(key)
 
     def keep(self, key: str, result: Any) -> None:
-        """Add a result, at once on disk."""
+        """Add a result, at once, as a line of its own."""
         self._known[key] = result
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        begin, self._torn = "\n" if self._torn else "", False
         with self._path.open("a") as file:
-            file.write(json.dumps({"task": key, "result": result}) + "\n")
+            file.write(begin + json.dumps({"task": key, "result": result}) + "\n")
 
 
 def repeat(

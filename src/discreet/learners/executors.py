@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from discreet import require
 from discreet.arrays import Integers
-from discreet.arrivals.person import quietly, reading
+from discreet.arrivals.person import reading
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.gathering.parts import Runner
 
-__all__ = ["Crew", "crew", "executor_of"]
+__all__ = ["Crew", "check_engine", "crew", "executor_of"]
 
 PATIENCE = "10s"
 """How long a cluster may take to answer the first call."""
@@ -55,10 +56,6 @@ class Crew:
 
     def __call__(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         """One answer a part, in their order; an error names the first part that has none."""
-        with quietly():  # for the threads of this process too, which cannot do it themselves
-            return self._asked(task, parts)
-
-    def _asked(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         futures = {number: self.executor.submit(_attempted, task, part) for number, part in enumerate(parts)}
         answers: dict[int, Integers] = {}
         try:
@@ -101,17 +98,25 @@ def crew(engine: Any) -> Iterator[Runner]:
 @contextmanager
 def executor_of(engine: Any) -> Iterator[Executor]:
     """The executor of a Dask client or of a cluster's address; an executor of one's own stays open."""
+    check_engine(engine)
     if isinstance(engine, str):
         with _client(engine) as client, client.get_executor(pure=False) as executor:
             yield executor
     elif hasattr(engine, "get_executor"):
         with engine.get_executor(pure=False) as executor:
             yield executor
-    elif isinstance(engine, Executor):
-        yield engine
     else:
+        yield engine
+
+
+def check_engine(engine: Any) -> None:
+    """Refuse what cannot be an engine; whether a cluster answers is found out when people are read."""
+    is_client = hasattr(engine, "get_executor") and not isinstance(engine, type)
+    is_address = isinstance(engine, str) and ":" in engine
+    if not (engine is None or is_client or is_address or isinstance(engine, Executor)):
         raise ConfigError(
-            f"engine must be None, a Dask client or an address such as tcp://host:8786, got {engine!r}"
+            "engine must be None, a Dask client or an address such as tcp://host:8786, "
+            f"got {require.shown(engine)}"
         )
 
 

@@ -19,11 +19,12 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
     """
-    if isinstance(items, int | np.integer) and not isinstance(items, bool):
+    items = require.plain(items)
+    if isinstance(items, int) and not isinstance(items, bool):
         return require.whole(what, items), None
     unordered = isinstance(items, set | frozenset | Mapping)
     if isinstance(items, str | bytes) or unordered or not isinstance(items, Iterable):
-        raise ConfigError(f"{what} must be a whole number or a list of labels, got {items!r}")
+        raise ConfigError(f"{what} must be a whole number or a list of labels, got {require.shown(items)}")
     labels = tuple(require.plain(label) for label in items)
     fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
     if not labels or not all(fine):

@@ -280,7 +280,7 @@ class Learner:
         position = 0
         while position < len(rows):
             self._rounds.release_if_due()
-            part = rows[position : position + self._rounds.until_release]
+            part = rows[position : position + min(self._rounds.until_release, self.most_at_once)]
             decisions.append(self._rounds.preview(len(part)))
             self._observe_many(part, names and names[position : position + len(part)])
             position += len(part)
@@ -356,6 +356,11 @@ class Learner:
     def rounds_until_release(self) -> int:
         """How many more rounds can be opened before the next release (if one is due, the one after it)."""
         return self._rounds.until_release
+
+    @property
+    def most_at_once(self) -> int:
+        """How many rounds may be opened or previewed by one call: their decisions must fit into memory."""
+        return self._rounds.most_at_once
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -507,5 +512,5 @@ class _Checkpoint:
 def privacy_settings(privacy: Any) -> dict[str, Any]:
     """What a learner's settings keep of `Privacy`."""
     if not isinstance(privacy, Privacy):
-        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {privacy!r}")
+        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {require.shown(privacy)}")
     return {name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")}

@@ -37,7 +37,7 @@ def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Lear
     from discreet.turn.journal import FileJournal
 
     if not isinstance(path, str | os.PathLike):
-        raise ConfigError(f"load takes the path of a state file, got {path!r}")
+        raise ConfigError(f"load takes the path of a state file, got {require.shown(path)}")
     journal = FileJournal(path)
     kept = journal.latest()
     if kept is None:

@@ -87,6 +87,7 @@ def read_numbers(path: Path, choose: Callable[[list[str]], list[str]]) -> Floats
 
 def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars.DataFrame:
     try:
+        str(path).encode()  # Polars wants a name that is a text
         if path.suffix == ".parquet":
             columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
             return polars.read_parquet(path, columns=columns)
@@ -94,6 +95,8 @@ def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars
         return polars.read_csv(path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy")
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
+    except UnicodeEncodeError:
+        raise ConfigError(f"{path} cannot be read: its name is no text, rename it") from None
     except (OSError, polars.exceptions.PolarsError) as error:
         kind = path.suffix or "CSV"
         raise ConfigError(f"{path} cannot be read as {kind} ({type(error).__name__})") from None

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet import require
 from discreet.arrivals import AnyFunction, GraphCut, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
@@ -33,7 +34,7 @@ def warm_up(*learners: Learner) -> None:
     """
     for learner in learners:
         if not isinstance(learner, Learner):
-            raise ConfigError(f"warm_up takes learners, got {learner!r}")
+            raise ConfigError(f"warm_up takes learners, got {require.shown(learner)}")
     for learner in learners or _one_of_each():
         _exercise(type(learner).problem_for(learner.settings))
 

@@ -23,6 +23,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
 from discreet.learners.logged import UNIFORM, names_in
 from discreet.learners.registry import HOMES
+from discreet.turn.problem import Report
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Tickets
 
@@ -121,6 +122,23 @@ class Wire(ABC):
         """What a row that adds nothing counts as in a report."""
         return 0.0
 
+    @property
+    def meaning(self) -> str:
+        """What reports are of, in a sentence."""
+        return (
+            "mean of each block's visitors; whoever gave no answer, or whose row has another decision, "
+            f"counts with {self.unanswered:.4g}"
+        )
+
+    def estimated(self, report: Report) -> Report | None:
+        """A report as the meaning says; None where what was earned is not known."""
+        return report
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What is said about the log that holds for all of a run."""
+        return {}
+
     @abstractmethod
     def columns(self, header: Sequence[str]) -> list[str]:
         """The columns that are read, of those that the log has; `ConfigError` names what it lacks."""
@@ -175,9 +193,9 @@ def wire_of(name: Any) -> type[Wire]:
 def list_of_columns(key: str, names: Any) -> list[str]:
     """What a key about the log says: names of columns, each once."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"{key} must be a list of columns, got {names!r}")
+        raise ConfigError(f"{key} must be a list of columns, got {require.shown(names)}")
     if len(set(names)) != len(names):
-        raise ConfigError(f"{key} must be different columns, got {names!r}")
+        raise ConfigError(f"{key} must be different columns, got {', '.join(names)}")
     return names
 
 
@@ -203,7 +221,7 @@ def check_propensity(log: dict[str, Any], taken: Sequence[str], what: str) -> No
         )
     propensity = log["propensity"]
     if not isinstance(propensity, str) or propensity in (*taken, ""):
-        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {propensity!r}')
+        raise ConfigError(f'propensity must be a column, or "{UNIFORM}", got {require.shown(propensity)}')
     if propensity == UNIFORM:
         if "least_propensity" in log:
             raise ConfigError(f'least_propensity is for a column of propensities, not for "{UNIFORM}"')

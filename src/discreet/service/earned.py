@@ -5,6 +5,7 @@ the same again.
 """
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,10 @@ def newest(report: Report) -> dict[str, Any] | None:
 def write_picture(report: Report, wire: Wire, folder: Path) -> None:
     """Draw the curve into the folder of a run."""
     with replaced(folder / PICTURE) as draft:
-        pictures.save(draw_earned(report, wire.earned, wire.unanswered), draft)
+        pictures.save(draw_earned(report, wire.earned, wire.meaning), draft)
 
 
-def draw_earned(report: Report, what: str, unanswered: float) -> Any:
+def draw_earned(report: Report, what: str, meaning: str) -> Any:
     """Each block as a stair as long as its visitors are many, in a band of two standard deviations."""
     figure, (axes,) = pictures.panels(1, (8.4, 4.2))
     edges = np.concatenate([[0], report.rounds])
@@ -60,8 +61,7 @@ def draw_earned(report: Report, what: str, unanswered: float) -> Any:
     axes.text(
         0.0,
         1.03,
-        "mean of each block's visitors; band: ± 2 standard deviations of the noise that hides them\n"
-        f"whoever gave no answer counts with {unanswered:.4g}",
+        "\n".join(wrap(f"{meaning}; band: ± 2 standard deviations", 110)),
         transform=axes.transAxes,
         fontsize=8,
         color="#555555",

@@ -15,7 +15,6 @@ References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Samp
             Li et al. (2018), "Offline Evaluation of Ranking Policies with Click Models"
 """
 
-import tomllib
 from dataclasses import dataclass
 from math import perm, sqrt
 from pathlib import Path
@@ -35,6 +34,7 @@ from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, w
 from discreet.learners.running_sum import RunningSum
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.table import LogTable, read_log
+from discreet.service.files import read_toml
 from discreet.service.status import Snapshot
 
 __all__ = ["Policy", "evaluate_log", "policy_from", "show_evaluation", "weighted"]
@@ -63,17 +63,12 @@ def policy_from(path: Path) -> Policy:
     """The newest slate of a run, from its folder; or `slate` (and `items`) of a TOML file."""
     if path.is_dir():
         return _policy_of_run(path)
-    try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigError(f"{path} is not TOML, nor the folder of a run") from None
+    plain = read_toml(path)
     slate, items = plain.pop("slate", None), plain.pop("items", None)
     if plain:
         raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")
     if not isinstance(slate, list) or not slate or not all(type(item) in (str, int) for item in slate):
-        raise ConfigError(f"{path}: slate must be a list of items, got {slate!r}")
+        raise ConfigError(f"{path}: slate must be a list of items, got {require.shown(slate)}")
     return _checked(path, [item_text(item) for item in slate], items)
 
 
@@ -91,7 +86,7 @@ def _policy_of_run(folder: Path) -> Policy:
 
 def _checked(path: Path, slate: list[str], items: Any) -> Policy:
     if len(set(slate)) != len(slate):
-        raise ConfigError(f"{path}: slate must have different items, got {slate!r}")
+        raise ConfigError(f"{path}: slate must have different items, got {', '.join(slate)}")
     if isinstance(items, list):
         names = [item_text(item) for item in items]
         strange = [item for item in slate if item not in names]

@@ -6,32 +6,33 @@ is. In the folder of a run are
 
     state             the learner; not private
     columns.json      which columns it reads: written once, before anyone is read
-    decisions.jsonl   one line a release
+    decisions.jsonl   one line per release
     report.json       how the last run ended, and with `report` what was earned, release by release
     earned.png        with `report`, the same as a curve
 
-Every release is committed to `state` before its decision is written to `decisions.jsonl`. After a kill, run
-the same command again: the state says how many rows were counted for good, the log is read again from there,
-and the newest decision is written if it was not. A log that has grown since the last run is read on from
-where that one stopped.
+Every release is committed to `state` before its decision is written to `decisions.jsonl`, and that line is on
+disk before the next release. After a kill or a power cut, run the same command again: the state says how many
+rows were counted for good, the log is read again from there, and the newest decision is written if it was
+not. Rows since the last release or checkpoint (10 seconds) are read again, nothing else is lost. A log that
+has grown since the last run is read on from where that one stopped.
 
-What was earned is a mean over all rows of a block. A row that met another decision than the learner's counts
-as a visitor without an answer, so over a log of what others decided the curve is not what would be earned.
+What was earned is a mean over all rows of a block. Where the log has what others decided, and the propensity
+is declared, the rows that agree with the learner's decisions stand for all (`Wire.estimated`): what is said
+is what those decisions would have earned, with the error of that estimate.
 A log of slates that another policy showed is read at once, by a warm start before the first visitor; the run
 goes on with a log of what it then decided, or from Python. Whether a log is one or the other is said by the
 settings: how many rows agree with what was decided is people's data, and nobody is told.
 """
 
 import json
-import tomllib
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
+from discreet import require
 from discreet.errors import ConfigError
 from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
@@ -39,8 +40,10 @@ from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import OfAnotherPolicy, Wire, present, wire_of
 from discreet.pictures import require_matplotlib
+from discreet.service.columns import LogReading, keep_reading
+from discreet.service.decisions import Decisions
 from discreet.service.earned import PICTURE, as_entries, write_picture
-from discreet.service.files import write_whole
+from discreet.service.files import make_folder, read_toml, write_whole
 
 __all__ = ["in_words", "run_log"]
 
@@ -58,21 +61,22 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     log = read_log(data)
     whose = [] if person is None else present(log.columns, [person])
     columns = wire.columns([column for column in log.columns if column != person])
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
     if isinstance(learner, SetMaximizer):  # whose items may have changed since the settings were written
         wire = wire.with_labels(learner.labels)
     try:
         # From here on the state is locked: nobody else writes to this folder.
-        _keep_columns(out / "columns.json", columns + whose)
-        with Decisions(out / "decisions.jsonl") as decisions:
+        begun = learner.clock > 0 or learner.releases > 0
+        keep_reading(out, LogReading(columns + whose, wire.lasting), begun=begun)
+        with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
             others = wire.of_another_policy(log, columns)
             if others is None:
                 _feed(learner, wire, log, columns, person, decisions, console)
             else:
                 _warm(learner, wire, others, columns, decisions)
         learner.save(out / "state")
-        earned = learner.report() if wire.settings.report else None
+        earned = wire.estimated(learner.report()) if wire.settings.report else None
         drawn = [PICTURE] if earned is not None and len(earned.rounds) else []
         if earned is not None and drawn:
             write_picture(earned, wire, out)
@@ -87,7 +91,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
         **final,
-        **({} if earned is None else {"earned": as_entries(earned)}),
+        **({} if earned is None else {"earned": {"means": wire.meaning} | as_entries(earned)}),
         **({"notices": notices} if notices else {}),
         "guarantee": str(learner.guarantee),
     }
@@ -95,6 +99,8 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     for rows in _log_of(learner).values():
         console.print(f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True)
+    for begin, end in decisions.missing:
+        console.print(f"decisions.jsonl has no lines of releases {begin} to {end}: no run saw them")
     console.print(f"{learner.clock:,} {wire.row}s, {learner.releases} releases; now {shown}", soft_wrap=True)
     for notice in notices:
         console.print(f"Note: {notice}", soft_wrap=True)
@@ -106,18 +112,14 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
 
 def _configured(config: Path) -> tuple[str, Wire, str | None]:
     """The learner's name, its wire with the settings, and the column that says whose a row is."""
-    try:
-        plain = tomllib.loads(config.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{config} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        cause = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise ConfigError(f"{config} is not TOML: {cause}") from None
+    plain = read_toml(config)
     name, person = plain.pop("learner", "SetMaximizer"), plain.pop("person", None)
     try:
         wire = wire_of(name).from_plain(plain)
         if not (person is None or isinstance(person, str)) or (wire.settings.keyed and person is None):
-            raise ConfigError(f"person must be the column that says whose a row is, got {person!r}")
+            raise ConfigError(
+                f"person must be the column that says whose a row is, got {require.shown(person)}"
+            )
         return name, wire, person
     except ConfigError as error:
         raise ConfigError(f"{config}: {error}") from None
@@ -129,7 +131,7 @@ def _feed(
     log: LogTable,
     columns: list[str],
     person: str | None,
-    decisions: "Decisions",
+    decisions: Decisions,
     console: Console,
 ) -> None:
     """Rows into the learner, block after block, from where it left off; every release is noted."""
@@ -149,7 +151,7 @@ def _feed(
     with Progress(console=console, transient=True) as progress:
         bar = progress.add_task(f"{wire.row}s", total=total, completed=first)
         while first < total:
-            count = min(learner.rounds_until_release, CHUNK, total - first)
+            count = min(learner.rounds_until_release, CHUNK, learner.most_at_once, total - first)
             rows = log[first : first + count]
             contexts = wire.contexts(rows, columns)
             whose = None if person is None else rows.people(person)
@@ -162,7 +164,7 @@ def _feed(
 
 
 def _warm(
-    learner: Learner, wire: Wire, others: OfAnotherPolicy, columns: list[str], decisions: "Decisions"
+    learner: Learner, wire: Wire, others: OfAnotherPolicy, columns: list[str], decisions: Decisions
 ) -> None:
     """A log of another policy into the learner, once: by the same command after a kill, or never again."""
     assert isinstance(learner, SetMaximizer)
@@ -177,7 +179,7 @@ def _warm(
     _note(learner, wire, columns, decisions)
 
 
-def _note(learner: Learner, wire: Wire, columns: list[str], decisions: "Decisions") -> None:
+def _note(learner: Learner, wire: Wire, columns: list[str], decisions: Decisions) -> None:
     """What is decided now, in a line; the one after a warm start says so."""
     about = {"release": learner.releases, f"from_{wire.row}": learner.rounds_before_release}
     warm = _log_of(learner) if learner.releases == 1 else {}
@@ -188,64 +190,6 @@ def _log_of(learner: Learner) -> dict[str, int]:
     """How many rows of another policy's log the learner was warm-started with, if it was."""
     rows = learner.log_rows if isinstance(learner, SetMaximizer) else 0
     return {"warm_start_rows": rows} if rows else {}
-
-
-class Decisions:
-    """decisions.jsonl: one line a release. It is read once, when it is opened, and then only grows."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._noted: set[int | None] = set()
-
-    def __enter__(self) -> Self:
-        self._file = self._path.open("ab+")
-        self._file.seek(0)
-        *lines, torn = self._file.read().split(b"\n")
-        if torn:  # half a line, from a process that was killed: it was never shown whole
-            self._file.truncate(sum(len(line) + 1 for line in lines))
-        self._noted = {_release_of(line) for line in lines}
-        return self
-
-    def note(self, decision: dict[str, Any]) -> None:
-        """Append a decision, unless it is there already."""
-        if decision["release"] in self._noted:
-            return
-        self._file.write(f"{json.dumps(decision)}\n".encode())
-        self._file.flush()
-        self._noted.add(decision["release"])
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-
-def _release_of(line: bytes) -> int | None:
-    """Which release a line is about; None if it is no line of ours."""
-    try:
-        return int(json.loads(line)["release"])
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _keep_columns(path: Path, columns: list[str]) -> None:
-    """Write down which columns this run reads, once; refuse others later."""
-    if not path.exists():
-        write_whole(path, json.dumps(columns) + "\n")
-        return
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        before = None
-    if not isinstance(before, list) or not all(isinstance(name, str) for name in before):
-        raise ConfigError(f"{path} is not what a run wrote: restore it from where it was copied")
-    if before != columns:
-        raise ConfigError(
-            f"{path} says that this run reads the columns {', '.join(before)}: go on with those"
-        )
 
 
 def in_words(value: Any) -> str:

@@ -25,7 +25,6 @@ Each file of records is a partition: it is read where `--engine` says, here or o
 """
 
 import json
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ from discreet.errors import ConfigError
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
 from discreet.learners.wire import list_of_columns
 from discreet.pictures import BLUE, GREY, open_frame, panels, require_matplotlib, save
-from discreet.service.files import write_whole
+from discreet.service.files import make_folder, read_toml, write_whole
 
 __all__ = ["select_from"]
 
@@ -52,7 +51,7 @@ def select_from(
     if is_map:
         require_matplotlib()  # before anything is spent
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     chosen = selector.fit(list(data), columns=columns)
     plain = chosen.as_plain()
     write_whole(out / "chosen.json", json.dumps(plain, indent=2) + "\n")
@@ -65,12 +64,7 @@ def select_from(
 
 
 def _configured(config: Path) -> tuple[SetSelectorSettings, Any]:
-    try:
-        plain = tomllib.loads(config.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{config} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise ConfigError(f"{config} is not TOML") from None
+    plain = read_toml(config)
     columns = plain.pop("columns", None)
     if columns is not None:
         list_of_columns("columns", columns)

@@ -5,7 +5,6 @@ whole, so nothing is locked and a run that is going on does not notice. Of that 
 looked at: the settings, the clock, the ledger, and what releases produced.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ from rich.table import Table
 
 from discreet.errors import ConfigError, StateError
 from discreet.learners.registry import HOMES, learner_named
-from discreet.learners.wire import wire_of
+from discreet.learners.wire import Wire, wire_of
+from discreet.service.columns import COLUMNS, kept_reading
 from discreet.service.earned import newest
 from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
@@ -30,7 +30,10 @@ class Snapshot:
     """What is public of a run, as of its newest commit."""
 
     def __init__(self, folder: Path) -> None:
-        self._columns = _columns_of(folder)
+        reading = kept_reading(folder)
+        if reading is None:
+            raise _no_run(folder, f"it has no {COLUMNS}")
+        self._reading = reading
         turn = FileJournal(folder / "state").latest()
         if turn is None:
             raise _no_run(folder, "it has no state")
@@ -58,8 +61,11 @@ class Snapshot:
     @property
     def decision(self) -> dict[str, Any]:
         """What is decided now, in the words of the log."""
-        wire = wire_of(self._turn.kind)(self.problem.settings, {})
-        return wire.named(self.problem.plain(self._turn.public), self._columns)
+        return self._wire.named(self.problem.plain(self._turn.public), self._reading.columns)
+
+    @property
+    def _wire(self) -> Wire:
+        return wire_of(self._turn.kind)(self.problem.settings, self._reading.log)
 
     def as_plain(self) -> dict[str, Any]:
         """All of it as plain data."""
@@ -90,9 +96,10 @@ class Snapshot:
         """The newest entry of the report, if one is paid for and made."""
         if not self.problem.settings.report:
             return {}
-        entry = newest(self.problem.report(self._turn.public))
-        what = wire_of(self._turn.kind)(self.problem.settings, {}).earned
-        return {} if entry is None else {"earned": {"what": what} | entry}
+        wire = self._wire
+        report = wire.estimated(self.problem.report(self._turn.public))
+        entry = None if report is None else newest(report)
+        return {} if entry is None else {"earned": {"what": wire.earned, "means": wire.meaning} | entry}
 
     @property
     def _is_due(self) -> bool:
@@ -138,20 +145,6 @@ def _state_in_words(status: dict[str, Any]) -> str:
     if status["log_rows"] and not status["rounds"]:
         return 'warm-started: go on with slates = "decided" and a log of what it decides, or from Python'
     return "not finished: the same `discreet run` goes on with more of the log"
-
-
-def _columns_of(folder: Path) -> list[str]:
-    """The columns that the run reads, as it wrote them down before anyone was read."""
-    path = folder / "columns.json"
-    try:
-        columns = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        raise _no_run(folder, "it has no columns.json") from None
-    except ValueError:
-        columns = None
-    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        raise _no_run(folder, "its columns.json is not what a run wrote")
-    return columns
 
 
 def _no_run(folder: Path, why: str) -> ConfigError:

@@ -13,6 +13,7 @@ described before keeps its hash.
 """
 
 import json
+import tomllib
 from collections.abc import Callable
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
@@ -26,7 +27,7 @@ import numpy as np
 from discreet import require
 from discreet.errors import ConfigError
 
-__all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "to_toml"]
+__all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "from_toml", "to_toml"]
 
 
 def admitted(annotation: Any, value: Any, name: str) -> Any:
@@ -44,7 +45,7 @@ def admitted(annotation: Any, value: Any, name: str) -> Any:
         if found is not _NO:
             return found
     rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
-    raise ConfigError(f"{name} must be {rule}, got {_shown(value)}")
+    raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
 
 
 _NO = object()
@@ -160,15 +161,6 @@ def _words(wanted: Any) -> str:
     return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
 
 
-def _shown(value: Any) -> str:
-    """A wrong value in at most a line: settings are public."""
-    try:
-        text = repr(value).replace("\n", " ")
-    except Exception:
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 120 else f"{text[:117]}..."
-
-
 def as_plain(value: Any) -> Any:
     """Numbers, strings, lists and dictionaries; a described value has its `kind` in it."""
     if is_dataclass(value) and not isinstance(value, type):
@@ -199,6 +191,21 @@ def to_toml(plain: dict[str, Any], table: str = "") -> str:
             inner = f"{table}.{name}" if table else name
             lines += ["", f"[{inner}]", to_toml(value, inner)]
     return "\n".join(lines)
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """Plain data from TOML; `ConfigError` if it is none.
+
+    >>> from_toml("epsilon = ")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: not TOML: Invalid value (at end of document)
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand brackets
+        raise ConfigError(f"not TOML that can be read ({type(error).__name__})") from None
 
 
 def _toml(value: Any) -> str:

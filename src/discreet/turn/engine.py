@@ -235,7 +235,7 @@ class Engine:
         if failed is not None:
             raise StateError(
                 f"a release could not be committed ({failed.cause}): nothing was shown, everyone is counted; "
-                "turn() tries again"
+                f"{self.problem.retry}"
             )
         self._take(turn)
         self._unsettled = None
@@ -398,7 +398,7 @@ class Engine:
         found = self._journal.claim(self._accept)
         if found is None:
             found = self._first()
-            self._journal.commit(found)
+            self._commit_same_turn(found)
             self._take(found)
             return
         check_fits(self.problem, found)

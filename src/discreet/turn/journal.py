@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from discreet import require
 from discreet.errors import ConfigError, StateError
 from discreet.turn import statefile
 from discreet.turn.record import Turn
@@ -85,9 +86,13 @@ class FileJournal:
 
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise ConfigError(f"journal must be a path, got {path!r}")
-        if "\0" in os.fsdecode(path) or not os.fsdecode(path):
-            raise ConfigError(f"journal must be a path, got {os.fsdecode(path)!r}")
+            raise ConfigError(f"journal must be a path, got {require.shown(path)}")
+        try:
+            name = os.fsencode(path)
+        except UnicodeEncodeError:  # half a letter, which no file system knows
+            name = b""
+        if not name or b"\0" in name:
+            raise ConfigError(f"journal must be a path, got {require.shown(path)}")
         self.path = Path(os.path.realpath(path))  # a link must not become a second copy
         self.hold = hold
         self.created = False
@@ -224,5 +229,5 @@ def as_journal(journal: Journal | str | os.PathLike[str] | None) -> Journal:
         return FileJournal(journal)
     has_all = all(callable(getattr(journal, name, None)) for name in ("claim", "commit", "latest", "close"))
     if not has_all or isinstance(journal, type):
-        raise ConfigError(f"journal must be a path or a journal, got {journal!r}")
+        raise ConfigError(f"journal must be a path or a journal, got {require.shown(journal)}")
     return journal

@@ -30,6 +30,7 @@ from discreet.budget.guarantee import Wording
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering
+from discreet.silence import silence
 from discreet.turn.coins import Coins
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import Plan, State
@@ -148,6 +149,8 @@ class Problem(ABC):
     takes_context: ClassVar[bool] = False
     growing: ClassVar[tuple[tuple[str, ...], ...]] = ()
     """Names of public arrays whose number of rows changes, those that change together side by side."""
+    retry: ClassVar[str] = "turn() tries again"
+    """What to do after a commit that failed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -186,6 +189,11 @@ class Problem(ABC):
     def candidates(self) -> int | None:
         """How many candidates a mask is about; None if masks are not taken."""
         return None
+
+    @property
+    def decision_size(self) -> int:
+        """How many numbers one decision takes, at most."""
+        return 1
 
     @property
     @abstractmethod
@@ -271,7 +279,7 @@ class Problem(ABC):
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (isinstance(feedback, np.ndarray) and feedback.ndim):
             return feedback
-        with held, suppress(Exception):  # its text may hold a person's data
+        with held, silence(), suppress(Exception):  # its text may hold a person's data
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
         raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
@@ -296,7 +304,7 @@ class Problem(ABC):
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
-        with held:
+        with held, silence():
             return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
     def _contexts(self, context: Any, count: int, one: bool) -> Any:

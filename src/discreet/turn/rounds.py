@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.errors import HorizonReached, StateError
+from discreet.limits import MOST_NUMBERS
 from discreet.turn.engine import Engine
 from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
@@ -156,12 +157,16 @@ class Rounds:
 
     def _refuse_crossing(self, count: int) -> None:
         """Refuse more rounds than the block has: before a release that is due, which would be for nothing."""
-        if self.is_over or count <= self.until_release:
-            return
-        remedy = "cut them, or use replay"
-        if self.is_due and not self._engine.problem.plan.is_known:
-            remedy = "turn() first, the release that is due tells how many more there are"
-        raise StateError(f"{count} rounds, but {self.until_release} until the next release: {remedy}")
+        if not self.is_over and count > self.until_release:
+            remedy = "cut them, or use replay"
+            if self.is_due and not self._engine.problem.plan.is_known:
+                remedy = "turn() first, the release that is due tells how many more there are"
+            raise StateError(f"{count} rounds, but {self.until_release} until the next release: {remedy}")
+        if count > self.most_at_once:
+            raise StateError(
+                f"the decisions of {count} rounds do not fit into memory: "
+                f"ask for at most {self.most_at_once} at once"
+            )
 
     def rehearse(self, rows: Any) -> None:
         """Refuse rows as `observe_many` would, and change nothing.
@@ -171,6 +176,11 @@ class Rounds:
         engine, turn = self._engine, self._engine.turn
         round = np.array([turn.begin])
         engine.rehearse(Batch(turn.index, turn.begin, round, rows[:1], NOTHING, engine.coins))
+
+    @property
+    def most_at_once(self) -> int:
+        """How many rounds may be asked about in one call."""
+        return max(1, MOST_NUMBERS // self._engine.problem.decision_size)
 
     def known_as(self, person: Name) -> Name:
         """What a person is known by in this block."""

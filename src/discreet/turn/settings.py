@@ -1,6 +1,5 @@
 """A learner's settings: frozen, public, hashed, and the same in Python, TOML, JSON and a state file."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property, wraps
@@ -10,7 +9,7 @@ from discreet import require
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.limits import MOST_ROUNDS
-from discreet.turn.described import as_plain, check_fields, fingerprint, made, to_toml
+from discreet.turn.described import as_plain, check_fields, fingerprint, from_toml, made, to_toml
 
 __all__ = ["NO_REPORT", "Settings", "refuse_removed", "refuses_removed"]
 
@@ -139,7 +138,7 @@ class Settings:
     def from_toml(cls, text: str) -> Self:
         """The inverse of `to_toml`."""
         try:
-            plain = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"the settings are not TOML: {error}") from None
+            plain = from_toml(text)
+        except ConfigError as error:
+            raise ConfigError(f"the settings are {error}") from None
         return cls.from_plain(plain)

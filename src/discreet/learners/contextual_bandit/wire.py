@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
@@ -35,6 +36,7 @@ from discreet.learners.logged import UNIFORM, item_text
 from discreet.learners.wire import Table, Wire, check_propensity, list_of_columns, present
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
+from discreet.turn.problem import Report
 from discreet.turn.tickets import Tickets
 
 __all__ = ["ContextualBanditWire"]
@@ -53,6 +55,41 @@ class ContextualBanditWire(Wire):
     def unanswered(self) -> float:
         return self.settings.middle
 
+    @property
+    def meaning(self) -> str:
+        return (
+            "what the decided arms would have earned, estimated from the share of rows that count, "
+            f"{self._rate:.4g} by the declared propensities; whoever gave no answer counts with "
+            f"{self.unanswered:.4g}"
+        )
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        return {name: self.log[name] for name in ("propensity", "least_propensity") if name in self.log}
+
+    def estimated(self, report: Report) -> Report | None:
+        """What the decisions earned: everybody's row counts with the same declared probability.
+
+        A block's mean is middle + rate · (earned − middle) in expectation, because the rows that do not count
+        add the middle of the range. The error has two parts: the noise, over the rate; and which rows count,
+        at most half the range · √((1 − rate) / (rate · rows)).
+        """
+        if "propensity" not in self.log:
+            return None
+        rate, middle = self._rate, self.settings.middle
+        rows = np.diff(report.rounds, prepend=0)
+        chance = self.settings.half_range * np.sqrt((1 - rate) / (rate * rows))
+        return Report(
+            report.rounds,
+            middle + (report.value - middle) / rate,
+            np.hypot(report.standard_deviation / rate, chance),
+        )
+
+    @property
+    def _rate(self) -> float:
+        """The probability with which a row counts: public, and the same for everybody."""
+        return 1 / self.settings.arms if self._uniform else float(self.log["least_propensity"])
+
     @classmethod
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
         """Checks what is said of propensities; features without names are called like their columns."""
@@ -63,7 +100,9 @@ class ContextualBanditWire(Wire):
         features = plain.get("features", columns)
         count = len(features) if isinstance(features, list) else features
         if count != len(columns):
-            raise ConfigError(f"context names {len(columns)} columns, but features is {features!r}")
+            raise ConfigError(
+                f"context names {len(columns)} columns, but features is {require.shown(features)}"
+            )
         return plain | {"features": features if isinstance(features, list) else columns}
 
     def columns(self, header: Sequence[str]) -> list[str]:

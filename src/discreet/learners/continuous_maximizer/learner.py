@@ -8,6 +8,7 @@ Guarantee   docs/guarantees/continuous.md
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from discreet import require
 from discreet.arrivals.continuous import Multilinear
 from discreet.budget.privacy import Privacy
 from discreet.learners.continuous_maximizer.boosted import Boosted
@@ -110,7 +111,7 @@ class ContinuousMaximizer(Learner):
             seed=seed,
             domain=domain,
             function=function,
-            labels=None if labels is None else tuple(labels),
+            labels=None if labels is None else tuple(require.listed("labels", labels)),
             play=play,
             stream=stream,
             bound=bound,

@@ -35,6 +35,10 @@ class PointMode(Problem):
     def assumes(self) -> str:
         return assumed_by(self.settings.stream)
 
+    @property
+    def decision_size(self) -> int:
+        return self.settings.domain.items
+
     # --- people -------------------------------------------------------------------------------------------
 
     def people(self, batch: Batch) -> Iterator[tuple[Integers, Floats]]:

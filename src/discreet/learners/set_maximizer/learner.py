@@ -5,7 +5,7 @@ This file says what the learner is; how it learns is in the files beside it, one
 Guarantee   docs/guarantees/sets.md
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -281,6 +281,4 @@ class SetMaximizer(Learner):
 
 def _listed(what: str, labels: Any) -> list[Label | None]:
     """Labels as they are kept; None for an item without a name."""
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise ConfigError(f"{what} must be a list of items, got {labels!r}")
-    return [None if label is None else label_of(label) for label in labels]
+    return [None if label is None else label_of(label) for label in require.listed(what, labels)]

@@ -51,6 +51,10 @@ class SetMode(Earner):
     def candidates(self) -> int:
         return self.settings.room
 
+    @property
+    def decision_size(self) -> int:
+        return self.settings.slots
+
     def first_slate(self) -> Integers:
         """A slate that was chosen before anyone came."""
         coin, left = Coin(self.name, 0), list(range(self.settings.items))

@@ -35,6 +35,10 @@ class CubeMode(Earner):
         return self.settings.items
 
     @property
+    def decision_size(self) -> int:
+        return self.settings.items
+
+    @property
     def cube(self) -> Box:
         return Box(self.settings.items, 0.0, 1.0)
 

@@ -6,8 +6,8 @@
     files, `Partitions`, lists of these       read where they are; held if that is here and there is room
 
 Which of these a list is follows from the types in it, never from what a person brought. Arrays in a list are
-records (one ragged row would make a partition's array look like one), and so are texts, unless all of them
-end like a table; `Partitions.of` says otherwise.
+records (one ragged row would make a partition's array look like one), and so are texts, whatever they say;
+files in a list are `Path`s, and `Partitions.of` takes all of these for partitions.
 Files and partitions are read once to count people and to see that all can be read, before anything is spent.
 """
 
@@ -69,7 +69,7 @@ class Partitions:
     @classmethod
     def of(cls, parts: Iterable[Any]) -> "Partitions":
         """Each of these is a partition: arrays of rows, frames, paths of files."""
-        given = _Given(tuple(parts))
+        given = _Given(tuple(require.listed("partitions", parts)))
         return cls(len(given.parts), given)
 
 

@@ -29,6 +29,7 @@ class SelectorMode(Problem):
     neighbours = "replace one person's whole record"
     words = Wording("record", "the chosen set", "set", streams=False)
     growing = (("chosen", "trace"), ("value",))
+    retry = "fit() again commits this choice, and reads nobody"
     settings: SetSelectorSettings
 
     @property

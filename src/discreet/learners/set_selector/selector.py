@@ -8,16 +8,17 @@ Guarantee   docs/guarantees/selector.md
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
+from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import BudgetError, ConfigError, StateError
-from discreet.learners.executors import crew
+from discreet.learners.executors import check_engine, crew
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.learner import JournalLike, privacy_settings
 from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
@@ -29,6 +30,7 @@ from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.release.gathering.parts import Runner
 from discreet.release.randomness import this_process
 from discreet.turn.engine import Engine
+from discreet.turn.journal import as_journal
 from discreet.turn.problem import NOTHING, Batch
 from discreet.turn.settings import refuses_removed
 
@@ -156,14 +158,10 @@ class SetSelector:
             seed=seed,
             domain=domain,
             function=AnyFunction() if function is SetFunction else function,
-            labels=None if labels is None else tuple(labels),
+            labels=None if labels is None else tuple(require.listed("labels", labels)),
             report=report,
         )
-        self._journal = journal
-        self._engine = engine
-        self._process = this_process()
-        self._once = Lock()
-        """Taken by the one choice that there is."""
+        self._begin(journal, engine)
 
     @classmethod
     def from_settings(
@@ -171,12 +169,29 @@ class SetSelector:
     ) -> Self:
         """The selector with these settings."""
         selector = cls.__new__(cls)
-        selector.settings, selector._journal, selector._engine = settings, journal, engine
-        selector._process, selector._once = this_process(), Lock()
+        selector.settings = settings
+        selector._begin(journal, engine)
         return selector
+
+    def _begin(self, journal: JournalLike, engine: Any) -> None:
+        """What a selector has besides its settings; refused now rather than after people were handed in."""
+        as_journal(journal)
+        check_engine(engine)
+        if self.settings.family is None and engine is not None:
+            raise ConfigError("callables stay in this process: leave engine out")
+        self._journal, self._engine = journal, engine
+        self._process = this_process()
+        self._once = Lock()
+        """Taken by the one choice that there is."""
+        self._begun: tuple[SelectorMode, Engine] | None = None
+        """A choice that was begun and not shown, because something failed."""
 
     def fit(self, people: Any, *, columns: Sequence[str] | None = None) -> Chosen:
         """Choose, from one record a person. One release, which spends the whole budget: never a second one.
+
+        If the choice was drawn but could not be committed, the error says so, and `fit` again commits that
+        choice and reads nobody. After an error before the draw, `fit` again reads people and draws. A choice
+        that the journal has already is read back.
 
         Parameters
         ----------
@@ -196,34 +211,53 @@ class SetSelector:
             )
         if not self._once.acquire(blocking=False):
             raise BudgetError("the budget is spent: a selector chooses once; make another for other people")
-        drawn = False
+        chosen = None
         try:
-            if self.settings.family is None and self._engine is not None:
-                raise ConfigError("callables stay in this process: leave engine out")
-            with crew(self._engine) as run:
-                crowd = self._crowd(people, columns, run)
-                problem = self.problem_for(replace(self.settings, people=crowd.count))
-                if isinstance(problem, Sampled):
-                    problem.elsewhere = True
-                engine = Engine(problem, type(self).__name__, self._journal)
-                try:
-                    if engine.turn.index == 0:
-                        engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.coins))
-                        drawn = True  # whatever happens from here on, nothing is drawn a second time
-                        engine.release(crowd.count, {})
-                finally:
-                    engine.detach()
-            drawn = True
-            return self._chosen(problem, engine)
+            chosen = self._committed() or self._choice(people, columns)
+            return chosen
         finally:
-            if not drawn:
+            if chosen is None:
                 self._once.release()
+
+    def _committed(self) -> Chosen | None:
+        """The choice that was drawn before and could not be committed; None if there is none."""
+        if self._begun is None:
+            return None
+        problem, engine = self._begun
+        engine.check()  # refuses to draw again after a draw that failed
+        return self._released(problem, engine) if engine.is_drawn else None
+
+    def _choice(self, people: Any, columns: Sequence[str] | None) -> Chosen:
+        with crew(self._engine) as run:
+            crowd = self._crowd(people, columns, run)
+            problem = self.problem_for(replace(self.settings, people=crowd.count))
+            if isinstance(problem, Sampled):
+                problem.elsewhere = True
+            engine = Engine(problem, type(self).__name__, self._journal)
+            try:
+                if engine.turn.index == 0:
+                    engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.coins))
+            except BaseException:
+                engine.detach()
+                raise
+            return self._released(problem, engine)
+
+    def _released(self, problem: SelectorMode, engine: Engine) -> Chosen:
+        """Draw once, commit, and only then show; a choice that the journal has is shown as it is."""
+        self._begun = problem, engine
+        try:
+            if engine.turn.index == 0:
+                engine.release(problem.settings.count, {})
+        finally:
+            engine.detach()
+        self._begun = None
+        return self._chosen(problem, engine)
 
     def _crowd(self, people: Any, columns: Sequence[str] | None, run: Runner) -> Crowd:
         settings = self.settings
         if settings.family is None:
             return voices_of(people)
-        named = None if columns is None else tuple(columns)
+        named = None if columns is None else tuple(require.listed("columns", columns))
         entrance = Entrance(settings.family, settings.domain.items, settings.labels, named)
         is_local = self._engine is None
         return crowd_of(people, entrance, run, is_local=is_local, has_cells=settings.has_cells)
@@ -251,4 +285,9 @@ class SetSelector:
             [Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
             (value[0], value[1]) if value else None,
             problem.settings.count,
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise StateError(
+            "a selector cannot be copied or pickled: two copies would spend one budget twice; make another"
         )

@@ -11,6 +11,7 @@ it out:
 from collections.abc import Sequence
 from typing import Any
 
+from discreet import require
 from discreet.arrivals.losses import Samples
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -32,7 +33,9 @@ class StreamingLearnerWire(Wire):
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
         features = list_of_columns("features", log["features"])
         if not isinstance(log["target"], str) or log["target"] in features:
-            raise ConfigError(f"target must be a column, and none of the features, got {log['target']!r}")
+            raise ConfigError(
+                f"target must be a column, and none of the features, got {require.shown(log['target'])}"
+            )
         domain = plain.get("domain")
         domain = {"kind": domain} if isinstance(domain, str) else domain
         if not isinstance(domain, dict):
@@ -44,7 +47,7 @@ class StreamingLearnerWire(Wire):
         given = domain.get("dimension", dimension)
         if given != dimension:
             raise ConfigError(
-                f"dimension must be {dimension} with these features, got {given!r}: leave it out"
+                f"dimension must be {dimension} with these features, got {require.shown(given)}: leave it out"
             )
         return plain | {"domain": domain | {"dimension": dimension}}
 

@@ -1,0 +1,104 @@
+"""decisions.jsonl: one line per release, in order, each on disk before the next release is made.
+
+A release is committed to the state first, so a kill or a power cut can take the newest line only, and the
+next run writes it again from the state. Every start reads the file and refuses it if it is not what runs
+wrote: older releases are in no other place. Releases that no run over a log saw, because the learner went on
+from Python or the file was moved away, are named by the next line in `missing_releases`, the first and the
+last of them.
+"""
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from discreet.errors import StateError
+from discreet.turn.statefile import make_durable
+
+__all__ = ["Decisions"]
+
+MISSING = "missing_releases"
+
+
+class Decisions:
+    """The lines of a run. The file is read once, when it is opened, and then only grows.
+
+    Parameters
+    ----------
+    path
+        Where the file is, or will be.
+    releases
+        How many releases the state has.
+    """
+
+    def __init__(self, path: Path, releases: int) -> None:
+        self._path = path
+        self._releases = releases
+        self._last = -1
+        self.missing: list[tuple[int, int]] = []
+        """The first and the last release of each gap that was found, and named, by this run."""
+
+    def __enter__(self) -> Self:
+        self._file = self._path.open("ab+")
+        try:
+            self._file.seek(0)
+            *lines, torn = self._file.read().split(b"\n")
+            for number, line in enumerate(lines, start=1):
+                self._last = self._follows(line, number)
+            if torn:  # half a line, from a process that was killed: it was never shown whole
+                self._file.truncate(sum(len(line) + 1 for line in lines))
+            make_durable(self._path.parent)
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def _follows(self, line: bytes, number: int) -> int:
+        """The release that a line is about; refuses a line that does not follow the one before it."""
+        entry = _entry(line)
+        release = entry.get("release")
+        expected = self._last + 1
+        named = entry.get(MISSING) == [expected, release - 1] if isinstance(release, int) else False
+        if type(release) is not int or not (release == expected or (release > expected and named)):
+            raise StateError(
+                f"line {number} of {self._path} is not the decision of release {expected}: "
+                "restore the file, or move it away to go on without its lines"
+            )
+        if release > self._releases:
+            raise StateError(
+                f"{self._path} has release {release}, and the state beside it {self._releases}: "
+                "restore the newest state, or start a new run"
+            )
+        return release
+
+    def note(self, decision: dict[str, Any]) -> None:
+        """Append the decision of a release, at once on disk, unless it is there already."""
+        release, expected = decision["release"], self._last + 1
+        if release < expected:
+            return
+        if release > expected:
+            gap = expected, release - 1
+            self.missing.append(gap)
+            decision = {"release": release, MISSING: list(gap)} | decision
+        self._file.write(f"{json.dumps(decision)}\n".encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._last = release
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def _entry(line: bytes) -> dict[str, Any]:
+    """What a line says; nothing if it is no line of ours."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
