@@ -11,9 +11,12 @@ from typing import Any
 
 from discreet import warm_up
 from measures.labels import bulk_with_labels_over_without
+from measures.masks import masked_round_over_plain, other_masked_rounds_over_plain
 from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
+    "masked_round_over_plain": masked_round_over_plain,
+    "other_masked_rounds_over_plain": other_masked_rounds_over_plain,
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
 }
 
