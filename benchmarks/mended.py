@@ -11,18 +11,18 @@ from typing import Any
 
 from discreet import warm_up
 from measures import engine
+from measures.coverage import coverage_of_95
 from measures.labels import bulk_with_labels_over_without
+from measures.masks import masked_round_over_plain, other_masked_rounds_over_plain
 from measures.predictions import prediction_bias
 from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
-    "bulk_with_labels_over_without": bulk_with_labels_over_without,
-    "prediction_bias": prediction_bias,
-from measures.coverage import coverage_of_95
-from report import write
-
-MEASURES: dict[str, Callable[[], Any]] = {
     "coverage_of_95": coverage_of_95,
+    "prediction_bias": prediction_bias,
+    "masked_round_over_plain": masked_round_over_plain,
+    "other_masked_rounds_over_plain": other_masked_rounds_over_plain,
+    "bulk_with_labels_over_without": bulk_with_labels_over_without,
     "answers_one_by_one_1e4_seconds_over_2e3": engine.answers_one_by_one,
     "checkpoint_16000_open_over_100": engine.checkpoint_with_many_open,
 }

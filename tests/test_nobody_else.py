@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from discreet import (
+    ConfigError,
     ContextualBandit,
     Privacy,
     RunningSum,
@@ -342,3 +343,83 @@ def test_the_audit_hands_in_tuples_and_sees_who_decides_for_others(monkeypatch):
     (case,) = [case for case in cases() if case.name == "streaming, one feature"]
     found = (measured_costs(case, pairs=200, seed=seed, enough=1 + 1e-6) for seed in range(6, 20))
     assert any(each.largest_cost_over_charge > 1 + 1e-6 for each in found)  # stops at the first
+
+
+# --- masks of people of their own ------------------------------------------------------------------------
+
+NO_MASKS = {
+    "all no": [False, False, False],
+    "too short": [True],
+    "numbers": [1, 0, 1],
+    "nothing": None,
+    "text": "yes",
+    "only an arm to come": [False, False, True],
+}
+
+
+def _clinic(learned=True):
+    """Two arms and room for a third, before or after the first release."""
+    clinic = ContextualBandit(2, 2, 4000, Privacy(1.0, 1e-6), max_arms=3, seed=3)
+    generator = np.random.default_rng(1)
+    while learned and not clinic.releases:
+        tickets = clinic.open_many(generator.uniform(-1, 1, (clinic.rounds_until_release, 2)))
+        clinic.close_many(tickets, generator.random(len(tickets)))
+        clinic.turn()
+    return clinic
+
+
+@pytest.mark.parametrize("wrong", NO_MASKS.values(), ids=NO_MASKS)
+@pytest.mark.parametrize("learned", [False, True])
+def test_one_mask_that_leaves_no_arm_affects_nobody_else(wrong, learned):
+    contexts = np.random.default_rng(2).uniform(-1, 1, (6, 2))
+    masks = [[True, False, True], [False, True, True], [True, True, False]] * 2
+    decisions, blocks = [], []
+    for of_one, reward in ((masks[2], 0.5), (wrong, 0.5), (wrong, 1.0), (wrong, None)):
+        clinic = _clinic(learned)
+        tickets = clinic.open_many(contexts, available=[*masks[:2], of_one, *masks[3:]])
+        counted = clinic.close_many(tickets, [0.1, 0.9, reward, 0.2, 0.4, 0.6])
+        assert counted.all()
+        decisions.append(np.asarray(tickets.decisions))
+        blocks.append({name: part.values.tolist() for name, part in clinic._engine.block.items()})
+    others = [0, 1, 3, 4, 5]
+    assert all(np.array_equal(decisions[0][others], each[others]) for each in decisions[1:])
+    assert len({int(each[2]) for each in decisions[1:]}) == 1  # and theirs is a public default
+    assert decisions[1][2] < 2
+    assert blocks[1] == blocks[2] == blocks[3] != blocks[0]  # their answer says nothing
+
+
+def test_whoever_has_no_arm_left_gets_the_arm_of_a_malformed_context():
+    clinic = _clinic()
+    there = clinic.open_many([[np.nan, 0.0]]).decisions[0]
+    assert clinic.open_many([[0.7, -0.3]], available=[[False] * 3]).decisions[0] == there
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.ones((6, 2), dtype=bool),
+        np.ones((5, 3), dtype=bool),
+        np.zeros(3, dtype=bool),
+        np.array([False, False, True]),
+        np.ones((6, 3)),
+        [False] * 3,
+        "yes",
+        7,
+    ],
+    ids=str,
+)
+def test_a_mask_of_the_wrong_shape_for_all_is_refused_and_nothing_ticks(wrong):
+    clinic = _clinic()
+    before = clinic.clock
+    with pytest.raises(ConfigError, match="available"):
+        clinic.open_many(np.zeros((6, 2)), available=wrong)
+    assert clinic.clock == before
+    with pytest.raises(ConfigError, match="available"):
+        clinic.act([0.0, 0.0], available=[False] * 3)
+
+
+def test_masks_of_frames_and_of_objects_are_read():
+    masks = np.array([[True, False, True], [False, True, False]])
+    for given in (masks, masks.astype(object), Frame(masks), masks.tolist(), [*masks]):
+        decisions = _clinic().open_many(np.zeros((2, 2)), available=given).decisions
+        assert np.asarray(decisions).tolist() == [0, 1]

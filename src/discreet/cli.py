@@ -154,10 +154,13 @@ app.add_typer(
     name="plan",
     help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take.",
 )
-Rounds = Annotated[int, typer.Option(help="How many people are expected.")]
+Rounds = Annotated[int, typer.Option(help="How many people (visitors, samples) are expected.")]
 Items = Annotated[int, typer.Option(help="How many items there are.")]
 Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
 Stream = Annotated[Literal["drifting", "iid"], typer.Option(help="iid if visitors are alike over time.")]
+Minutes = Annotated[
+    float, typer.Option(help="How long to simulate at most; more gives surer answers about more people.")
+]
 Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
 
 
@@ -179,11 +182,12 @@ def plan_display(
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """Which items to show, visitor after visitor."""
     terms = items, slots, feedback, stream, click_rate
-    _plan("DisplayCase", rounds, epsilon, delta, contributions, as_json, *terms)
+    _plan("DisplayCase", rounds, epsilon, delta, contributions, minutes, as_json, *terms)
 
 
 @plan.command("costs")
@@ -194,13 +198,15 @@ def plan_costs(
         Literal["full", "bandit"],
         typer.Option(help="What is seen: whole costs, or the cost of the chosen set."),
     ] = "full",
+    stream: Stream = "drifting",
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """The set of least cost, visitor after visitor."""
-    _plan("CostsCase", rounds, epsilon, delta, contributions, as_json, items, feedback)
+    _plan("CostsCase", rounds, epsilon, delta, contributions, minutes, as_json, items, feedback, stream)
 
 
 @plan.command("regression")
@@ -213,10 +219,11 @@ def plan_regression(
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """Coefficients of a linear model."""
-    _plan("RegressionCase", rounds, epsilon, delta, contributions, as_json, features, once)
+    _plan("RegressionCase", rounds, epsilon, delta, contributions, minutes, as_json, features, once)
 
 
 @plan.command("contextual")
@@ -228,11 +235,12 @@ def plan_contextual(
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """Which arm for whom, given their context."""
     needed = int(relevant) if relevant is not None and relevant.isdecimal() else relevant
-    _plan("ContextualCase", rounds, epsilon, delta, contributions, as_json, arms, features, needed)
+    _plan("ContextualCase", rounds, epsilon, delta, contributions, minutes, as_json, arms, features, needed)
 
 
 @plan.command("selection")
@@ -243,10 +251,11 @@ def plan_selection(
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """One set, once, from people's records."""
-    _plan("SelectionCase", rounds, epsilon, delta, contributions, as_json, items, slots)
+    _plan("SelectionCase", rounds, epsilon, delta, contributions, minutes, as_json, items, slots)
 
 
 @plan.command("continuous")
@@ -258,10 +267,11 @@ def plan_continuous(
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
     contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
     as_json: Json = False,
 ) -> None:
     """Sets of a fractional point that moves."""
-    _plan("ContinuousCase", rounds, epsilon, delta, contributions, as_json, items, slots, stream)
+    _plan("ContinuousCase", rounds, epsilon, delta, contributions, minutes, as_json, items, slots, stream)
 
 
 def _plan(
@@ -270,6 +280,7 @@ def _plan(
     epsilon: float,
     delta: float,
     contributions: int,
+    minutes: float,
     as_json: bool,
     *terms: Any,
 ) -> None:
@@ -278,7 +289,7 @@ def _plan(
     from discreet.lab.planning import make_plan, print_plan
 
     case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
-    _answer(make_plan(case, Console(quiet=as_json)), as_json, print_plan)
+    _answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
 
 
 @app.command()

@@ -72,6 +72,29 @@ def test_contexts_are_as_the_learner_expects_them(features: int, relevant: Any, 
         assert (world.coefficients != 0).sum(axis=1).tolist() == [relevant or 5] * 3
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        DisplayCase(200_000, USUAL, 1682, 10),
+        DisplayCase(200_000, USUAL, 1682, 10, "clicks"),
+        DisplayCase(200_000, USUAL, 1682, 10, "bandit"),
+        DisplayCase(10**6, USUAL, 100, 5, "clicks"),
+        CostsCase(200_000, USUAL, 100),
+        CostsCase(200_000, USUAL, 100, "bandit"),
+        RegressionCase(10**6, USUAL, 50),
+        ContextualCase(10**6, USUAL, 10, 50),
+        SelectionCase(100_000, USUAL, 500, 10),
+        ContinuousCase(200_000, USUAL, 1682, 10),
+    ],
+    ids=str,
+)
+def test_there_is_a_minute_for_all_people_of_a_large_problem(case: Case) -> None:
+    effort, people, _, seconds = planning._afforded(case, 1.0)
+    assert people == case.rounds
+    assert effort.worlds >= 2
+    assert seconds <= 60 * planning.CORES
+
+
 # --- the commands
 
 
@@ -79,7 +102,7 @@ def test_contexts_are_as_the_learner_expects_them(features: int, relevant: Any, 
     ("words", "world"),
     [
         ("display --items 6 --slots 2 --click-rate 0.1 --feedback clicks", "favourite items"),
-        ("costs --items 4", "torn apart"),
+        ("costs --items 4 --feedback bandit --stream iid --minutes 2", "torn apart"),
         ("regression --features 3 --once", "features that go together"),
         ("contextual --arms 3 --features 4 --relevant 2", "few features matter"),
         ("contextual --arms 3 --features 4 --relevant all", "matter as a whole"),
@@ -90,7 +113,8 @@ def test_contexts_are_as_the_learner_expects_them(features: int, relevant: Any, 
 def test_every_problem_has_a_command_that_says_the_same_thing_twice(
     words: str, world: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1, 1),))
+    monkeypatch.setattr(planning, "EFFORTS", (Effort(2, 1),))
+    monkeypatch.setattr(planning, "STEPS", 1)
     arguments = ["plan", *words.split(), "--rounds", "500", "--json"]
     first, second = (json.loads(CliRunner().invoke(app, arguments).output) for _ in range(2))
     assert first == second
@@ -108,6 +132,8 @@ def test_every_problem_has_a_command_that_says_the_same_thing_twice(
         ("contextual --arms 3 --features 4 --relevant few", "whole number or all or left out, got 'few'"),
         ("contextual --arms 3 --features 4 --relevant 5", "between 1 and 4, got 5"),
         ("contextual --arms 3 --features 4 --delta 0", "needs delta > 0"),
+        ("costs --items 4 --stream iid", "for bandit feedback"),
+        ("costs --items 4 --minutes 0", "minutes must be"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_in_one_line(words: str, message: str) -> None:

@@ -326,7 +326,7 @@ def test_the_guarantee_says_what_is_not_protected() -> None:
     text = " ".join(str(ContextualBandit(2, 3, 1000, BOTH).guarantee).split())
     assert text.startswith("Joint differential privacy")
     assert "NOT protected: a person's own decision" in text
-    assert "replace the context and the reward of one round" in text
+    assert "replace the context, the mask and the reward of one round" in text
 
 
 def test_memory_does_not_grow_with_the_horizon() -> None:

@@ -80,10 +80,13 @@ def test_tallies_of_parts_add_up(name: str) -> None:
         return
     public, rounds, coins = problem.start()[0], np.arange(count), Coins(bytes(16))
     asked = problem.asked(case.contexts(count), masks, count)
-    whole = problem.tally(public, rounds, asked, coins)
-    parts = [problem.tally(public, rounds[part], asked[part], coins) for part in (rounds[::2], rounds[1::2])]
+    whole, in_parts = problem.no_counts(public), problem.no_counts(public)
+    problem.tally(public, whole, rounds, asked, coins)
+    for part in (rounds[::2], rounds[1::2]):
+        problem.tally(public, in_parts, rounds[part], asked[part], coins)
+    assert whole.keys() == in_parts.keys()
     for part in whole:
-        assert np.array_equal(whole[part], parts[0][part] + parts[1].get(part, 0))
+        assert np.array_equal(whole[part], in_parts[part])
 
 
 PROGRAM = """

@@ -76,6 +76,20 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
     assert turn.ledger == shop.snapshot().ledger
 
 
+def test_counts_of_masks_that_do_not_fit_the_learner_are_refused(tmp_path: Path) -> None:
+    """Compiled code adds to them."""
+    path = tmp_path / "shop.state"
+    shop = SetMaximizer(6, 2, 2000, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
+    shop.open(available=np.arange(6) > 1)
+    shop.save(path)
+    shop.detach()
+    header, rest = opened(path.read_bytes())
+    header["rounds"]["tally"]["counts"]["shape"] = [2, 3]
+    path.write_bytes(sealed(header, rest))
+    with pytest.raises(StateError, match="damaged"):
+        discreet.load(path)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [

@@ -4,6 +4,7 @@ share = (value − random slates) / (greedy in hindsight − random slates)     
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from discreet.learners.learner import Learner
 __all__ = ["Log", "Run", "World", "run_display"]
 
 CHUNK = 50_000
-"""How many visitors' rows are held at once."""
+"""How many visitors are served at once."""
+NUMBERS = 2**22
+"""How many numbers of visitors' rows are held at once: 32 MB."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,12 @@ class World:
         """The click probabilities of some visitors, one row each."""
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)
 
-    @property
+    def chances_of(self, first: int, last: int, slates: Integers) -> Floats:
+        """The probabilities with which some visitors click each item of their slates; 0 for −1, no item."""
+        shown = self.chances[self.types[first:last, None], np.maximum(slates, 0)]
+        return np.where(slates >= 0, shown, 0.0)
+
+    @cached_property
     def counts(self) -> Floats:
         """How many visitors of each type there are."""
         return np.bincount(self.types, minlength=len(self.weights)).astype(np.float64)
@@ -198,14 +206,14 @@ def run_display(
     value = 0.0
     visitors = [0]
     earned = [0.0]
-    for piece in pieces(learner, learning, CHUNK):
-        rows = world.rows(piece.start, piece.stop)
+    feedback = getattr(learner.settings, "feedback", "full")
+    at_once = CHUNK if feedback != "full" else min(CHUNK, max(1, NUMBERS // world.chances.shape[1]))
+    for piece in pieces(learner, learning, at_once):
         slates = learner.preview(len(piece))
-        shown = np.where(slates >= 0, np.take_along_axis(rows, np.maximum(slates, 0), axis=1), 0.0)
+        shown = world.chances_of(piece.start, piece.stop, slates)
         worth = 1 - np.prod(1 - shown, axis=1)
-        feedback = getattr(learner.settings, "feedback", "full")
         if feedback == "full":
-            learner.observe_many(rows)
+            learner.observe_many(world.rows(piece.start, piece.stop))
         elif feedback == "bandit":
             learner.observe_many((generator.random(len(piece)) < worth).astype(np.float64))
         else:

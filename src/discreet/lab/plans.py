@@ -34,6 +34,7 @@ from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.learners.set_selector import SetSelector
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.learners.streams import Stream
 
 __all__ = [
     "ContextualCase",
@@ -43,6 +44,11 @@ __all__ = [
     "RegressionCase",
     "SelectionCase",
 ]
+
+
+SLATES = "what the best fixed slate (greedy in hindsight) gains over random ones"
+NUMBERS = 2**27
+"""How many numbers of a made-up world are held at most: 1 GB."""
 
 
 class OnlineCase(Case):
@@ -64,10 +70,11 @@ class DisplayCase(OnlineCase):
     items: int
     slots: int
     feedback: Literal["full", "bandit", "clicks"] = "full"
-    stream: Literal["drifting", "iid"] = "drifting"
+    stream: Stream = "drifting"
     click_rate: float | None = None
     """The mean chance that a visitor clicks an item; None as in the demo, about 6 % of 100 items."""
 
+    value = SLATES
     world = "visitors of twenty types, each with favourite items"
 
     def __post_init__(self) -> None:
@@ -101,8 +108,13 @@ class DisplayCase(OnlineCase):
         return world.share(run_display(learner, world, seed=seed).value, self.slots)
 
     @property
-    def seconds_a_person(self) -> float:
-        return 1.5e-6 + 2.5e-8 * self.items
+    def seconds(self) -> float:
+        table = self.items * self.slots
+        if self.feedback != "full":
+            return 0.1 + 5e-5 * table + self.rounds * (8e-7 + 8e-8 * self.slots)
+        if self.stream == "iid":
+            return 0.1 + self.rounds * (5e-7 + 7e-9 * self.items)
+        return 0.1 + self.rounds * (4e-7 + (5e-10 if self.privacy.delta else 1e-8) * table)
 
 
 @dataclass(frozen=True)
@@ -111,12 +123,20 @@ class CostsCase(OnlineCase):
 
     items: int
     feedback: Literal["full", "bandit"] = "full"
+    stream: Stream = "drifting"
 
+    value = "what the best fixed set saves over nothing, everything and random sets"
     world = "items in groups that visitors do not want torn apart"
 
     def learner(self, seed: int | None = None, function: Any = None) -> SetMinimizer:
         return SetMinimizer(
-            self.items, self.rounds, self.privacy, feedback=self.feedback, function=function, seed=seed
+            self.items,
+            self.rounds,
+            self.privacy,
+            feedback=self.feedback,
+            stream=self.stream,
+            function=function,
+            seed=seed,
         )
 
     def share(self, seed: int) -> float:
@@ -125,10 +145,11 @@ class CostsCase(OnlineCase):
         return world.share(run_bundle(learner, world).cost)
 
     @property
-    def seconds_a_person(self) -> float:
+    def seconds(self) -> float:
         if self.feedback == "full":
-            return 2e-6 + 2.5e-7 * self.items
-        return 1.2e-5 + 5e-8 * self.items**2 + 6 / self.rounds  # what is believed about pairs takes its time
+            return 0.1 + self.rounds * (2e-6 + 1.2e-7 * self.items + 7e-10 * self.items**2)
+        # What is believed about pairs takes its time, however many visitors there are.
+        return 0.1 + 2e-4 * self.items**2 + self.rounds * (3e-6 + 6e-8 * self.items)
 
 
 @dataclass(frozen=True)
@@ -139,6 +160,8 @@ class RegressionCase(OnlineCase):
     once: bool = False
     """Published once, after many passes, instead of again and again."""
 
+    who = "samples"
+    value = "the variation that the best coefficients explain"
     world = "features that go together"
 
     def learner(self, seed: int | None = None) -> StreamingLearner:
@@ -160,8 +183,13 @@ class RegressionCase(OnlineCase):
         return 1 - world.suboptimality(learner.coefficients)
 
     @property
-    def seconds_a_person(self) -> float:
-        return 2e-6 + 6e-8 * self.features + (4.5e-7 * self.features if self.once else 0.0)
+    def most_people(self) -> int:
+        return max(1, NUMBERS // (self.features + 1))
+
+    @property
+    def seconds(self) -> float:
+        passes = 1.8e-7 * self.features if self.once else 0.0
+        return 0.1 + self.rounds * (5e-7 + 6.5e-8 * self.features + passes)
 
 
 @dataclass(frozen=True)
@@ -172,6 +200,9 @@ class ContextualCase(OnlineCase):
     features: int
     relevant: int | Literal["all"] | None = None
     """How many features an arm needs, or "all"; None leaves it to the learner."""
+
+    who = "people"
+    value = "what the best arm for each context gains over a random arm"
 
     def learner(self, seed: int | None = None, context_length: float | None = None) -> ContextualBandit:
         return ContextualBandit(
@@ -209,9 +240,11 @@ class ContextualCase(OnlineCase):
         return 1 - contextual.play(world, policy, self.rounds, seed=seed).regret
 
     @property
-    def seconds_a_person(self) -> float:
-        seconds = 1e-6 + 4e-8 * self.features + 4e-9 * self.features * self.arms
-        return seconds if self.screens else seconds + 1e-9 * self.features**2
+    def seconds(self) -> float:
+        a_person = 4e-7 + 3.5e-8 * self.features + 4e-10 * self.features * self.arms
+        is_ridge = self.relevant == "all" or (self.relevant is None and self.features <= 64)
+        squares = 6e-10 * self.features**2 if is_ridge else 0.0
+        return 0.1 + self.rounds * (a_person + squares)
 
 
 @dataclass(frozen=True)
@@ -221,6 +254,8 @@ class SelectionCase(Case):
     items: int
     slots: int
 
+    who = "people"
+    value = "how many people the greedy set without noise serves"
     world = "people who liked a few items each"
 
     @property
@@ -237,13 +272,17 @@ class SelectionCase(Case):
         return plan.facts | {"epsilon": plan.total.epsilon(self.privacy)}
 
     def share(self, seed: int) -> float:
-        liked = FilmLog.drawn(self.rounds, items=self.items, seed=seed).liked
+        liked = FilmLog.drawn(self.rounds, items=self.items, seed=seed, kind=np.uint8).liked
         chosen, best = self.selector(seed).fit(liked).numbers, greedy_without_noise(liked, self.domain)
         return value_to(liked, chosen) / max(value_to(liked, best), 1.0)
 
     @property
-    def seconds_a_person(self) -> float:
-        return 1e-5 + 1e-7 * self.items + 2e-8 * self.items * self.slots
+    def most_people(self) -> int:
+        return max(1, 8 * NUMBERS // self.items)
+
+    @property
+    def seconds(self) -> float:
+        return 0.1 + self.rounds * (1e-6 + 3e-8 * self.items + 4e-9 * self.items * self.slots)
 
 
 @dataclass(frozen=True)
@@ -252,8 +291,9 @@ class ContinuousCase(OnlineCase):
 
     items: int
     slots: int
-    stream: Literal["drifting", "iid"] = "drifting"
+    stream: Stream = "drifting"
 
+    value = SLATES
     world = "visitors of twenty types, each with favourite items"
 
     def learner(self, seed: int | None = None) -> ContinuousMaximizer:
@@ -271,5 +311,5 @@ class ContinuousCase(OnlineCase):
         return world.share(run_display(self.learner(seed), world).value, self.slots)
 
     @property
-    def seconds_a_person(self) -> float:
-        return 6e-6 + 1.8e-7 * self.items
+    def seconds(self) -> float:
+        return 0.1 + self.rounds * (6e-7 + 5e-9 * self.items)

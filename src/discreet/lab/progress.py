@@ -8,8 +8,8 @@ from rich.progress import Progress
 
 __all__ = ["Bar", "Report", "bars_on", "silent"]
 
-Report = Callable[[int], object]
-"""Is told how many more people or tasks have passed."""
+Report = Callable[[float], object]
+"""Is told how many more people, tasks or seconds of work have passed."""
 Bar = Callable[[str, int], AbstractContextManager[Report]]
 """Opens a bar with a label, up to a total."""
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from discreet import require
+from discreet.arrays import Integers
 from discreet.arrivals import AnyFunction, GraphCut, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
@@ -19,7 +20,8 @@ from discreet.learners.streaming_learner import StreamingLearner
 from discreet.release.door import Door
 from discreet.release.randomness import seeded_words
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch, Problem
+from discreet.turn.plan import State
+from discreet.turn.problem import NOTHING, Asked, Batch, Problem
 
 __all__ = ["warm_up"]
 
@@ -47,12 +49,23 @@ def _exercise(problem: Problem) -> None:
     for index in range(STAGES):
         block = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
         problem.decide(public, rounds[:1], NOTHING, coins)
+        _exercise_masks(problem, public, rounds, coins)
         problem.gather(public, block, Batch(index, 0, rounds, blanks, NOTHING, coins))
         step = problem.plan.next(index, public)
         if step is None:
             return
         door = Door(seeded_words(0, index), step.charge, index)
         public, kept = problem.release(public, {}, kept, block, door)
+
+
+def _exercise_masks(problem: Problem, public: State, rounds: Integers, coins: Coins) -> None:
+    """Decisions and counts under masks that hide nothing, if there are masks: alone and among others."""
+    if problem.candidates is None:
+        return
+    for some in (rounds[:1], rounds):
+        asked = Asked(None, np.ones(problem.candidates, dtype=np.bool_))
+        problem.decide(public, some, asked, coins)
+        problem.tally(public, problem.no_counts(public), some, asked, coins)
 
 
 def _one_of_each() -> list[Learner]:

@@ -5,7 +5,8 @@ It knows no journal, clock or thread, and can be pickled and shipped.
     plan                                         when data is released, and the charge of each release
     start()                                      public and kept state before anyone came
     gatherings(public)                           what a block adds up, by name
-    tally(public, rounds, asked, coins)          public counts that masks change, when rounds are opened
+    no_counts(public)                            the tally before any round has a mask
+    tally(public, tally, rounds, asked, coins)   public counts that masks change, when rounds are opened
     gather(public, block, batch)                 clip, quantise, add: rounds of the block, in any order
     release(public, tally, kept, block, door)    asks the Door for noise or selections, nothing else
     decide(public, rounds, asked, coins)         pure, for many rounds at once
@@ -25,7 +26,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers
+from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.guarantee import Wording
 from discreet.errors import ConfigError, OutOfBounds, StateError
 from discreet.release.door import Door
@@ -37,7 +38,7 @@ from discreet.turn.plan import Plan, State
 from discreet.turn.settings import Settings
 from discreet.turn.signals import held
 
-__all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Report", "Scores"]
+__all__ = ["NOTHING", "Asked", "Batch", "Block", "Problem", "Report", "Scores", "all_leave_some"]
 
 Block = dict[str, Gathered]
 
@@ -133,6 +134,13 @@ class Report:
     rounds: Integers
     value: Floats
     standard_deviation: Floats
+
+
+def all_leave_some(masks: Mask) -> bool:
+    """Whether every mask, one or one a row, has a yes."""
+    if masks.ndim == 1:
+        return bool(np.count_nonzero(masks))  # what one visitor waits for
+    return bool(masks.any(axis=-1).all())
 
 
 class Problem(ABC):
@@ -238,12 +246,17 @@ class Problem(ABC):
     def plain(self, public: State) -> dict[str, Any]:
         """What is decided now, as plain data under its name: a slate, chances, coefficients, weights."""
 
-    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
-        """Public counts of rounds with masks, to be added up.
+    def no_counts(self, public: State) -> State:
+        """The tally of a block before any of its rounds has a mask."""
+        return {}
+
+    def tally(  # noqa: B027  most count nothing
+        self, public: State, tally: State, rounds: Integers, asked: Asked, coins: Coins
+    ) -> None:
+        """Add public counts of rounds with masks to the tally.
 
         Rounds without are not counted: the schedule says what they do.
         """
-        return {}
 
     def names(self, public: State) -> list[Label] | None:
         """The candidates' labels by number, their numbers if they have none; None without candidates."""
@@ -304,6 +317,8 @@ class Problem(ABC):
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
+        if context is None and type(available) is np.ndarray:  # reading it runs no code of others
+            return Asked(None, self._masks(available, count, one))
         with held, silence():
             return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
@@ -327,8 +342,9 @@ class Problem(ABC):
             mask = np.asarray(available)
         except Exception:
             mask = np.zeros(0)
-        fits = mask.shape == (items,) or (not one and mask.shape == (count, items))
-        if mask.dtype != np.bool_ or not fits or not mask.any(axis=-1).all():
+        shape = mask.shape
+        fits = shape == (items,) or (not one and shape == (count, items))
+        if not fits or mask.dtype.kind != "b" or not all_leave_some(mask):
             raise ConfigError(
                 f"available must say yes or no for each of {items} items, and yes at least once"
             )

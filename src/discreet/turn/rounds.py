@@ -42,7 +42,7 @@ class Rounds:
         """Rounds opened so far."""
         self._index = engine.turn.index
         self._waiting = Waiting(state.open)
-        self._tally: State = dict(state.tally)
+        self._tally: State = _copied(_checked(state.tally, engine.problem.no_counts(engine.public)))
         self._people = None if state.people is None else People.restored(state.people)
 
     # --- what may be read ---------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class Rounds:
         if self._index != self._engine.turn.index:  # an interrupt came right after a release
             return RoundsState(self.clock)
         people = None if self._people is None else self._people.state()
-        return RoundsState(self.clock, self._waiting.state(), dict(self._tally), people)
+        return RoundsState(self.clock, self._waiting.state(), _copied(self._tally), people)
 
     # --- questions ----------------------------------------------------------------------------------------
 
@@ -206,8 +206,9 @@ class Rounds:
         if asked.available is None:
             return
         engine = self._engine
-        for name, addition in engine.problem.tally(engine.public, rounds, asked, engine.coins).items():
-            self._tally[name] = self._tally[name] + addition if name in self._tally else addition
+        if not self._tally:
+            self._tally = engine.problem.no_counts(engine.public)
+        engine.problem.tally(engine.public, self._tally, rounds, asked, engine.coins)
 
     # --- answers ------------------------------------------------------------------------------------------
 
@@ -257,7 +258,7 @@ class Rounds:
         if not count:
             return
         first, self.clock = self.clock, self.clock + count
-        rounds, tally = np.arange(first, first + count), dict(self._tally)
+        rounds, tally = np.arange(first, first + count), _copied(self._tally)
         entered = None if persons is None else self._enter(first, persons)
         asked = self._engine.problem.admitted(self._engine.public, NOTHING)
         self._count_masks(rounds, asked)
@@ -312,6 +313,23 @@ class Rounds:
 
 def _length(end: int | None, clock: int) -> int:
     return 2**62 if end is None else end - clock
+
+
+def _checked(tally: State, none: State) -> State:
+    """Counts as the problem has them, or no counts at all: compiled code adds to them."""
+    fits = tally.keys() == none.keys() and all(
+        isinstance(tally[name], np.ndarray)
+        and (tally[name].shape, tally[name].dtype) == (counts.shape, counts.dtype)
+        for name, counts in none.items()
+    )
+    if tally and not fits:
+        raise StateError("the counts of rounds with masks do not fit the learner: the state is damaged")
+    return tally
+
+
+def _copied(tally: State) -> State:
+    """Counts that later rounds are not added to."""
+    return {name: counts.copy() for name, counts in tally.items()}
 
 
 def _chosen(rows: Any, counting: Mask) -> Any:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.contexts import as_contexts, by_feature
+from discreet.arrays import Floats, Integers, Mask, repeated
+from discreet.arrivals.contexts import as_contexts, as_masks, by_feature
 from discreet.arrivals.feedback import as_numbers
 from discreet.budget.privacy import Charge
 from discreet.decide.ridge import drawn_together
@@ -45,7 +45,7 @@ class ArmsMode(Problem):
     """A way of learning which arm to play, given the context."""
 
     notion = "joint DP"
-    neighbours = "replace the context and the reward of one round"
+    neighbours = "replace the context, the mask and the reward of one round"
     proof = "contextual.md"
     takes_context = True
     settings: ContextualBanditSettings
@@ -148,7 +148,15 @@ class ArmsMode(Problem):
         if self.settings.feature_labels is not None:
             context = by_feature(context, self.settings.feature_labels, one=one)
         contexts = as_contexts(context, self.settings.features, count, one=one)
-        return Asked(contexts, self._masks(available, count, one))
+        if one or available is None:
+            return Asked(contexts, self._masks(available, count, one))
+        masks = as_masks(available, self.settings.slots, count)
+        if masks is None or (masks.ndim == 1 and not masks.any()):
+            raise ConfigError(
+                f"available must be one mask of {self.settings.slots} arms, yes at least once, "
+                "or one such mask for each round"
+            )
+        return Asked(contexts, masks)
 
     def people(self, public: State, batch: Batch) -> People:
         """Whose feedback came in, with the arms that they were given."""
@@ -156,6 +164,8 @@ class ArmsMode(Problem):
         rewards = as_numbers(batch)
         came = np.isfinite(rewards)
         contexts, arms = self._played(public, batch.rounds, batch.asked, batch.coins)
+        if batch.asked.available is not None and batch.asked.available.ndim == 2:
+            came &= batch.asked.available[:, : public["living"]].any(axis=1)
         with np.errstate(all="ignore"):
             scaled = (rewards - settings.middle) / settings.half_range
         scaled = np.where(came, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
@@ -220,23 +230,41 @@ class ArmsMode(Problem):
         contexts = asked.context
         if contexts is None:  # nobody asked: to see what would be played
             contexts = np.zeros((len(rounds), self.settings.features))
+        allowed, without_arms = self._allowed(public, asked.available, len(rounds))
+        if without_arms is not None:
+            contexts = np.where(without_arms[:, None], np.nan, contexts)
         contexts, scores = self._scored(public, contexts)
-        allowed = self._allowed(public, asked.available, len(rounds))
         if not public["learned"]:
             return contexts, _uniform(allowed, public["living"], coins.uniform(rounds))
-        if allowed is None and not public["young"] and public["living"] == self.settings.slots:
-            return contexts, np.asarray(scores.argmax(axis=1))
-        return contexts, self._among(public, scores, allowed, coins.uniform(rounds))
+        if public["young"]:
+            return contexts, self._among(public, scores, allowed, coins.uniform(rounds))
+        if allowed is not None:
+            scores = np.where(allowed, scores, -np.inf)
+        elif public["living"] < self.settings.slots:
+            scores = scores[:, : public["living"]]
+        return contexts, np.asarray(scores.argmax(axis=1))
 
-    def _allowed(self, public: State, available: Any, count: int) -> Mask | None:
-        """Which arms these rounds may play, one row a round; None for all that live."""
+    def _allowed(self, public: State, available: Any, count: int) -> tuple[Mask | None, Mask | None]:
+        """Which arms these rounds may play, one row a round (None: all that live); and who has none.
+
+        A mask for all rounds, or the one of a single question, must leave an arm. Among many with masks of
+        their own, whoever has none left is treated like somebody without a mask and with a malformed context,
+        and their answer says nothing: one person's mask must not decide whether others are answered.
+        """
         if available is None:
-            return None
-        allowed = np.array(np.broadcast_to(available, (count, self.settings.slots)))
-        allowed[:, public["living"] :] = False
-        if not allowed.any(axis=1).all():
-            raise ConfigError("none of the arms that can be played now is available: make one available")
-        return allowed
+            return None, None
+        living = public["living"]
+        if available.ndim == 1:
+            allowed = available.copy()
+            allowed[living:] = False
+            if not np.count_nonzero(allowed):
+                raise ConfigError("none of the arms that can be played now is available: make one available")
+            return repeated(allowed, count), None
+        allowed = available.copy()
+        allowed[:, living:] = False
+        without_arms = ~allowed.any(axis=1)
+        allowed[without_arms, :living] = True
+        return allowed, without_arms
 
     def _among(self, public: State, scores: Floats, allowed: Mask | None, coins: Floats) -> Integers:
         """The best of the arms that are known; a new arm in its share of rounds."""
@@ -245,7 +273,7 @@ class ArmsMode(Problem):
         if allowed is None:
             allowed = np.broadcast_to(np.arange(self.settings.slots) < living, scores.shape)
         best = np.where(allowed, scores, -np.inf)[:, :known].argmax(axis=1)
-        tried = known + np.minimum((coins * living).astype(np.int64), young - 1) if young else best
+        tried = known + np.minimum((coins * living).astype(np.int64), young - 1)
         rows = np.arange(len(scores))
         wanted = coins < young / living
         without_known = ~allowed[:, :known].any(axis=1)

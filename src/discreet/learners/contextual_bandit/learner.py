@@ -27,11 +27,17 @@ class ContextualBandit(Learner):
     A person's own arm may depend on their context: it is their treatment, price or page, and theirs to see.
     Nobody else's arms, and nothing that is published, reveals them: joint differential privacy.
 
-    Guarantee: docs/guarantees/contextual.md. Neighbours replace the context and the reward of one round.
+    Guarantee: docs/guarantees/contextual.md. Neighbours replace the context, the mask and the reward of one
+    round.
     Protected is each person against everybody else together, whatever all of them see. Not protected: a
     person's own arm against whoever sees it; so keep logs of arms, and counts of arms, as safe as the
     contexts. Privacy assumes nothing; value assumes people that are alike over time and rewards that are
     about linear in the context.
+
+    Masks (`available`) may be personal: which arms a person may be given is theirs, like their context. They
+    must not depend on other people's contexts, arms or rewards (stock that sold out would tell). Among many,
+    whoever has a mask that leaves no arm, or that is none, gets the arm of a malformed context without a
+    mask, and their reward says nothing; a mask for all rounds that leaves none is refused.
 
     Runtime: O(arms · features) a decision. Memory, whatever the horizon: ridge 8·arms·features² numbers,
     screening 8·arms·features, and what open rounds brought with them (features numbers each).

@@ -24,6 +24,7 @@ from discreet.errors import ConfigError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.turn.plan import State
+from discreet.turn.problem import all_leave_some
 
 __all__ = ["added", "first_catalogue", "joined", "names_of", "next_catalogue", "retired"]
 
@@ -52,8 +53,10 @@ def joined(public: State, available: Mask | None) -> Mask | None:
     living: Mask = public["living"]
     if available is None:
         return living if public["gone"] else None
+    if np.count_nonzero(living) == len(living):
+        return available
     found: Mask = available & living
-    if not found.any(axis=-1).all():
+    if not all_leave_some(found):
         raise ConfigError("available must leave at least one item that is not retired")
     return found
 

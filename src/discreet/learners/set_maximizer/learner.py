@@ -39,6 +39,9 @@ class SetMaximizer(Learner):
     Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set, up to
     1 − 1/e.
 
+    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a mask that
+    depends on the visitor or on earlier answers: the counts that masks change are not protected.
+
     Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled pass.
 
     Parameters

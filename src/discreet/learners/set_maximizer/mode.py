@@ -126,7 +126,8 @@ class SetMode(Earner):
     def admitted(self, public: State, asked: Asked) -> Asked:
         if asked is NOTHING and not public["gone"]:
             return asked
-        return Asked(asked.context, joined(public, asked.available))
+        allowed = joined(public, asked.available)
+        return asked if allowed is asked.available else Asked(asked.context, allowed)
 
     def names(self, public: State) -> list[Label]:
         return list(self._catalogue(public).names)

@@ -1,10 +1,13 @@
 """Slates from released tables: post-processing, no person is seen here."""
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 
-__all__ = ["distinct_leaders", "filled_up"]
+__all__ = ["distinct_leaders", "filled_up", "kernels", "one_row_each"]
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
@@ -19,19 +22,24 @@ def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
     return np.array(slate, dtype=np.int64)
 
 
-def filled_up(slates: Integers, available: Mask | None, order: Integers) -> Integers:
+def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
     """Slates, one a row, without what is unavailable or −1, filled up with available items in this order.
 
     −1 stands at the end only if there are not enough available items.
     """
-    filled = np.full(slates.shape, -1, dtype=np.int64)
-    for place, slate in enumerate(slates):
-        mask = None if available is None else available if available.ndim == 1 else available[place]
-        shown = slate[slate >= 0] if mask is None else slate[(slate >= 0) & mask[slate]]
-        missing = slates.shape[1] - len(shown)
-        if missing:
-            left = np.ones(len(order), dtype=np.bool_) if mask is None else mask.copy()
-            left[shown] = False
-            shown = np.concatenate([shown, order[left[order]][:missing]])
-        filled[place, : len(shown)] = shown
+    filled = np.empty(slates.shape, dtype=np.int64)
+    kernels().fill_up(slates, one_row_each(available), order, filled)
     return filled
+
+
+def one_row_each(available: Mask) -> Mask:
+    """Masks as the kernels take them: one row per round, or one row for all of them."""
+    return available[None] if available.ndim == 1 else available
+
+
+@cache
+def kernels() -> Any:
+    """The compiled slates and counts, imported on first use."""
+    from discreet.learners.set_maximizer import kernels as compiled
+
+    return compiled

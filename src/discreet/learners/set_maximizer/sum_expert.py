@@ -129,7 +129,9 @@ def stacked(gains: Floats) -> Floats:
     >>> stacked(np.array([[[0.6], [0.2]]])).round(2).tolist()
     [[[0.57], [1.2]]]
     """
-    falling = np.minimum.accumulate(gains, axis=1)
+    falling = gains.copy()
+    for slot in range(1, gains.shape[1]):  # slices are contiguous: several times as fast as accumulate
+        np.minimum(falling[:, slot], falling[:, slot - 1], out=falling[:, slot])
     common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
     return np.concatenate([common, STEEPNESS * -np.diff(falling, axis=1)], axis=1)
 

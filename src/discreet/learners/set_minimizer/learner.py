@@ -33,6 +33,9 @@ class SetMinimizer(Learner):
     Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set, for
     submodular costs.
 
+    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a mask that
+    depends on the visitor or on earlier answers: the counts that masks change are not protected.
+
     Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a callable.
 
     Parameters

@@ -61,6 +61,10 @@ class CubeMode(Earner):
         """These sets, as far as they are available."""
         if asked.available is None:
             return sets
+        if len(sets) == 1:  # what one visitor waits for
+            chosen = sets[0][sets[0] >= 0]
+            chosen = chosen[asked.available.reshape(-1)[chosen]]
+            return self._padded(chosen)
         masks = np.broadcast_to(asked.available, (len(sets), self.settings.items))
         hidden = (sets >= 0) & ~np.take_along_axis(masks, np.maximum(sets, 0), axis=1)
         largest = np.where(hidden | (sets < 0), self.settings.items, sets)  # to the end, in order
@@ -69,8 +73,12 @@ class CubeMode(Earner):
 
     def _one(self, order: Integers, size: int) -> Integers:
         """The set of one round, as a table: that is what one visitor waits for."""
+        return self._padded(np.sort(order[:size]))
+
+    def _padded(self, chosen: Integers) -> Integers:
+        """A table with one set, filled up with −1."""
         sets = np.full((1, self.settings.items), -1)
-        sets[0, :size] = np.sort(order[:size])
+        sets[0, : len(chosen)] = chosen
         return sets
 
     def single(self, decisions: Integers) -> Integers:

@@ -188,13 +188,15 @@ class NearAnchor(CubeMode):
         cells = np.where(self._played(public, things, batch.asked), things, -1)
         found.add(block["costs"], cells[:, None], costs)
 
-    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
+    def no_counts(self, public: State) -> State:
+        return {} if public["settled"] else {"unread": np.zeros(len(public["sets"]), dtype=np.int64)}
+
+    def tally(self, public: State, tally: State, rounds: Integers, asked: Asked, coins: Coins) -> None:
         """Rounds in which a mask changed the set are not read."""
         if public["settled"]:
-            return {}
+            return
         things = self._things(public, rounds)
-        changed = things[~self._played(public, things, asked)]
-        return {"unread": np.bincount(changed, minlength=len(public["sets"]))}
+        np.add.at(tally["unread"], things[~self._played(public, things, asked)], 1)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
@@ -258,8 +260,7 @@ class NearAnchor(CubeMode):
         """Whether the whole set of each round was available."""
         if asked.available is None:
             return np.ones(len(things), dtype=np.bool_)
-        masks = np.broadcast_to(asked.available, (len(things), self.settings.items))
-        return np.asarray((masks | ~public["sets"][things]).all(axis=1))
+        return np.asarray((asked.available | ~public["sets"][things]).all(axis=1))
 
     # --- from one block to the next -----------------------------------------------------------------------
 

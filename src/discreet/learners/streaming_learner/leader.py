@@ -23,8 +23,6 @@ from functools import cached_property
 from math import inf, sqrt
 from typing import Any
 
-import numpy as np
-
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
 from discreet.decide.leader import Leader

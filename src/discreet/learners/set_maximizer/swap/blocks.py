@@ -6,26 +6,23 @@ before the block began, from public coins and from public masks; what masks chan
 opened. Counts are whole numbers of steps of 2⁻¹⁶, so that they add up the same in any order.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.allotment import Allotment
-from discreet.learners.set_maximizer.slates import filled_up
+from discreet.learners.set_maximizer.slates import filled_up, kernels, one_row_each
+from discreet.turn.plan import State
 
-__all__ = ["UNIT", "ExchangeBlock", "ScreeningBlock", "shared_gains", "still_there"]
+__all__ = ["UNIT", "ExchangeBlock", "ScreeningBlock", "shared_gains"]
 
 UNIT = 2**16
 """Steps of counts."""
-
-
-def still_there(slates: Integers, interest: Floats) -> Floats:
-    """The chance that a visitor looks at each place of these slates: nobody before it was taken."""
-    passed = np.cumprod(1 - _interest_of(slates, interest), axis=1)
-    return np.concatenate([np.ones((len(slates), 1)), passed[:, :-1]], axis=1)
+ONCE = np.array([1])
+MINUS_ONCE = np.array([-1])
+"""All slates count once, or are taken off once."""
 
 
 def shared_gains(slates: Integers, interest: Floats) -> tuple[Floats, Floats]:
@@ -37,6 +34,15 @@ def shared_gains(slates: Integers, interest: Floats) -> tuple[Floats, Floats]:
 
 def _interest_of(slates: Integers, interest: Floats) -> Floats:
     return np.where(slates >= 0, interest[np.maximum(slates, 0)], 0.0)
+
+
+@dataclass(eq=False, slots=True)
+class _Newest:
+    """The slate of the newest single round with a mask, which is asked for again when its answer comes."""
+
+    position: int = -1
+    available: Mask | None = None
+    slate: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,43 +62,72 @@ class ScreeningBlock:
         planned: Integers = self.table[positions % len(self.table)]
         return planned if available is None else filled_up(planned, available, self.order)
 
-    def slate_of_one(self, position: int) -> Integers:
-        """The same for one round without a mask."""
+    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
+        """The same for one round."""
         slate: Integers = self.table[position % len(self.table)]
-        return slate
+        if available is None:
+            return slate
+        newest = self._newest
+        if newest.available is not available or newest.position != position:
+            newest.slate = filled_up(slate[None], available, self.order)[0]
+            newest.position, newest.available = position, available
+        return newest.slate
+
+    @cached_property
+    def _newest(self) -> _Newest:
+        return _Newest()
 
     def candidates(self, slates: Integers) -> Integers:
         """The shown items, −1 in place of those that are chosen already."""
-        return np.where(np.isin(slates, self.prefix), -1, slates) if len(self.prefix) else slates
+        return np.where(self._chosen[slates], -1, slates) if len(self.prefix) else slates
 
-    def counted(self, slates: Integers, times: Any = 1) -> Integers:
-        """What these slates, so often each, count for every item, in steps: see `kind`.
+    @cached_property
+    def _chosen(self) -> Mask:
+        """Whether each item is chosen already; the entry behind the last one is for no item, −1."""
+        chosen = np.zeros(len(self.interest) + 1, dtype=np.bool_)
+        chosen[self.prefix] = True
+        return chosen
+
+    @cached_property
+    def _behind(self) -> float:
+        """The share of visitors who get past the prefix."""
+        return float(np.prod(1 - self.interest[self.prefix]))
+
+    def no_counts(self) -> State:
+        """Counts before anything is shown."""
+        shape = 3 if self.kind == "gains" else 1, len(self.interest)
+        return {"counts": np.zeros(shape, dtype=np.int64)}
+
+    def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
+        """Add what these slates, so often each (or all so often), count for every item, in steps: see `kind`.
 
         views    how often a visitor behind the prefix looks at it
         shown    how often it is shown
         gains    Σx², Σx·worth and Σx, x as in `shared_gains`
         """
-        shown = self.candidates(slates)
         if self.kind == "views":
-            looks = still_there(slates, self.interest) / np.prod(1 - self.interest[self.prefix])
-            parts = [np.minimum(looks, 1.0)]
+            kernels().count_views(slates, times, self.interest, self._chosen, self._behind, UNIT, counts)
         elif self.kind == "shown":
-            parts = [np.ones(slates.shape)]
+            kernels().count_shown(slates, times, self._chosen, UNIT, counts)
         else:
-            weights, worth = shared_gains(slates, self.interest)
-            parts = [weights**2, weights * worth[:, None], weights]
-        times = np.broadcast_to(np.asarray(times), (len(slates),))[:, None]
-        there = shown >= 0
-        found = np.zeros((len(parts), len(self.interest)), dtype=np.int64)
-        for row, part in zip(found, parts, strict=True):
-            np.add.at(row, shown[there], (np.rint(part * UNIT).astype(np.int64) * times)[there])
-        return found
+            kernels().count_gains(slates, times, self.interest, self._chosen, UNIT, counts)
+
+    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
+        """Add to the tally what masks change of the counts of these rounds."""
+        if len(positions) == 1:
+            position = int(positions[0])
+            masked, planned = (self.slate_of_one(position, mask)[None] for mask in (available, None))
+        else:
+            masked, planned = (self.slates(positions, mask) for mask in (available, None))
+        self.count(masked, ONCE, tally["counts"])
+        self.count(planned, MINUS_ONCE, tally["counts"])
 
     def planned(self, length: int) -> Integers:
         """The same for the whole block, without masks."""
         sweeps, rest = divmod(length, len(self.table))
-        times = sweeps + (np.arange(len(self.table)) < rest)
-        return self.counted(self.table, times)
+        counts: Integers = self.no_counts()["counts"]
+        self.count(self.table, sweeps + (np.arange(len(self.table)) < rest), counts)
+        return counts
 
     @property
     def heaviest(self) -> float:
@@ -152,74 +187,86 @@ class ExchangeBlock:
             return np.array([self.allotment.of_one(int(positions[0]))])
         return self.allotment.of(positions)
 
-    def slate_of_one(self, position: int) -> Integers:
-        """The slate of one round without a mask."""
-        slate: Integers = self.shown[self.allotment.of_one(position)]
-        return slate
+    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
+        """The slate of one round."""
+        thing = self.allotment.of_one(position)
+        slate: Integers = self.shown[thing]
+        if available is None:
+            return slate
+        newest = self._newest
+        if newest.available is not available or newest.position != position:
+            masked = np.empty(len(slate), dtype=np.int64)
+            kernels().fill_up_before_last(slate, available.reshape(-1), self.order, masked)
+            newest.position, newest.available, newest.slate = position, available, masked
+        return newest.slate
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        """One slate a round."""
+        """One slate a round.
+
+        Without what is unavailable; the last place goes to another item of merit, if need be.
+        """
         things = self.things(positions)
-        return self.shown[things] if available is None else self._masked(things, available)
-
-    def last(self, slates: Integers) -> Integers:
-        """The item that stands last in each slate, which may be short."""
-        count = (slates >= 0).sum(axis=1)
-        return np.take_along_axis(slates, np.maximum(count - 1, 0)[:, None], axis=1)[:, 0]
-
-    def read(self, positions: Integers, available: Mask | None) -> tuple[Integers, Integers]:
-        """The cell of each round, its slot and the item that is shown last; and that item."""
         if available is None:
-            things = self.things(positions)
-            return self.planned_cells[things], self.places[things, 1]
-        slates = self.slates(positions, available)
-        return self.cells(positions, slates), self.last(slates)
-
-    def cells(self, positions: Integers, slates: Integers) -> Integers:
-        """The cell of each round, from what was shown."""
-        slots = self.places[self.things(positions), 0]
-        return np.asarray(slots * len(self.interest) + self.last(slates))
-
-    def _masked(self, things: Integers, available: Mask) -> Integers:
-        """Without what is unavailable; the last place goes to another item of merit, if need be."""
-        slates = np.full((len(things), len(self.anchor)), -1, dtype=np.int64)
-        masks = np.broadcast_to(available, (len(things), len(self.interest)))
-        for place, (thing, mask) in enumerate(zip(things, masks, strict=True)):
-            planned = self.shown[thing]
-            first = planned[:-1][mask[planned[:-1]]]
-            left = mask.copy()
-            left[first] = False
-            left[planned[-1]] = False
-            fill = self.order[left[self.order]]
-            last, fill = (planned[-1:], fill) if mask[planned[-1]] else (fill[:1], fill[1:])
-            first = np.concatenate([first, fill[: len(planned) - 1 - len(first)]])
-            found = np.concatenate([first, last])
-            slates[place, : len(found)] = found
+            return self.shown[things]
+        slates = np.empty((len(things), len(self.anchor)), dtype=np.int64)
+        kernels().fill_up_all_before_last(self.shown, things, one_row_each(available), self.order, slates)
         return slates
 
-    def counted(self, positions: Integers, slates: Integers) -> tuple[Integers, Integers]:
-        """What these rounds count in their cells, in steps: views, and by how much slates are worth more.
+    @cached_property
+    def _newest(self) -> _Newest:
+        return _Newest()
 
-        Behind other items than the anchor's, more or fewer visitors are left to look at the last place; and
-        the slate is worth more or less than the anchor with the same item last.
+    def read(self, positions: Integers, slates: Integers | None) -> tuple[Integers, Integers]:
+        """The cell of each round, its slot and the item that is shown last; and that item.
+
+        `slates` is what rounds with masks show.
         """
-        things, last = self.things(positions), self.last(slates)
-        others = self.shown[things, :-1]
-        first = np.where(slates == last[:, None], -1, slates)
-        expected = (1 - _interest_of(others, self.interest)).prod(axis=1)
-        met = (1 - _interest_of(first, self.interest)).prod(axis=1)
-        passed = 1 - self.interest[np.maximum(last, 0)]
-        cells = self.cells(positions, slates)
+        things = self.things(positions)
+        if slates is None:
+            return self.planned_cells[things], self.places[things, 1]
+        last = _last(slates)
+        return self._first_cells[things] + last, last
+
+    @cached_property
+    def _first_cells(self) -> Integers:
+        """The first cell of each thing's slot."""
+        return np.asarray(self.places[:, 0] * len(self.interest))
+
+    @cached_property
+    def _expected(self) -> Floats:
+        """The share of visitors who get past the items before the last, for each thing."""
+        return np.asarray((1 - self.interest[self.shown[:, :-1]]).prod(axis=1))
+
+    def no_counts(self) -> State:
+        """Counts before any round has a mask."""
         shape = len(self.anchor), len(self.interest)
-        views = np.zeros(shape, dtype=np.int64)
-        more = np.zeros(shape, dtype=np.int64)
-        looks = met / expected if self.by_clicks else np.ones(len(cells))
-        np.add.at(views.reshape(-1), cells, np.rint(looks * UNIT).astype(np.int64))
-        np.add.at(more.reshape(-1), cells, np.rint((expected - met) * passed * UNIT).astype(np.int64))
-        return views, more
+        return {name: np.zeros(shape, dtype=np.int64) for name in ("views", "more")}
+
+    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
+        """Add to the tally what masks change of what these rounds count in their cells, in steps.
+
+        Behind other items than the anchor's, more or fewer visitors are left to look at the last place
+        (`views`); and the slate is worth more or less than the anchor with the same item last (`more`).
+        """
+        counting = self.interest, self.by_clicks, UNIT, tally["views"], tally["more"]
+        if len(positions) == 1:
+            position = int(positions[0])
+            thing, slate = self.allotment.of_one(position), self.slate_of_one(position, available)
+            kernels().count_exchanged(slate, self.planned_cells[thing], self._expected[thing], *counting)
+            return
+        things, slates = self.things(positions), self.slates(positions, available)
+        kernels().count_all_exchanged(slates, self.planned_cells[things], self._expected[things], *counting)
 
     def planned(self) -> Integers:
         """The views of the whole block, without masks, in steps."""
         views = np.zeros((len(self.anchor), len(self.interest)), dtype=np.int64)
         np.add.at(views.reshape(-1), self.planned_cells, self.allotment.counts * UNIT)
         return views
+
+
+def _last(slates: Integers) -> Integers:
+    """The item that stands last in each slate, which may be short."""
+    if len(slates) == 1 and slates[0, -1] >= 0:
+        return slates[:, -1]
+    count = (slates >= 0).sum(axis=1)
+    return np.take_along_axis(slates, np.maximum(count - 1, 0)[:, None], axis=1)[:, 0]

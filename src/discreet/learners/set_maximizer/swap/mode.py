@@ -171,7 +171,7 @@ class Swap(Course):
             return
         found = block["found"].gathering
         if isinstance(here, ExchangeBlock) and isinstance(found, PublicCells):
-            cells, last = here.read(positions, batch.asked.available)
+            cells, last = here.read(positions, None if batch.asked.available is None else slates)
             numbers = (people == last).astype(np.float64) if self.by_clicks else people
             found.add(block["found"], cells[:, None], numbers)
         elif isinstance(found, OneChoice) and isinstance(here, ScreeningBlock):
@@ -195,17 +195,15 @@ class Swap(Course):
         for vectors in rewards_of(logged, slots, item, rewards, self.settings.room):
             found.add(block["found"], vectors)
 
-    def tally(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> State:
+    def no_counts(self, public: State) -> State:
+        here = self._block(public)
+        return {} if here is None else here.no_counts()
+
+    def tally(self, public: State, tally: State, rounds: Integers, asked: Asked, coins: Coins) -> None:
         """How masks change what is counted: only what is shown counts."""
-        here, positions = self._block(public), rounds - public["begin"]
-        if isinstance(here, ScreeningBlock):
-            shown = here.slates(positions, asked.available)
-            return {"counts": here.counted(shown) - here.counted(here.slates(positions, None))}
-        if isinstance(here, ExchangeBlock):
-            views, more = here.counted(positions, here.slates(positions, asked.available))
-            planned, _ = here.counted(positions, here.slates(positions, None))
-            return {"views": views - planned, "more": more}
-        return {}
+        here = self._block(public)
+        if here is not None:
+            here.count_masked(rounds - public["begin"], asked.available, tally)
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
@@ -237,8 +235,8 @@ class Swap(Course):
             return (
                 slates if asked.available is None else filled_up(slates, asked.available, self.order(public))
             )
-        if len(rounds) == 1 and asked.available is None:
-            return here.slate_of_one(int(rounds[0]) - public["begin"])[None].copy()
+        if len(rounds) == 1:
+            return here.slate_of_one(int(rounds[0]) - public["begin"], asked.available)[None].copy()
         return here.slates(rounds - public["begin"], asked.available)
 
     def order(self, public: State) -> Integers:
