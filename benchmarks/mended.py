@@ -10,10 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from discreet import warm_up
+from measures.audit import audit_pairs_to_catch, audit_weakened_names
 from measures.labels import bulk_with_labels_over_without
 from report import write
 
 MEASURES: dict[str, Callable[[], Any]] = {
+    "audit_pairs_to_catch": audit_pairs_to_catch,
+    "audit_weakened": audit_weakened_names,
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
 }
 
