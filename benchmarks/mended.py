@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet import warm_up
 from measures import engine
+from measures.audit import audit_pairs_to_catch, audit_weakened_names
 from measures.coverage import coverage_of_95
 from measures.labels import bulk_with_labels_over_without
 from measures.masks import masked_round_over_plain, other_masked_rounds_over_plain
@@ -22,6 +23,8 @@ MEASURES: dict[str, Callable[[], Any]] = {
     "prediction_bias": prediction_bias,
     "masked_round_over_plain": masked_round_over_plain,
     "other_masked_rounds_over_plain": other_masked_rounds_over_plain,
+    "audit_pairs_to_catch": audit_pairs_to_catch,
+    "audit_weakened": audit_weakened_names,
     "bulk_with_labels_over_without": bulk_with_labels_over_without,
     "answers_one_by_one_1e4_seconds_over_2e3": engine.answers_one_by_one,
     "checkpoint_16000_open_over_100": engine.checkpoint_with_many_open,

@@ -11,12 +11,22 @@ from rich.console import Console
 
 from discreet import Hedge, Privacy
 from discreet.arrays import Floats, Integers
-from discreet.checks import Case, audit_transcript, check_learner, weakened
+from discreet.checks import LEAKS, Case, audit_transcript, check_learner, weakened
 from discreet.checks.doors import noise_cost, ratio_range
-from discreet.checks.transcript import measured_costs
+from discreet.checks.life import Life
+from discreet.checks.transcript import measured_costs, neighbours
+from discreet.checks.weakened import FACTOR, GATHERINGS
 from discreet.errors import ConfigError
-from discreet.lab.cases import cases, long_cases
-from discreet.lab.transcripts import Size, run_audit
+from discreet.lab.cases import long_cases
+from discreet.lab.transcripts import (
+    WEAK_PAIRS,
+    WHERE,
+    Size,
+    audit_weakened,
+    everything,
+    run_audit,
+    understated_caught,
+)
 from discreet.learners.hedge.draws import Draws
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, PublicCells
@@ -46,16 +56,53 @@ def test_costs_are_those_of_the_proofs() -> None:
     assert ratio_range([4, 0], [1, 1]) == np.inf
 
 
-EARLY = {"sets, iid": 5, "sets, iid, concave, pure": 2, "points, iid": 1}
-"""Of paths one pair in a hundred tells: seeds at which one comes early, so that nobody waits for it."""
+ALL = everything(1.0, 1e-6)
+UNDERSTATED = [f"{gathering} understated by {FACTOR}" for gathering in GATHERINGS]
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-def test_half_the_noise_is_caught_in_every_mode(case: Case) -> None:
-    """Gatherings that state half of what a person can move: somebody among 200 pairs shows it."""
-    with weakened():
-        found = measured_costs(case, pairs=200, seed=EARLY.get(case.name, 3), enough=1 + 1e-6)
-    assert found.largest_cost_over_charge > 1 + 1e-6
+@pytest.mark.parametrize("name", [*LEAKS, *UNDERSTATED])
+def test_the_audit_catches_every_weakened_copy(name: str) -> None:
+    assert audit_weakened([name]) == {name: True}
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+def test_a_sensitivity_understated_by_a_little_is_caught_wherever_it_is_released(case: Case) -> None:
+    """In every case, for every gathering that passes its door, within 40 pairs."""
+    pairs = understated_caught(case)
+    assert pairs, "nothing passes the door"
+    assert all(count is not None and count <= WEAK_PAIRS for count in pairs.values()), pairs
+
+
+SEEN_AND_SAID = (
+    "nothing_about_a_person_shows_before_their_release",
+    "the_ledger_is_what_the_plan_charges_and_the_guarantee_says",
+)
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_the_contract_catches_what_is_seen_or_said_past_the_door(name: str) -> None:
+    case = next(case for case in ALL if case.name == WHERE.get(name, "hedge"))
+    with LEAKS[name](), pytest.raises(AssertionError, match=r"shows in|the ledger|the guarantee"):
+        check_learner(case, SEEN_AND_SAID)
+
+
+def test_a_property_that_nobody_named_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    def newest(self: Hedge) -> float:
+        return float(self.snapshot().block["gains"].sum())
+
+    monkeypatch.setattr(Hedge, "newest", property(newest), raising=False)
+    with pytest.raises(AssertionError, match="other than by the door: newest"):
+        audit_transcript(CASE, pairs=10)
+
+
+def test_releases_after_more_rounds_are_planned_are_compared_with_their_charges() -> None:
+    case = next(case for case in long_cases() if case.name == "long, clicks, living catalogue")
+    learner = case.make(seed=1)
+    pair = neighbours(case, learner, seed=0, number=0)
+    steps = Life(pair, learner, lambda name, value: None, replaced=False).lead()
+    assert learner.horizon == 300
+    assert len(steps) == learner.releases > 9
 
 
 @pytest.mark.parametrize("case", long_cases(), ids=lambda case: case.name)

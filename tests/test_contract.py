@@ -3,10 +3,10 @@
 import pytest
 
 from discreet.checks import RULES, Case
-from discreet.lab.cases import cases
+from discreet.lab.cases import cases, keyed_cases
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*cases(), *keyed_cases()], ids=lambda case: case.name)
 @pytest.mark.parametrize("rule", list(RULES))
 def test_the_contract(rule: str, case: Case) -> None:
     RULES[rule](case)

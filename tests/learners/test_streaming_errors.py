@@ -61,8 +61,8 @@ def test_errors_grow_with_the_noise_of_the_guarantee() -> None:
     features, targets, _ = samples_of(0)
     for method in ("auto", "passes"):
         errors = [
-            float(np.median(learned(features, targets, Privacy(epsilon, 1e-6), method=method).standard_errors))
-            for epsilon in (0.2, 1.0, 5.0)
+            float(np.median(learned(features, targets, privacy, method=method).standard_errors))
+            for privacy in (Privacy(0.2, 1e-6), Privacy(1.0, 1e-6), Privacy(5.0, 1e-6))
         ]
         assert errors[0] > errors[1] > errors[2] > 0
 

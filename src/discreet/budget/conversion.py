@@ -45,6 +45,7 @@ def delta_of(rho: float, epsilon: float) -> float:
     return min(1.0, exp(min(exponent, 0.0)))
 
 
+@lru_cache(maxsize=1024)
 def epsilon_of(rho: float, delta: float) -> float:
     """The smallest ε that ρ-zCDP is known to give at this δ.
 

@@ -17,6 +17,16 @@ True
 from discreet.checks.case import LogOfCase
 from discreet.checks.contract import RULES, Case, check_learner
 from discreet.checks.transcript import Audited, audit_transcript
-from discreet.checks.weakened import weakened
+from discreet.checks.weakened import LEAKS, understated, weakened
 
-__all__ = ["RULES", "Audited", "Case", "LogOfCase", "audit_transcript", "check_learner", "weakened"]
+__all__ = [
+    "LEAKS",
+    "RULES",
+    "Audited",
+    "Case",
+    "LogOfCase",
+    "audit_transcript",
+    "check_learner",
+    "understated",
+    "weakened",
+]

@@ -19,6 +19,8 @@ class LogOfCase:
     person: Callable[[np.random.Generator], Any]
     read: Callable[[Any, list[Any]], None]
     """Hands them to the learner."""
+    event: Callable[[Any, list[Any]], dict[str, Any]]
+    """What becomes public of them before they are read: how many they are."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Case:
         What a person answers to the decision that they met, where that depends on it.
     log
         People whom the learner reads before the first round, if it does.
+    keyed
+        Whether every round names its person.
     """
 
     name: str
@@ -66,6 +70,7 @@ class Case:
     events: tuple[tuple[int, str, Any], ...] = ()
     log: "LogOfCase | None" = None
     answer: Callable[[Any, Any], Any] | None = None
+    keyed: bool = False
 
     def answered(self, person: Any, decision: Any) -> Any:
         """The feedback of a person who met this decision."""
@@ -75,6 +80,15 @@ class Case:
         """So many people, the same for the same seed."""
         generator = np.random.default_rng(seed)
         return [self.person(generator) for _ in range(count)]
+
+    def whose(self, round: int) -> dict[str, Any]:
+        """Who asks in a round, as `act` and `open` take it: nobody comes twice."""
+        return {"person": f"person {round}"} if self.keyed else {}
+
+    def whose_rounds(self, first: int, count: int) -> dict[str, Any]:
+        """The same for many rounds, as `open_many` and `replay` take it."""
+        names = [f"person {round}" for round in range(first, first + count)]
+        return {"persons": names} if self.keyed else {}
 
     def contexts(self, count: int, seed: int = 0) -> Any:
         """One context a round, or None if the learner takes none."""

@@ -3,40 +3,49 @@
 All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and `Door.select_path`. One
 run passes a `RecordingDoor`, which notes every integer vector and every table of weights; another is sent
 through the same released transcript by a `ForcedDoor`, which adds up what the difference costs, and compares
-each release with noise with its own price.
+each passage with its own price.
 
 Guarantee   docs/guarantees/turn.md, Theorem 4
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge
 from discreet.release.door import Door
-from discreet.release.gathering.base import Gathered
+from discreet.release.gathering.base import Gathered, Gathering
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
 from discreet.release.randomness import Words
 from discreet.release.sampled import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
+from discreet.release.sums import PrefixSum, State
 from discreet.turn.described import fingerprint
 
 __all__ = [
+    "LOUD",
+    "QUIET",
     "ForcedDoor",
+    "Passed",
     "RecordingDoor",
     "Tape",
     "noise_cost",
     "path_likelihood",
     "ratio_range",
 ]
+
+
+QUIET, LOUD = 0, 50
+"""Transcripts without noise, and with far more than the law has."""
 
 
 @dataclass
@@ -49,16 +58,60 @@ class Passage:
     released: Any
 
 
+class Passed(NamedTuple):
+    """What passes a door: people added up by a gathering, how they are released, the measure of the price."""
+
+    gathering: str
+    law: str
+    """"noise", "sum" (a running one), "draw" or "path"."""
+    measure: str
+
+
 @dataclass
 class Tape:
     """What passed the door in one run; once another is sent through it, what the difference costs a turn."""
 
-    wild: bool = False
+    loudness: int = 1
+    """How many times as large as the law says noise is: a proof holds for every transcript."""
     passages: list[Passage] = field(default_factory=list)
+    stages: dict[int, set[Passed]] = field(default_factory=lambda: defaultdict(set))
+    """What passed in each turn."""
     position: int = 0
     costs: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    alone: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """By measure: the largest cost over charge of one release with noise, which a turn of many would hide."""
+    due: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
+    """What all passages of a kind cost together."""
+    alone: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
+    """The largest cost over charge of one passage, or of a running sum so far."""
+    _sums: dict[Gathering, tuple[float, Charge]] = field(default_factory=dict)
+    """What each running sum cost so far, and what it was charged."""
+
+    @property
+    def wild(self) -> bool:
+        """Whether draws are such as the law would hardly ever make."""
+        return self.loudness > 1
+
+    def rewind(self) -> None:
+        """Send another run through what is recorded, as if none had been before."""
+        self.position = 0
+        for found in (self.costs, self.due, self.alone, self._sums):
+            found.clear()
+
+    def price(self, passed: Passed, cost: float, charge: Charge) -> None:
+        """Compare the cost of a passage with its charge."""
+        self.due[passed] += cost
+        if cost > 0:
+            ratio = cost / charge.amount if charge.amount > 0 else inf
+            self.alone[passed] = max(self.alone[passed], ratio)
+
+    def price_step(self, sums: PrefixSum, passed: Passed, cost: float, step: int) -> None:
+        """Compare what a running sum cost so far with what it was charged so far."""
+        charge = sums.charge(step)
+        # Separate releases stand alone; a person stays in all prefixes of other sums.
+        if step and not sums.has_cohorts:
+            before, charged = self._sums.get(sums.gathering, (0.0, charge * 0))
+            cost, charge = before + cost, charged + charge
+        self._sums[sums.gathering] = cost, charge
+        self.price(passed, cost, charge)
 
     def recording(self, words: Words, reserved: Charge, index: int) -> "RecordingDoor":
         """A door that notes what passes."""
@@ -80,17 +133,57 @@ class Tape:
         return passage
 
 
-class RecordingDoor(Door):
-    """A door that notes every integer that meets it; `wild` tapes release what the law would hardly ever."""
+class WatchedDoor(Door):
+    """A door that knows whose gathering passes, and what the passage is charged."""
 
     def __init__(self, words: Words, reserved: Charge, index: int, tape: Tape) -> None:
         super().__init__(words, reserved, index)
         self._tape = tape
+        self._cost = 0.0
+        """Of the passage under way."""
+
+    def add_noise(self, noise: Noise, gathered: Gathered) -> Integers:
+        charge = noise.charge(gathered.gathering.sensitivity(noise.norm))
+        with self._watched(gathered.gathering, "noise", charge):
+            return super().add_noise(noise, gathered)
+
+    def select(self, selection: Selection, gathered: Gathered, available: Mask | None = None) -> int:
+        with self._watched(gathered.gathering, "draw", selection.charge(self._measure)):
+            return super().select(selection, gathered, available)
+
+    def select_in_slots(
+        self, selection: Selection, gathered: Gathered, available: Mask, *, draws: int
+    ) -> Integers:
+        with self._watched(gathered.gathering, "draw", selection.charge(self._measure) * draws):
+            return super().select_in_slots(selection, gathered, available, draws=draws)
+
+    def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:
+        passed = Passed(_kind(sums.gathering), "sum", sums.charge(kept["steps"]).measure)
+        self._tape.stages[self.index].add(passed)
+        self._cost = 0.0
+        found = super().prefix(sums, public, kept, gathered)
+        self._tape.price_step(sums, passed, self._cost, kept["steps"])
+        return found
+
+    @contextmanager
+    def _watched(self, gathering: Gathering | None, law: str, charge: Charge) -> Iterator[None]:
+        passed = Passed("GainPath" if gathering is None else _kind(gathering), law, charge.measure)
+        self._tape.stages[self.index].add(passed)
+        self._cost = 0.0
+        yield
+        self._tape.price(passed, self._cost, charge)
+
+
+def _kind(gathering: Gathering) -> str:
+    return type(gathering).__name__
+
+
+class RecordingDoor(WatchedDoor):
+    """A door that notes every integer that meets it; `wild` tapes release what the law would hardly ever."""
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         released = super().noised(noise, exact)
-        if self._tape.wild:
-            released = exact + 50 * (released - exact)
+        released = exact + self._tape.loudness * (released - exact)
         self._tape.passages.append(Passage(self.index, noise, exact.copy(), released.copy()))
         return released
 
@@ -106,7 +199,8 @@ class RecordingDoor(Door):
             masks.append(extensions(chosen).copy())
             return masks[-1]
 
-        chosen = super().select_path(sampled, path, noted)
+        with self._watched(None, "path", sampled.charge):
+            chosen = super().select_path(sampled, path, noted)
         kept = self._coins.kept(0, path.people)
         self._tape.passages.append(Passage(self.index, sampled, (people, kept, masks), list(chosen)))
         return chosen
@@ -131,28 +225,13 @@ class RecordingDoor(Door):
         return chosen
 
 
-class ForcedDoor(Door):
+class ForcedDoor(WatchedDoor):
     """A door that releases what a tape says, and adds up what the difference of the integers costs."""
-
-    def __init__(self, words: Words, reserved: Charge, index: int, tape: Tape) -> None:
-        super().__init__(words, reserved, index)
-        self._tape = tape
-        self._pure = reserved.measure == "pure"
-        self._newest = 0.0
-
-    def add_noise(self, noise: Noise, gathered: Gathered) -> Integers:
-        released = super().add_noise(noise, gathered)
-        charge = noise.charge(gathered.gathering.sensitivity(noise.norm))
-        if self._newest > 0:
-            ratio = self._newest / charge.amount if charge.amount > 0 else inf
-            self._tape.alone[charge.measure] = max(self._tape.alone[charge.measure], ratio)
-        return released
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         passage = self._tape.next(self.index, noise)
         moved = [int(one) - int(two) for one, two in zip(passage.exact, exact, strict=True)]
-        self._newest = noise_cost(noise, moved)
-        self._tape.costs[self.index] += self._newest
+        self._add(noise_cost(noise, moved))
         released: Integers = passage.released.copy()
         return released
 
@@ -171,14 +250,19 @@ class ForcedDoor(Door):
         steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
         here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
-        self._tape.costs[self.index] += abs(here - there)
+        with self._watched(None, "path", sampled.charge):
+            self._add(abs(here - there))
         return list(chosen)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
         passage = self._tape.next(self.index, selection)
         span = ratio_range(passage.exact, _weights(selection, scores, available))
-        self._tape.costs[self.index] += span if self._pure else span**2 / 8
+        self._add(span if self._measure == "pure" else span**2 / 8)
         return int(passage.released)
+
+    def _add(self, cost: float) -> None:
+        self._cost += cost
+        self._tape.costs[self.index] += cost
 
 
 def noise_cost(noise: Noise, moved: list[int]) -> float:

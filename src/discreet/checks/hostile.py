@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["STRANGE", "complement", "extreme_row", "hostile", "opposite"]
+__all__ = ["STRANGE", "complement", "extreme_row", "extremes", "hostile", "mutated", "opposite"]
 
 STRANGE: tuple[Any, ...] = (
     None,
@@ -23,6 +23,12 @@ STRANGE: tuple[Any, ...] = (
     True,
 )
 """What nobody should bring."""
+
+
+LARGE = 1e3
+"""Far beyond any range: what is clipped ends at its bound."""
+MOST_PAIRS = 64
+"""How many pairs of features and targets stand for all of them."""
 
 
 def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any:
@@ -48,6 +54,76 @@ def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any
     if isinstance(feedback, float):
         return float(extreme_row(np.array([feedback]), generator)[0])
     return feedback
+
+
+def extremes(feedback: Any, decision: Any, generator: np.random.Generator) -> list[Any]:
+    """People at the ends of what feedback like this can be: the corners between which others lie."""
+    if isinstance(feedback, tuple) and len(feedback) == 2:
+        rows, targets = (extremes(part, decision, generator) for part in feedback)
+        pairs = [(row, target) for row in rows for target in targets]
+        return [pairs[place] for place in generator.permutation(len(pairs))[:MOST_PAIRS]]
+    if feedback is None or isinstance(feedback, int):
+        shown = np.asarray(decision).reshape(-1)
+        return [None, *shown.tolist()] if shown.dtype.kind == "i" else [feedback]
+    if callable(feedback):
+        return _corner_functions(feedback, generator)
+    if isinstance(feedback, np.ndarray | list):
+        row = np.asarray(feedback, dtype=np.float64)
+        return [*_corners(row.size, generator), row]
+    if isinstance(feedback, float):
+        return [0.0, 1.0, -1.0, 0.5, LARGE, -LARGE]
+    return [feedback]
+
+
+def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
+    """Rows with one entry, one half or all of them at an end of the range, or far beyond it."""
+    units, ones = np.eye(size), np.ones(size)
+    signs = generator.choice([-1.0, 1.0], size=(4, size))
+    some = generator.choice([0.0, 1.0], size=(4, size))
+    half = np.where(np.arange(size) < (size + 1) // 2, 1.0, 0.0)
+    rows = [np.zeros(size), ones, -ones, half, 1 - half, *units, *-units, *(1 - units), *signs, *some]
+    small = [size * ones for size in (0.1, 0.3, 0.5)]
+    everything = [*rows, *small, *(LARGE * row for row in rows[1:])]
+    return list({row.tobytes(): row for row in everything}.values())
+
+
+def mutated(feedback: Any, generator: np.random.Generator) -> Any:
+    """Almost the same: one entry at an end or anywhere, or all of them larger or smaller."""
+    if isinstance(feedback, tuple) and len(feedback) == 2:
+        first, second = feedback
+        return mutated(first, generator), second
+    if not isinstance(feedback, np.ndarray | list):
+        return feedback
+    row = np.array(feedback, dtype=np.float64)
+    if generator.random() < 0.3:
+        return row * generator.uniform(0.3, 1.5)
+    row[generator.integers(row.size)] = generator.choice([0.0, 1.0, -1.0, generator.uniform()])
+    return row
+
+
+def _corner_functions(ordinary: Any, generator: np.random.Generator) -> list[Any]:
+    """Functions of sets that jump as far as they can: at the first item, at one, at every one, or anyhow."""
+    tables = generator.choice([0.0, 0.5, 1.0], size=(16, 256))
+
+    def table(row: Floats) -> Any:
+        return lambda chosen: float(row[sum(1 << (int(item) % 8) for item in chosen)])
+
+    def alternating(sign: float) -> Any:
+        return lambda chosen: sign * (-1.0) ** len(chosen)
+
+    def has(item: int, size: float) -> Any:
+        return lambda chosen: size if item in [int(one) for one in chosen] else 0.0
+
+    def is_empty(size: float) -> Any:
+        return lambda chosen: 0.0 if len(chosen) else size
+
+    def any_of(size: float) -> Any:
+        return lambda chosen: size if len(chosen) else 0.0
+
+    sizes = (1.0, -1.0, LARGE, -LARGE)
+    found = [make(size) for size in sizes for make in (alternating, is_empty, any_of)]
+    found += [has(item, size) for item in range(3) for size in sizes]
+    return [*found, *map(table, tables), ordinary]
 
 
 def opposite(feedback: Any) -> Any:

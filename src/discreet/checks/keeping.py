@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.checks.accounts import check_all_is_spent, check_spending
 from discreet.checks.case import Case
 from discreet.checks.kills import run_and_die
 from discreet.checks.tools import fed, lived, opened, raises, same, state
@@ -28,6 +29,7 @@ __all__ = [
     "learners_cannot_be_copied",
     "settings_survive_toml_and_print_options",
     "spending_never_falls_and_never_exceeds_the_budget",
+    "the_ledger_is_what_the_plan_charges_and_the_guarantee_says",
     "wrong_types_are_refused",
 ]
 
@@ -39,7 +41,7 @@ def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
     learner, seen = case.make(), [0.0]
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(case.people(case.horizon)):
-        decision = learner.act(None if contexts is None else contexts[round])
+        decision = learner.act(None if contexts is None else contexts[round], **case.whose(round))
         learner.observe(case.answered(person, decision))
         seen.append(learner.guarantee.epsilon_spent)
     learner.turn()
@@ -50,6 +52,23 @@ def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
     assert given.epsilon_spent <= given.epsilon * (1 + 1e-9), "more than the budget was spent"
     promised = given.total.epsilon(given.privacy)
     assert given.epsilon_spent <= promised * (1 + 1e-9), "more than the plan says was spent"
+
+
+def the_ledger_is_what_the_plan_charges_and_the_guarantee_says(case: Case) -> None:
+    learner, steps = case.make(), []
+    plan = type(learner).problem_for(learner.settings).plan
+    contexts = case.contexts(case.horizon)
+    step = plan.next(0, learner.snapshot().public)
+    for round, person in enumerate([*case.people(case.horizon), None]):
+        if learner.turn():
+            assert step is not None, "a release was made that was not planned"
+            steps.append(step)
+            step = plan.next(len(steps), learner.snapshot().public)
+        check_spending(learner.guarantee, steps)
+        if round < case.horizon:
+            decision = learner.act(None if contexts is None else contexts[round], **case.whose(round))
+            learner.observe(case.answered(person, decision))
+    check_all_is_spent(learner.guarantee)
 
 
 def a_seed_repeats_a_run_and_says_so(case: Case) -> None:
@@ -100,7 +119,8 @@ def a_saved_run_goes_on_as_if_nothing_had_happened(case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         for round, person in enumerate(people):
-            taken.append(learner.act(None if contexts is None else contexts[round]))
+            context = None if contexts is None else contexts[round]
+            taken.append(learner.act(context, **case.whose(round)))
             learner.observe(case.answered(person, taken[-1]))
             if round in (3, 7):
                 learner.save(path)

@@ -4,26 +4,19 @@ The same lives can be led by a learner whose door records, by one whose door is 
 with noise of their own: the transcript audit does the former, attacks on outputs the latter.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.budget.privacy import pure
 from discreet.checks.case import Case
+from discreet.checks.doors import LOUD
 from discreet.checks.hostile import STRANGE, complement, extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
 from discreet.turn.described import fingerprint
-from discreet.turn.plan import Plan, Step
 
-__all__ = ["Neighbours", "Note", "Steps"]
-
-Note = Callable[[Any], object]
-"""Is told everything that anyone could see of a life, in order."""
-Steps = list[tuple[int, Step]]
-"""The first round of every step that was taken, and the step."""
+__all__ = ["Neighbours"]
 
 
 @dataclass(frozen=True)
@@ -43,10 +36,12 @@ class Neighbours:
     """What comes in place of the replaced person: another one, the opposite, or the complement."""
     strange: Any
     """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
-    silent: bool
-    """Whether the replaced person never answers."""
+    never: bool
+    """Whether who comes in place of the replaced person never answers."""
     contexts: tuple[Any, Any]
     """One context a round, without and with the replacement; None where learners take none."""
+    loudness: int = 1
+    """How many times as large as the law says the noise of transcripts is."""
     logs: tuple[list[Any], list[Any]] = ([], [])
     """Who is read before the first round, without and with the replacement."""
     in_log: bool = False
@@ -79,7 +74,7 @@ class Neighbours:
         strange: Any = STRANGE
         if generator.random() < 0.2:
             strange = STRANGE[int(generator.integers(len(STRANGE)))]
-        silent = bool(generator.random() < 0.15)
+        never = bool(generator.random() < 0.15)
         here = there = _hostile_contexts(case, generator)
         if here is not None and like.guarantee.notion == "joint DP" and generator.random() < 0.7:
             there = here.copy()
@@ -96,8 +91,9 @@ class Neighbours:
             fates,
             instead,
             strange,
-            silent,
+            never,
             (here, there),
+            LOUD if generator.random() < 0.5 else 1,
             logs,
             in_log,
         )
@@ -130,73 +126,34 @@ class Neighbours:
         return len(self.changed) + self.in_log
 
     @cached_property
-    def plan(self) -> Plan:
-        """Of the learner."""
-        return type(self.like).problem_for(self.like.settings).plan
-
-    @cached_property
     def hidden(self) -> set[int]:
         """Rounds whose decision only their own person sees: under joint privacy the replaced person's."""
         return set(self.changed) if self.like.guarantee.notion == "joint DP" else set()
 
-    def live(self, learner: Learner, note: Note, *, replaced: bool) -> Steps:
-        """A whole life with one of the two streams; what anyone could see of it is noted."""
-        case, contexts = self.case, self.contexts[replaced]
-        answer = self._neighbour if replaced else self._someone
-        fates = self.fates.copy()
-        if replaced and self.silent:
-            fates[list(self.changed)] = "never"
-        fates[list(self.silences[replaced])] = "never"
-        masks = case.masks(case.horizon, self.seeds[2])
-        sizes = np.random.default_rng([self.seeds[2], 3]).integers(1, case.at_once + 1, size=case.horizon)
-        if self.at_once is not None:
-            sizes[:] = self.at_once
-        # Tuples too: what one person brings must not decide what the container means.
-        container = tuple if self.seeds[2] % 2 else list
-        steps: Steps = []
-        waiting, first, events = [], 0, list(case.events)
-        if case.log is not None:
-            case.log.read(learner, self.logs[replaced])
-            steps.append((0, Step(0, pure(learner.guarantee.spent.pure), cohort=0)))
-        self._note_state(learner, steps, note)
-        while first < case.horizon:
-            if learner.turn():
-                self._note_state(learner, steps, note)
-            while events and events[0][0] <= first:
-                _, what_happens, value = events.pop(0)
-                getattr(learner, what_happens)(value)
-                self._note_state(learner, steps, note)
-            # Several at once: nobody may decide whether others of the same call are counted.
-            count = int(min(sizes[first], learner.rounds_until_release, case.horizon - first))
-            rounds = range(first, first + count)
-            what = count if contexts is None else contexts[first : first + count]
-            whose = None if self.owners is None else self.owners[first : first + count]
-            available = None if masks is None or first % 2 else masks[rounds]
-            tickets = learner.open_many(what, available, persons=whose)
-            decisions = [tickets.decisions[place : place + 1] for place in range(count)]
-            for round, decision in zip(rounds, decisions, strict=True):
-                if round not in self.hidden:
-                    note(np.asarray(decision))
-            for fate, wait in (("now", 0), ("soon", 1), ("late", 5)):
-                places = [place for place, round in enumerate(rounds) if fates[round] == fate]
-                people = [answer(rounds[place], decisions[place]) for place in places]
-                if places:
-                    waiting.append((first + count - 1 + wait, tickets[np.array(places)], people))
-            first += count
-            for entry in [entry for entry in waiting if entry[0] < first]:
-                learner.close_many(entry[1], container(entry[2]))
-                waiting.remove(entry)
-        if learner.turn():
-            self._note_state(learner, steps, note)
-        note(str(learner.guarantee))
-        return steps
+    @property
+    def masked(self) -> bool:
+        """Whether some rounds come with a mask."""
+        return True
 
-    def _note_state(self, learner: Learner, steps: Steps, note: Note) -> None:
-        snapshot = learner.snapshot()
-        step = self.plan.next(snapshot.index, snapshot.public)
-        if step is not None and len(steps) == snapshot.index:
-            steps.append((snapshot.begin, step))
-        note(snapshot.public)
+    def prepare(self, learner: Learner) -> None:
+        """Everything is drawn by now, whatever the learner does."""
+
+    def contexts_of(self, rounds: range, *, replaced: bool) -> Any:
+        """One context per round, or None where learners take none."""
+        contexts = self.contexts[replaced]
+        return None if contexts is None else contexts[rounds.start : rounds.stop]
+
+    def fate(self, round: int) -> str:
+        """When a round is answered."""
+        return str(self.fates[round])
+
+    def silent(self, round: int, *, replaced: bool) -> bool:
+        """Whether the replaced person keeps silent in a round."""
+        return round in self.silences[replaced] or (replaced and self.never and round in self.changed)
+
+    def answer(self, round: int, decision: Any, *, replaced: bool) -> Any:
+        """What somebody answers."""
+        return self._neighbour(round, decision) if replaced else self._someone(round, decision)
 
     def _someone(self, round: int, decision: Any, seed: int | None = None) -> Any:
         """Everybody reacts to the decision that they were shown, but to nothing else."""

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 from discreet.checks.case import Case
 from discreet.checks.tools import fed, lived, raises, same, state
 from discreet.checks.transcript import audit_transcript
+from discreet.checks.visible import difference
 from discreet.errors import ConfigError, StateError
+from discreet.learners.learner import Learner
 from discreet.turn.coins import Coins
 from discreet.turn.engine import BusyError
 from discreet.turn.problem import NOTHING, Batch
@@ -26,29 +29,45 @@ __all__ = [
 
 
 def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
-    """Two streams that differ in one person: all that is shown to others before the next release is the same.
+    """Two streams that differ in one person: all that can be seen before the next release is the same.
 
-    Where people bring contexts, theirs differs too.
+    That is decisions of others, flags, warnings, and whatever can be read. Where people bring contexts,
+    theirs differs too.
     """
     people, others = case.people(case.horizon), case.people(case.horizon, seed=1)
+    if case.broken is not None:  # whether somebody could be read is theirs, too
+        others[::2] = [case.broken] * len(others[::2])
     contexts, other_contexts = case.contexts(case.horizon), case.contexts(case.horizon, seed=1)
     for replaced in sorted({round * case.horizon // 12 for round in range(12)}):
         here, there = case.make(seed=4), case.make(seed=4)
         for round in range(replaced + 1):
             context = None if contexts is None else contexts[round]
             other = context if contexts is None or round < replaced else other_contexts[round]
-            one, two = here.act(context), there.act(other)
-            here.observe(case.answered(people[round], one))
-            there.observe(case.answered(others[round] if round == replaced else people[round], two))
+            person = others[round] if round == replaced else people[round]
+            one, two = (
+                _seen_answer(case, *what) for what in ((here, context, people[round]), (there, other, person))
+            )
+            assert one == two, f"the person of round {replaced} shows in flags or warnings"
         index = here.releases
         while here.clock < case.horizon:
             context = None if contexts is None else contexts[here.clock]
-            one, two = here.open(context), there.open(context)
+            differs = difference(case, here, there)
+            assert differs is None, f"the person of round {replaced} shows in {differs}"
+            whose = case.whose(here.clock)
+            one, two = here.open(context, **whose), there.open(context, **whose)
             if one.index != index:
                 break
-            person = f"the person of round {replaced}"
-            assert same(one.decision, two.decision), f"{person} shows at once"
-            assert str(here.guarantee) == str(there.guarantee), f"{person} shows in the guarantee"
+            assert same(one.decision, two.decision), f"the person of round {replaced} shows at once"
+
+
+def _seen_answer(case: Case, learner: Learner, context: Any, person: Any) -> Any:
+    """A round with its answer: what its caller is told, in flags and in warnings."""
+    asked = 1 if context is None else context[None]
+    tickets = learner.open_many(asked, **case.whose_rounds(learner.clock, 1))
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        flags = learner.close_many(tickets, [person])
+    return flags.tolist(), [str(one.message) for one in shown]
 
 
 def one_person_costs_at_most_what_is_charged(case: Case) -> None:
@@ -104,23 +123,29 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
     contexts = case.contexts(1)
     context = None if contexts is None else contexts[0]
     if not problem.takes_context:
-        raises(ConfigError, lambda: learner.act([1.0]), "does not use a context")
+        raises(ConfigError, lambda: learner.act([1.0], **case.whose(0)), "does not use a context")
     if problem.candidates is None:
-        raises(ConfigError, lambda: learner.act(context, available=[True]), "does not use `available`")
+        raises(
+            ConfigError,
+            lambda: learner.act(context, available=[True], **case.whose(0)),
+            "does not use `available`",
+        )
         return
     items = problem.candidates
     for wrong in ([True] * (items + 1), np.zeros(items, dtype=bool), "x", np.full(items, 2)):
         kept = state(learner)
-        raises(ConfigError, partial(learner.act, context, available=wrong), "yes or no")
+        raises(ConfigError, partial(learner.act, context, available=wrong, **case.whose(0)), "yes or no")
         assert state(learner) == kept, "a refused mask changed something"
     if case.available is None:
         return
     for round, mask in enumerate(case.masks(case.horizon)):
         row = None if contexts is None else case.contexts(case.horizon)[round]
-        decision = np.asarray(learner.act(row, available=mask))
+        whose = case.whose(round)
+        decision = np.asarray(learner.act(row, available=mask, **whose))
         if decision.ndim == 1 and decision.dtype.kind == "i":
             assert mask[decision].all(), "something unavailable was shown"
-        raises(StateError, partial(learner.act, row, available=_other(mask)), "another context or mask")
+        again = partial(learner.act, row, available=_other(mask), **whose)
+        raises(StateError, again, "another context or mask")
         learner.observe(case.answered(case.people(case.horizon)[round], decision))
 
 
@@ -152,5 +177,5 @@ def calls_from_inside_are_refused(case: Case) -> None:
     if learner.clock == case.horizon:
         return  # its one release was the last
     contexts = case.contexts(1)
-    decision = learner.act(None if contexts is None else contexts[0])
+    decision = learner.act(None if contexts is None else contexts[0], **case.whose(case.horizon))
     learner.observe(case.answered(case.people(1)[0], decision))

@@ -41,9 +41,9 @@ def asking_twice_gives_the_same_and_costs_nothing(case: Case) -> None:
     contexts = case.contexts(1)
     context = None if contexts is None else contexts[0]
     learner = case.make()
-    before = learner.act(context)
+    before = learner.act(context, **case.whose(0))
     kept = state(learner)
-    assert same(learner.act(context), before), "the second answer differs"
+    assert same(learner.act(context, **case.whose(0)), before), "the second answer differs"
     assert state(learner) == kept, "asking again changed the state"
 
 
@@ -51,19 +51,21 @@ def past_the_horizon_decisions_are_free_and_feedback_is_refused(case: Case) -> N
     learner, _ = lived(case, case.people(case.horizon))
     contexts = case.contexts(1)
     context = None if contexts is None else contexts[0]
-    last = learner.act(context)
+    last = learner.act(context, **case.whose(0))
     kept, spent = state(learner), learner.guarantee.spent
-    assert same(learner.act(context), last), "the last decision did not stay"
-    many = learner.open_many(5 if contexts is None else np.repeat(contexts, 5, axis=0))
+    assert same(learner.act(context, **case.whose(0)), last), "the last decision did not stay"
+    many = learner.open_many(
+        5 if contexts is None else np.repeat(contexts, 5, axis=0), **case.whose_rounds(0, 5)
+    )
     assert len(many) == 5, "five questions did not get five answers"
     person = case.people(1)
     raises(HorizonReached, lambda: learner.observe(person[0]))
-    raises(HorizonReached, lambda: learner.close(learner.open(context), person[0]))
+    raises(HorizonReached, lambda: learner.close(learner.open(context, **case.whose(0)), person[0]))
     raises(HorizonReached, lambda: learner.close_many(many, person * 5))
     if contexts is None:
-        raises(HorizonReached, lambda: learner.observe_many(person))
+        raises(HorizonReached, lambda: learner.observe_many(person, **case.whose_rounds(0, 1)))
     if case.full and contexts is None:
-        raises(HorizonReached, lambda: learner.replay(person))
+        raises(HorizonReached, lambda: learner.replay(person, **case.whose_rounds(0, 1)))
     assert state(learner) == kept, "something changed after the horizon"
     assert learner.guarantee.spent == spent, "something was spent after the horizon"
 
@@ -73,7 +75,8 @@ def a_log_that_is_too_long_is_refused_before_anything_is_spent(case: Case) -> No
         return
     learner = case.make()
     kept = state(learner)
-    raises(HorizonReached, lambda: learner.replay(case.people(case.horizon + 1)), "rows")
+    people, whose = case.people(case.horizon + 1), case.whose_rounds(0, case.horizon + 1)
+    raises(HorizonReached, lambda: learner.replay(people, **whose), "rows")
     assert state(learner) == kept, "something was learned from it"
 
 
@@ -107,12 +110,13 @@ def rows_and_replays_are_rounds_one_by_one(case: Case) -> None:
         count = min(previewed.rounds_until_release, case.horizon - position)
         shown = [trimmed(row) for row in previewed.preview(count)]
         assert all(map(same, shown, decisions[position : position + count])), "previews differ"
-        previewed.observe_many(people[position : position + count])
+        previewed.observe_many(people[position : position + count], **case.whose_rounds(position, count))
         position += count
     assert state(previewed) == state(one_by_one), "states differ"
     if case.full:
         replayed = case.make(seed=5)
-        assert all(map(same, map(trimmed, replayed.replay(people)), decisions)), "replayed decisions differ"
+        shown = [trimmed(row) for row in replayed.replay(people, **case.whose_rounds(0, case.horizon))]
+        assert all(map(same, shown, decisions)), "replayed decisions differ"
         assert state(replayed) == state(one_by_one), "replayed states differ"
 
 
@@ -121,9 +125,11 @@ def too_many_rounds_are_refused_and_nothing_is_opened(case: Case) -> None:
     kept, count = state(learner), learner.rounds_until_release + 1
     contexts = case.contexts(count)
     what = count if contexts is None else contexts
-    raises(StateError, lambda: learner.open_many(what), "until the next release")
+    whose = case.whose_rounds(0, count)
+    raises(StateError, lambda: learner.open_many(what, **whose), "until the next release")
     if contexts is None:
-        raises(StateError, lambda: learner.observe_many(case.people(count)), "until the next release")
+        people = case.people(count)
+        raises(StateError, lambda: learner.observe_many(people, **whose), "until the next release")
     assert state(learner) == kept, "something was opened"
 
 
@@ -161,13 +167,15 @@ def missing_answers_add_nothing(case: Case) -> None:
     contexts = case.contexts(case.horizon)
     for round, person in enumerate(people):
         context = None if contexts is None else contexts[round]
-        ticket, twin = silent.open(context), blank.open(context)
+        whose = case.whose(round)
+        ticket, twin = silent.open(context, **whose), blank.open(context, **whose)
         rows = [person if round % 3 else nothing]
         if round % 3:
             silent.close(ticket, case.answered(person, ticket.decision))
         blank.close_many(_alone(twin), rows)
     context = None if contexts is None else contexts[0]
-    one, two = silent.open(context), blank.open(context)
+    whose = case.whose(case.horizon)
+    one, two = silent.open(context, **whose), blank.open(context, **whose)
     assert same(one.decision, two.decision), "a missing answer changed a decision"
     assert silent.guarantee.spent == blank.guarantee.spent, "a missing answer changed what is spent"
 
@@ -181,9 +189,10 @@ def _alone(ticket: Any) -> Any:
 def late_answers_are_discarded(case: Case) -> None:
     learner = case.make()
     contexts = case.contexts(case.horizon)
-    late = learner.open(None if contexts is None else contexts[0])
+    late = learner.open(None if contexts is None else contexts[0], **case.whose(0))
     while learner.releases == late.index and learner.clock < case.horizon:
-        learner.open(None if contexts is None else contexts[learner.clock])
+        context = None if contexts is None else contexts[learner.clock]
+        learner.open(context, **case.whose(learner.clock))
     learner.turn()
     if learner.releases == late.index:
         return  # without a release nothing is late
@@ -258,7 +267,7 @@ def feedback_without_a_question_is_refused(case: Case) -> None:
 def wrong_feedback_is_refused_without_showing_it_and_the_round_stays_open(case: Case) -> None:
     learner = case.make()
     contexts = case.contexts(1)
-    decision = learner.act(None if contexts is None else contexts[0])
+    decision = learner.act(None if contexts is None else contexts[0], **case.whose(0))
     kept = state(learner)
     for wrong in case.refused:
         with warnings.catch_warnings(record=True) as shown:

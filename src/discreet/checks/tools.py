@@ -56,7 +56,8 @@ def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list
     learner, decisions = case.make(**settings), []
     contexts = case.contexts(len(people))
     for round, person in enumerate(people):
-        decisions.append(learner.act(None if contexts is None else contexts[round]))
+        context = None if contexts is None else contexts[round]
+        decisions.append(learner.act(context, **case.whose(round)))
         learner.observe(case.answered(person, decisions[-1]))
     return learner, decisions
 
@@ -64,7 +65,9 @@ def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list
 def opened(case: Case, learner: Learner, count: int) -> Any:
     """So many rounds, opened at once, with the contexts that belong to them."""
     contexts = case.contexts(case.horizon)
-    return learner.open_many(count if contexts is None else contexts[learner.clock : learner.clock + count])
+    first = learner.clock
+    asked = count if contexts is None else contexts[first : first + count]
+    return learner.open_many(asked, **case.whose_rounds(first, count))
 
 
 def fed(case: Case, learner: Learner, people: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""How far published coefficients are from where the mean gradient vanishes, from gradients that were released.
+"""How far published coefficients are from where the mean gradient vanishes, from released gradients.
 
     Y_k = n_k·(gradient + slope·(θ_k − centre)) + scatter_k + noise_k        k = 1, …, K
 

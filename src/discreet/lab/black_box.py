@@ -20,8 +20,8 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge, Privacy, pure
 from discreet.checks.case import Case
-from discreet.checks.neighbours import Neighbours
-from discreet.checks.transcript import neighbours
+from discreet.checks.life import Life
+from discreet.checks.transcript import AnyPair, neighbours
 from discreet.lab.audit import audit
 from discreet.release.door import Door
 from discreet.release.randomness import Words, system_words
@@ -91,20 +91,25 @@ def allowed_misses(false_alarms: Floats, privacy: Privacy) -> Floats:
     return allowed
 
 
-def _lives(streams: Neighbours, runs: int, *, replaced: bool) -> list[list[float]]:
+def _lives(streams: AnyPair, runs: int, *, replaced: bool) -> list[list[float]]:
     """What was visible of each life, as numbers."""
     settings = replace(streams.like.settings, seed=streams.seeds[2])  # of the coins; noise is drawn afresh
     lives = []
     for _ in range(runs):
         seen: list[float] = []
         learner = type(streams.like).from_settings(settings, door=_fresh_door)
-        streams.live(learner, partial(_collect, seen), replaced=replaced)
+        note = partial(_note, seen)
+        Life(streams, learner, note, replaced=replaced, closely=False).lead()
         lives.append(seen)
     return lives
 
 
 def _fresh_door(words: Words, reserved: Charge, index: int) -> Door:
     return Door(system_words(), reserved, index)
+
+
+def _note(seen: list[float], name: str, value: Any) -> None:
+    _collect(seen, value)
 
 
 def _collect(seen: list[float], value: Any) -> None:

@@ -64,6 +64,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     loose = {"privacy": Privacy(1000 * epsilon, delta)}  # for which a dozen samples are many
     classes: dict[str, Any] = {"loss": SoftmaxLoss(2), "domain": LpBall(6)}
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
+    wide: dict[str, Any] = {"features": 4, "horizon": 24}
     return [
         _sum("sum", usual),
         _sum("sum, toeplitz", usual, mode="toeplitz"),
@@ -101,7 +102,7 @@ def cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _arms("arms, two contributions", twice, block=3, max_arms=4, context_bound=(1.0, 2.0), features=2),
         _arms("arms, evened", {"privacy": Privacy(6 * epsilon, 1e-2)}, block=5, features=1, horizon=100),
         _arms("arms, screen", usual, block=2, relevant=1),
-        _arms("arms, screen, report", usual, block=2, relevant=2, report=0.5, context_length=1.0),
+        _arms("arms, screen, report", usual, block=4, relevant=2, report=0.5, context_length=1.0, **wide),
         _points("points", usual, block=3),
         _points("points, bound, pure", pure, block=4, bound=0.5, play="point"),
         _points(
@@ -166,13 +167,13 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
 
 
 def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
-    """Learners whose rounds name their person, who returns: for audits, since every round needs a name."""
+    """Learners whose rounds name their person, who returns."""
 
     def returning(contributions: int, delta: float = delta) -> dict[str, Any]:
         return {"privacy": Privacy(epsilon, delta, contributions=contributions, keyed=True)}
 
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
-    return [
+    found = [
         _sum("keyed, sum, fresh", returning(4), mode="fresh", block=2),
         _sum("keyed, sum, fresh, more than blocks", returning(40), mode="fresh", block=3),
         _sum("keyed, sum, fresh, pure", returning(2, 0.0), mode="fresh", block=3),
@@ -188,6 +189,7 @@ def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
         _streaming("keyed, streaming, whitened", returning(3), block=4, mode="whitened"),
         _streaming("keyed, streaming, passes", returning(3), mode="passes"),
     ]
+    return [replace(case, keyed=True) for case in found]
 
 
 def _made(make: type[Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:

@@ -39,12 +39,13 @@ def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     usual, pure = Privacy(epsilon, delta), Privacy(epsilon)
     corners = Nearby(((0.0, 0.0), (1.0, 0.0), (0.5, 1.0)), 0.8, ((0.0, 1.0), (0.0, 1.0)))
     table = Types(((1.0, 0.0, 0.2), (0.0, 1.0, 0.2), (0.0, 0.0, 1.0)))
-    prices = Knapsack((1.0, 2.0, 2.5), 3.0)
+    # More cheap items than can be afforded: one that nobody takes is there at every step.
+    prices = Knapsack((1.0, 1.0, 1.0, 2.5), 2.0)
     return [
         _choice("choice, histogram", usual, corners, 2),
         _choice("choice, histogram of types", pure, table, 1),
         _choice("choice, sampled", pure, FacilityLocation(), 3),
-        _choice("choice, sampled, knapsack, report", usual, ClickModel(), 3, domain=prices, report=0.3),
+        _choice("choice, sampled, knapsack, report", usual, ClickModel(), 4, domain=prices, report=0.3),
         _choice("choice, sampled, concave", usual, ConcaveOverModular(), 3),
     ]
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from discreet.checks import Case, LogOfCase
 from discreet.checks.hostile import STRANGE
+from discreet.learners.set_maximizer.swap.warm import Logged
 
 __all__ = ["with_log"]
 
@@ -22,11 +23,16 @@ def with_log(case: Case, items: int, slots: int, least: float | None) -> Case:
     def person(generator: np.random.Generator) -> Any:
         return _row(generator, items, slots, by_clicks=by_clicks)
 
-    def read(learner: Any, people: list[Any]) -> None:
-        propensity = "uniform" if least is None else [chances for _, chances in people]
-        learner.warm_start([row for row, _ in people], propensity, least_propensity=least)
+    def parted(people: list[Any]) -> tuple[list[Any], Any]:
+        return [row for row, _ in people], "uniform" if least is None else [chances for _, chances in people]
 
-    return replace(case, log=LogOfCase(PEOPLE, person, read))
+    def read(learner: Any, people: list[Any]) -> None:
+        learner.warm_start(*parted(people), least_propensity=least)
+
+    def event(learner: Any, people: list[Any]) -> dict[str, Any]:
+        return Logged.checked(*parted(people), least, len(learner.living)).event
+
+    return replace(case, log=LogOfCase(PEOPLE, person, read, event))
 
 
 def _row(generator: np.random.Generator, items: int, slots: int, *, by_clicks: bool) -> Any:

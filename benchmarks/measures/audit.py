@@ -1,0 +1,29 @@
+"""What the audit catches: weakened copies by name, and how many pairs a small understatement takes."""
+
+from typing import Any
+
+from discreet.lab.transcripts import WEAK_PAIRS, audit_weakened, everything, understated_caught
+
+__all__ = ["audit_pairs_to_catch", "audit_weakened_names"]
+
+
+def audit_weakened_names() -> dict[str, Any]:
+    """The weakened copies that the audit catches, and those that it misses: there must be none."""
+    found = audit_weakened()
+    return {
+        "caught": [name for name, caught in found.items() if caught],
+        "missed": [name for name, caught in found.items() if not caught],
+    }
+
+
+def audit_pairs_to_catch() -> dict[str, int]:
+    """The most pairs, over all cases, that show a gathering's sensitivity understated by 1.3.
+
+    A gathering that is missed in some case within 40 pairs counts 41.
+    """
+    most: dict[str, int] = {}
+    for case in everything(1.0, 1e-6):
+        for gathering, pairs in understated_caught(case).items():
+            count = WEAK_PAIRS + 1 if pairs is None else pairs
+            most[gathering] = max(most.get(gathering, 0), count)
+    return dict(sorted(most.items()))
