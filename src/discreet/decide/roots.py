@@ -131,7 +131,7 @@ class _Fit:
         weighted = regressors / variances[:, None]
         information = weighted.T @ regressors
         information = information + 1e-12 * np.diag(np.diag(information))
-        found = np.linalg.solve(information, weighted.T @ seen)
+        found: Floats = np.asarray(np.linalg.solve(information, weighted.T @ seen), dtype=np.float64)
         squares = float(((seen - regressors @ found) ** 2 / variances[:, None]).sum())
         spread = float(np.log(variances).sum() + np.linalg.slogdet(information)[1])
         return cls(-(squares + seen.shape[1] * spread) / 2, information, found)

@@ -348,8 +348,11 @@ class Engine:
     def checkpoint(self, rounds: RoundsState) -> None:
         """Keep what was gathered since the last release."""
         self._refuse_older(rounds)
+        self._keep(self.snapshot(rounds))
+
+    def _keep(self, turn: Turn) -> None:
         try:
-            self._journal.commit(self.snapshot(rounds))
+            self._journal.commit(turn)
         except StateError:
             raise
         except Exception as error:  # a driver's own text may hold sums
@@ -398,7 +401,7 @@ class Engine:
         found = self._journal.claim(self._accept)
         if found is None:
             found = self._first()
-            self._commit_same_turn(found)
+            self._keep(found)
             self._take(found)
             return
         check_fits(self.problem, found)

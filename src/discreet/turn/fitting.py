@@ -12,7 +12,7 @@ import numpy as np
 from discreet.errors import StateError
 from discreet.turn.coins import Coins
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.problem import Batch, Problem
 from discreet.turn.record import Turn
 
 __all__ = ["check_fits"]
@@ -77,10 +77,7 @@ def _rounds_fit(problem: Problem, turn: Turn) -> bool:
     if (people := turn.rounds.people) is not None:
         fits &= bool(((people.silent >= turn.begin) & (people.silent < clock)).all())
     if turn.rounds.tally:
-        everything = np.ones((0, problem.candidates or 0), dtype=np.bool_)
-        nobody = np.zeros(0, dtype=np.int64)
-        tally = problem.tally(turn.public, nobody, Asked(None, everything), Coins(turn.coin_key))
-        fits &= _alike(turn.rounds.tally, tally, ())
+        fits &= _alike(turn.rounds.tally, problem.no_counts(turn.public), ())
     return bool(fits)
 
 

@@ -42,7 +42,7 @@ class Rounds:
         """Rounds opened so far."""
         self._index = engine.turn.index
         self._waiting = Waiting(state.open)
-        self._tally: State = _copied(_checked(state.tally, engine.problem.no_counts(engine.public)))
+        self._tally: State = _copied(state.tally)
         self._people = None if state.people is None else People.restored(state.people)
 
     # --- what may be read ---------------------------------------------------------------------------------
@@ -313,18 +313,6 @@ class Rounds:
 
 def _length(end: int | None, clock: int) -> int:
     return 2**62 if end is None else end - clock
-
-
-def _checked(tally: State, none: State) -> State:
-    """Counts as the problem has them, or no counts at all: compiled code adds to them."""
-    fits = tally.keys() == none.keys() and all(
-        isinstance(tally[name], np.ndarray)
-        and (tally[name].shape, tally[name].dtype) == (counts.shape, counts.dtype)
-        for name, counts in none.items()
-    )
-    if tally and not fits:
-        raise StateError("the counts of rounds with masks do not fit the learner: the state is damaged")
-    return tally
 
 
 def _copied(tally: State) -> State:
