@@ -63,7 +63,7 @@ class Size:
     """Lives of either stream, for the attack on outputs."""
 
 
-SIZES: Mapping[str, Size] = {"minute": Size(10, 60), "night": Size(200, 3000)}
+SIZES: Mapping[str, Size] = {"minute": Size(10, 60), "night": Size(200, 4000)}
 """What fits a coffee, and what fits an hour or two, on two cores.
 
 Half of the pairs are searched for what they move, so 200 tell more than thousands of drawn ones.
