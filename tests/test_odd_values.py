@@ -217,7 +217,7 @@ def test_a_wrong_value_is_shown_in_a_few_words() -> None:
 
 
 def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_changes() -> None:
-    shop = SetMinimizer(10**5, 10**10, PRIVACY, block=10**6)
+    shop = SetMinimizer(10**5, 10**10, Privacy(1.0, 1e-12), block=10**6)
     for call in (shop.open_many, shop.preview):
         with pytest.raises(StateError, match="do not fit into memory: ask for at most 1342 at once"):
             call(50_000)
