@@ -59,6 +59,11 @@ def test_published_coefficients_come_near_least_squares_and_the_truth(tmp_path: 
         abs(coefficients["least squares"][name] - truth) < 6 for name, truth in regression.EFFECTS.items()
     )
     assert all(abs(coefficients["discreet"][name] - truth) < 40 for name, truth in regression.EFFECTS.items())
-    assert all(0 < error < 40 for error in report["standard_errors"].values())
+    errors = report["standard_errors"]
+    assert all(
+        abs(coefficients["discreet"][name] - regression.EFFECTS[name]) < 3 * errors[name] for name in errors
+    )
+    assert errors["balcony"] < 10
+    assert errors["size"] > errors["balcony"]  # it goes together with the number of rooms
     assert json.loads((tmp_path / "demo.json").read_text()) == report
     assert (tmp_path / "demo.png").stat().st_size > 10_000

@@ -65,11 +65,6 @@ class Evening:
         along = self.vectors @ vector
         return np.asarray(rest * vector + self.vectors.T @ ((values - rest) * along), dtype=np.float64)
 
-    def diagonal(self, power: float) -> Floats:
-        """The diagonal of H^power."""
-        rest = self.rest**power
-        return np.asarray(rest + (self.values**power - rest) @ self.vectors**2, dtype=np.float64)
-
     def nearest(self, point: Floats, radius: float) -> Floats:
         """The point of the Euclidean ball that is nearest in the norm of H.
 

@@ -33,12 +33,6 @@ class Fitted:
     resolved: Floats
     """The share of each slot's second moments that the ridge left: coefficients are shrunk about so far."""
 
-    @property
-    def standard_deviations(self) -> Floats:
-        """Of each coefficient."""
-        found = np.sqrt(np.maximum(np.einsum("kii->ki", self.covariances), 0.0))
-        return np.asarray(found)
-
 
 def fit_ridges(
     grams: Floats, moments: Floats, *, gram_noise: float, moment_noise: float, reward_noise: float = 1.0

@@ -36,7 +36,8 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
     Attributes
     ----------
     coef_, intercept_, coef_standard_errors_, facts_, guarantee_
-        As for `PrivateStreamingRegressor`; one row a class if there are more than two.
+        As for `PrivateStreamingRegressor`; one row per class if there are more than two. Standard errors are
+        NaN: none are known for classes.
 
     Examples
     --------

@@ -51,7 +51,8 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
     coef_, intercept_
         The newest released coefficients, in the units of the data.
     coef_standard_errors_
-        About how far off they are, by the noise and by the scatter of samples; from released values only.
+        How far off they are, by noise and sampling together: 1.96 of them are a 95 % interval. They follow
+        from released values only; NaN where nothing is known (`StreamingLearner.standard_errors`).
     facts_
         What was planned, for instance which method.
     guarantee_

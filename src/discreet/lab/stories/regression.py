@@ -28,8 +28,12 @@ HALF = 500
 """Half of the public range of prices, in thousands."""
 SCATTER = 60
 """The standard deviation of prices around what features say, in thousands."""
-LONGEST = (len(EFFECTS) + 1) ** 0.5
+WIDTH = len(EFFECTS) + 1
+"""Of a row: features, and a constant."""
+LONGEST = WIDTH**0.5
 """The length of a row of features between −1 and 1, and a constant."""
+BETWEEN_BANDS = 5
+"""Releases from one standard error that is drawn to the next: each takes some hundredths of a second."""
 JUDGES = 20_000
 """New flats on which coefficients are judged."""
 DRAWN = {"size": pictures.BLUE, "distance": pictures.RED, "rooms": pictures.PURPLE}
@@ -69,7 +73,9 @@ def tell_regression(
             part = slice(learner.clock, learner.clock + learner.rounds_until_release)
             learner.observe_stream(rows[part], prices[part])
             clocks.append(learner.clock)
-            path.append((learner.coefficients, learner.standard_errors))
+            drawn = learner.releases % BETWEEN_BANDS == 0 or learner.clock == sellers
+            errors = learner.standard_errors if drawn else np.full(WIDTH, np.nan)
+            path.append((learner.coefficients, errors))
             report(learner.clock - part.start)
     plain = np.linalg.lstsq(rows, prices, rcond=None)[0]
     # What a feature of 1 in place of 0 adds, in thousands, without the constant: releases × 2 × features.
@@ -102,15 +108,18 @@ def tell_regression(
     return show(console, folder, said, _picture(np.array(clocks), published, squares, privacy), numbers)
 
 
-def _by_name(numbers: Floats) -> dict[str, float]:
-    return dict(zip(EFFECTS, numbers.tolist(), strict=True))
+def _by_name(numbers: Floats) -> dict[str, float | None]:
+    """Numbers by the feature that they belong to; None where there is none."""
+    known = [None if np.isnan(number) else number for number in numbers.tolist()]
+    return dict(zip(EFFECTS, known, strict=True))
 
 
 def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
     """What is public in the end: it names no seller."""
     table = table_of(title, "adds, in thousands", "discreet", "give or take", "least squares", "the truth")
     for (name, truth), ours, error, plain in zip(EFFECTS.items(), *published, squares, strict=True):
-        table.add_row(name, f"{ours:+.0f}", f"{error:.0f}", f"{plain:+.0f}", f"{truth:+d}")
+        doubt = "not known" if np.isnan(error) else f"{error:.0f}"
+        table.add_row(name, f"{ours:+.0f}", doubt, f"{plain:+.0f}", f"{truth:+d}")
     return table
 
 
