@@ -86,7 +86,7 @@ def test_counts_of_masks_that_do_not_fit_the_learner_are_refused(tmp_path: Path)
     header, rest = opened(path.read_bytes())
     header["rounds"]["tally"]["counts"]["shape"] = [2, 3]
     path.write_bytes(sealed(header, rest))
-    with pytest.raises(StateError, match="damaged"):
+    with pytest.raises(StateError, match="does not fit its settings"):
         discreet.load(path)
 
 
