@@ -247,6 +247,16 @@ def test_masks_of_unknown_or_repeated_labels_are_refused() -> None:
         SetMaximizer(3, 2, 400, BOTH, feedback="clicks").act(available=[1, 0, 1])
 
 
+@pytest.mark.parametrize("wrong", [["none"], ["low", "low"], [5], None, "low", 7, []], ids=str)
+def test_a_personal_mask_of_no_labels_affects_nobody_else(wrong: Any) -> None:
+    contexts = np.zeros((3, 2))
+    for others in ([["low"], ["high"]], [[True, False], [False, True]]):
+        decisions = clinic().open_many(contexts, available=[others[0], wrong, others[1]]).decisions
+        assert decisions[[0, 2]].tolist() == ["low", "high"]
+    assert clinic().open_many(contexts, available=[wrong] * 3).decisions.shape == (3,)
+    assert set(clinic().open_many(contexts, available=["high"]).decisions) == {"high"}
+
+
 def test_contexts_may_be_dictionaries_by_feature() -> None:
     here, there = clinic(), clinic()
     rows = np.random.default_rng(0).uniform(-1, 1, size=(5, 2))

@@ -50,37 +50,47 @@ def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]
     return list(range(count)) if labels is None else list(labels)
 
 
-def mask_of(available: Any, labels: Labels, room: int, *, personal: bool) -> Any:
+def mask_of(available: Any, labels: Labels, room: int, *, people: int | None = None) -> Any:
     """A mask of candidates where `available` lists some of them by label; anything else as it is.
 
     One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that nobody
-    knows is refused; where masks are `personal`, it makes its own round's mask empty.
+    knows is refused. Where masks are personal, a list with one entry for each of the `people` is read entry
+    by entry, and an unknown name makes its own person's entry None: nobody else's round depends on it.
 
-    >>> mask_of(["tea", "soap"], Labels(("tea", "milk", "soap"), "slate"), 4, personal=False)
+    >>> shop = Labels(("tea", "milk", "soap"), "slate")
+    >>> mask_of(["tea", "soap"], shop, 4)
     array([ True, False,  True, False])
+    >>> mask_of([["tea"], ["ink"], [False, True, False, True]], shop, 4, people=3)
+    [array([ True, False, False, False]), None, [False, True, False, True]]
     """
     if isinstance(available, np.ndarray) and available.dtype.kind not in "OUSiu":
         return available
     if isinstance(available, str | bytes | Mapping) or not isinstance(available, Iterable):
         return available
     entries = list(available)
-    if not entries or all(isinstance(entry, bool | np.bool_) for entry in entries):
-        return available
+    if people is not None and len(entries) == people:
+        return [_mask_of_person(entry, labels, room) for entry in entries]
     if not any(_is_list(entry) for entry in entries):
-        return _mask(entries, labels, room)
+        return _mask(entries, labels, room) if _lists_labels(entries) else available
     if not any(_is_list(entry) and _lists_labels(entry) for entry in entries):
         return available
     masks = np.zeros((len(entries), room), dtype=np.bool_)
     for row, entry in zip(masks, entries, strict=True):
         try:
             row[:] = _mask(list(entry), labels, room) if _lists_labels(entry) else np.asarray(entry)
-        except Exception as error:
-            if personal:
-                continue  # this person's own: nobody else's round depends on it
-            if isinstance(error, ConfigError):
-                raise
+        except ConfigError:
+            raise
+        except (TypeError, ValueError):
             raise ConfigError("available must have one list of items, or one mask, per round") from None
     return masks
+
+
+def _mask_of_person(entry: Any, labels: Labels, room: int) -> Any:
+    """One person's mask: by label, or as it is; None if it lists what is no label."""
+    try:
+        return _mask(list(entry), labels, room) if _is_list(entry) and _lists_labels(entry) else entry
+    except Exception:
+        return None
 
 
 def _is_list(entry: Any) -> bool:

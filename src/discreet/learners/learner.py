@@ -208,9 +208,9 @@ class Learner:
         if available is not None and problem.candidates is not None:
             labels = problem.labels(self._engine.public)
             if labels is not None:
-                available = mask_of(
-                    available, labels, problem.candidates, personal=problem.notion == "joint DP"
-                )
+                personal = problem.notion == "joint DP" and not one
+                people = count if personal else None
+                available = mask_of(available, labels, problem.candidates, people=people)
         return problem.asked(context, available, count, one=one)
 
     def _closed(self, ticket: Ticket, feedback: Any) -> bool:
