@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.learners.warm_up import warm_up
     from discreet.turn.journal import FileJournal, MemoryJournal
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = [
     "BudgetError",
