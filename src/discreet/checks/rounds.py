@@ -138,16 +138,17 @@ def a_refused_call_makes_no_release(case: Case) -> None:
     learner = case.make()
     tickets = opened(case, learner, learner.rounds_until_release)
     kept, count = state(learner), learner.rounds_until_release + 1
-    contexts = case.contexts(count)
+    contexts, whose = case.contexts(count), case.whose_rounds(0, count)
     if learner.clock != learner.horizon:
-        raises(StateError, lambda: learner.open_many(count if contexts is None else contexts), "until the")
+        asked = count if contexts is None else contexts
+        raises(StateError, lambda: learner.open_many(asked, **whose), "until the")
         if contexts is None:
             raises(StateError, lambda: learner.preview(count), "until the")
-            raises(StateError, lambda: learner.observe_many(case.people(count)), "until the")
+            raises(StateError, lambda: learner.observe_many(case.people(count), **whose), "until the")
     for wrong in (np.zeros((1, 977)), np.zeros((1, 2, 3, 4))):
-        for call in (learner.observe_many, learner.replay):
+        for call in ("observe_many", "replay"):
             try:
-                call(wrong)
+                getattr(learner, call)(wrong, **case.whose_rounds(0, 1))
             except DiscreetError:
                 assert state(learner) == kept, "a refused call made the release that is due"
             else:  # these rows can be read, or add nothing
