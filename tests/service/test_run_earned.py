@@ -152,7 +152,7 @@ def test_a_block_with_much_noise_does_not_hide_the_others() -> None:
     report = Report(
         np.array([10, 1000, 2000, 3000]), np.array([40.0, 0.4, 0.5, 0.5]), np.array([20, 0.1, 0.1, 0.1])
     )
-    low, high = draw_earned(report, "mean reward", "of visitors").axes[0].get_ylim()
+    low, high = draw_earned(report, "of visitors").axes[0].get_ylim()
     assert -0.2 < low < 0.2
     assert 0.7 < high < 1.0
 

@@ -43,6 +43,8 @@ class Units:
     high: float
     scale: float = 1.0
     zero: float = 0.0
+    what: str = "mean reward"
+    """What reports are of, in words."""
 
     @property
     def number(self) -> PublicCells:
@@ -149,7 +151,8 @@ class Earnings:
         """The entries so far, in the rewards' own units."""
         rounds, value, deviation = public["report"].T
         units = self.units
-        return Report(rounds.astype(np.int64), units.zero + units.scale * value, units.scale * deviation)
+        values, deviations = units.zero + units.scale * value, units.scale * deviation
+        return Report(rounds.astype(np.int64), values, deviations, units.what)
 
 
 def _deviation(once: Once) -> float:

@@ -113,11 +113,6 @@ class Wire(ABC):
         return plain
 
     @property
-    def earned(self) -> str:
-        """What reports are of, in words."""
-        return "mean reward"
-
-    @property
     def unanswered(self) -> float:
         """What a row that adds nothing counts as in a report."""
         return 0.0

@@ -41,10 +41,10 @@ def newest(report: Report) -> dict[str, Any] | None:
 def write_picture(report: Report, wire: Wire, folder: Path) -> None:
     """Draw the curve into the folder of a run."""
     with replaced(folder / PICTURE) as draft:
-        pictures.save(draw_earned(report, wire.earned, wire.meaning), draft)
+        pictures.save(draw_earned(report, wire.meaning), draft)
 
 
-def draw_earned(report: Report, what: str, meaning: str) -> Any:
+def draw_earned(report: Report, meaning: str) -> Any:
     """Each block as a stair as long as its visitors are many, in a band of two standard deviations."""
     figure, (axes,) = pictures.panels(1, (8.4, 4.2))
     edges = np.concatenate([[0], report.rounds])
@@ -56,8 +56,8 @@ def draw_earned(report: Report, what: str, meaning: str) -> Any:
     axes.set_xlim(0, edges[-1])
     axes.set_ylim(*_scale(report))
     axes.set_xlabel("visitors")
-    axes.set_ylabel(what)
-    axes.set_title(f"What was earned: {what}, block by block", loc="left", fontsize=12, pad=34)
+    axes.set_ylabel(report.what)
+    axes.set_title(f"What was earned: {report.what}, block by block", loc="left", fontsize=12, pad=34)
     axes.text(
         0.0,
         1.03,

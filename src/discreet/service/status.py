@@ -99,7 +99,9 @@ class Snapshot:
         wire = self._wire
         report = wire.estimated(self.problem.report(self._turn.public))
         entry = None if report is None else newest(report)
-        return {} if entry is None else {"earned": {"what": wire.earned, "means": wire.meaning} | entry}
+        if report is None or entry is None:
+            return {}
+        return {"earned": {"what": report.what, "means": wire.meaning} | entry}
 
     @property
     def _is_due(self) -> bool:

@@ -134,6 +134,8 @@ class Report:
     rounds: Integers
     value: Floats
     standard_deviation: Floats
+    what: str = "mean reward"
+    """What the values are, in words."""
 
 
 def all_leave_some(masks: Mask) -> bool:

@@ -185,9 +185,9 @@ class SetMode(Earner):
     @property
     def units(self) -> Units:
         """What a visitor earns: a reward up to the bound, or 1 for a click; nothing if no answer came."""
-        return Units(
-            low=0.0, high=1.0, scale=self.settings.bound if self.settings.feedback == "bandit" else 1.0
-        )
+        if self.settings.feedback == "clicks":
+            return Units(low=0.0, high=1.0, what="share who clicked")
+        return Units(low=0.0, high=1.0, scale=self.settings.bound)
 
     def clicked(self, clicks: Integers, slates: Integers) -> Floats:
         """1 for whoever clicked on something that was shown, otherwise 0."""

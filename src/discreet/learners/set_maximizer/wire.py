@@ -45,10 +45,6 @@ class SetMaximizerWire(Wire):
     settings: SetMaximizerSettings
     keys = ("columns", "propensity", "least_propensity", "slates")
 
-    @property
-    def earned(self) -> str:
-        return "share who clicked" if self.settings.feedback == "clicks" else "mean reward"
-
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
         if settings.feedback != "full":

@@ -45,7 +45,7 @@ class CubeMode(Earner):
     @property
     def units(self) -> Units:
         """What a visitor costs: between −bound and bound, nothing if no answer came."""
-        return Units(low=-self.settings.bound, high=self.settings.bound)
+        return Units(low=-self.settings.bound, high=self.settings.bound, what="mean cost")
 
     def sizes(self, public: State, rounds: Integers, coins: Coins) -> Integers:
         """How many items of the chain are chosen in each round: those above a public coin."""

@@ -28,10 +28,6 @@ class SetMinimizerWire(Wire):
     settings: SetMinimizerSettings
     keys = ("columns", "slates")
 
-    @property
-    def earned(self) -> str:
-        return "mean cost"
-
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
         if settings.feedback == "bandit":
