@@ -25,6 +25,7 @@ PUBLIC_CLASSES = (
 LOOSE = 20.0
 """An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
 NOBODY = {"check_complex_data": "one person's complex number makes an array complex, and must refuse nobody"}
+LISTS = "how many features there are is public, and a list of rows does not tell it: a row is a person's"
 ZERO = "a weight of zero still uses up its round, and has noise"
 PERSONAL = NOBODY | {
     "check_supervised_y_no_nan": "one person's target must not decide whether the others are counted",
@@ -34,10 +35,11 @@ PERSONAL = NOBODY | {
 }
 UNIT: dict[str, Any] = {"feature_range": (-1.0, 1.0), "target_range": (-1.0, 1.0)}
 EXPECTED = {
-    "PublicScaler": NOBODY,
-    "PrivateStreamingRegressor": PERSONAL,
+    "PublicScaler": NOBODY | {"check_transformer_data_not_an_array": LISTS},
+    "PrivateStreamingRegressor": PERSONAL | {"check_regressors_train": LISTS},
     "PrivateStreamingClassifier": PERSONAL
     | {
+        "check_classifiers_train": LISTS,
         "check_classifiers_classes": PUBLIC_CLASSES,
         "check_classifiers_regression_target": PUBLIC_CLASSES,
         "check_classifier_not_supporting_multiclass": PUBLIC_CLASSES,
@@ -283,7 +285,7 @@ def nothing_said_by(place: int, rows: np.ndarray) -> np.ndarray:
 
 
 def fitted_coefficients(kind: str, features: Any, targets: np.ndarray) -> list[float]:
-    public: dict[str, Any] = {"feature_range": (0, 10), "seed": 1, "horizon": 300}
+    public: dict[str, Any] = {"feature_range": [(0, 10)] * 3, "seed": 1, "horizon": 300}
     if kind == "classifier":
         model = PrivateStreamingClassifier(classes=(0, 1), **public).fit(features, targets > 10)
     else:
@@ -316,11 +318,24 @@ def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) 
     for people in (rows, tuple(rows), ragged):
         assert fitted_coefficients("fit", people, targets) == expected
         assert fitted_coefficients("partial_fit", people, targets)
-        scaled = PublicScaler((0, 10)).fit_transform(people)
+        scaled = PublicScaler([(0, 10)] * 3).fit_transform(people)
         assert np.array_equal(scaled[1:], PublicScaler((0, 10)).fit_transform(features)[1:])
     model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=301, seed=1)
     model.partial_fit(features, targets).partial_fit([row], [1.0])
     assert model._learner.clock == 301
+
+
+def test_no_row_of_a_list_decides_how_many_features_there_are() -> None:
+    rows = [[0.1, 0.2]] * 50 + [[0.1, 0.2, 0.3]] * 50
+    for last in ([0.1, 0.2], [0.1, 0.2, 0.3], 0.1, None):
+        model = PrivateStreamingRegressor(feature_range=[(0, 1)] * 2, target_range=(0, 1), seed=1)
+        assert model.fit([*rows, last], [0.5] * 101).coef_.shape == (2,)
+        with pytest.raises(ConfigError, match="how many features there are is not read off a list"):
+            PrivateStreamingRegressor(feature_range=(0, 1), target_range=(0, 1)).fit(
+                [*rows, last], [0.5] * 101
+            )
+        with pytest.raises(ConfigError, match="one range per feature, or an array"):
+            PublicScaler((0, 1)).fit([*rows, last])
 
 
 @pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
@@ -400,7 +415,7 @@ def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: f
         PrivateStreamingRegressor(**settings).fit(features, given) for given in (whole, whole.astype(float))
     ]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
-    column, scaler = whole.reshape(-1, 1), PublicScaler((low, high))
+    column, scaler = whole.reshape(-1, 1), PublicScaler([(low, high)])
     assert np.array_equal(scaler.fit_transform(column), scaler.fit_transform(column.astype(float)))
     listed = column.tolist()
     alone = scaler.fit_transform([*listed[:7], [0.5], *listed[8:]])

@@ -59,7 +59,7 @@ READERS: dict[str, Callable[[Any], np.ndarray]] = {
     "feedback": lambda people: as_rows(batch(people), 2),
     "contexts": lambda people: as_contexts(people, 2, len(people), one=False),
     "samples": samples,
-    "estimators": as_features,
+    "estimators": lambda people: as_features(people, 2),
     "targets": one_column,
     "selector": lambda people: as_rows(batch(Entrance(ClickModel(), 2).rows(people)), 2),
 }

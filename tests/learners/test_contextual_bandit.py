@@ -1,5 +1,6 @@
 """The contextual bandit: what it learns, what it refuses, arms that come later, reports."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -343,3 +344,12 @@ def test_past_the_horizon_arms_are_free_and_rewards_are_refused() -> None:
     assert learner.act([0.1, 0.2, 0.3]) in (0, 1)
     with pytest.raises(HorizonReached):
         learner.observe(1.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"relevant": 1}], ids=["ridge", "screen"])
+def test_a_clinic_with_one_arm_can_be_loaded_at_any_time(tmp_path: Path, settings: dict[str, Any]) -> None:
+    learner: Any = ContextualBandit(1, 2, 20_000, BOTH, max_arms=2, journal=tmp_path / "state", **settings)
+    lived(learner, lambda contexts, arms: np.full(len(arms), 0.5), rounds=4000)
+    assert np.isfinite(learner.scores([0.1, 0.1]).values).all()
+    learner.detach()
+    load(tmp_path / "state").detach()

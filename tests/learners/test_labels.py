@@ -254,7 +254,35 @@ def test_a_personal_mask_of_no_labels_affects_nobody_else(wrong: Any) -> None:
         decisions = clinic().open_many(contexts, available=[others[0], wrong, others[1]]).decisions
         assert decisions[[0, 2]].tolist() == ["low", "high"]
     assert clinic().open_many(contexts, available=[wrong] * 3).decisions.shape == (3,)
-    assert set(clinic().open_many(contexts, available=["high"]).decisions) == {"high"}
+    for one_for_all in (("high",), {"high"}, (False, True), np.array([False, True])):
+        for count in (1, 2, 3):
+            decisions = clinic().open_many(contexts[:count], available=one_for_all).decisions
+            assert set(decisions) == {"high"}
+    with pytest.raises(ConfigError, match="one mask of 2 arms per round, or one mask for all rounds"):
+        clinic().open_many(contexts, available=["high"])
+
+
+@pytest.mark.parametrize("wrong", [["x", "y"], [1, 0], [0.5, 2.0], [1j, 0]], ids=str)
+def test_one_entry_that_makes_an_array_of_masks_something_else_affects_nobody_else(wrong: Any) -> None:
+    masks = [[True, False]] * 29
+    for learner in (clinic(), ContextualBandit(2, FEATURES, 4000, BOTH, seed=1)):
+        decisions = learner.open_many(np.zeros((30, 2)), available=np.array([*masks, wrong])).numbers
+        assert not decisions[:-1].any()
+
+
+def test_an_error_about_a_personal_mask_quotes_nobody() -> None:
+    for wrong in (["secret illness"], ["low", "low"], [10**5000]):
+        with pytest.raises(ConfigError, match="a yes or no for each arm, or a list of labels") as refusal:
+            clinic().act([0.0, 0.0], available=wrong)
+        assert "secret" not in str(refusal.value)
+
+
+def test_a_refused_mask_makes_no_release() -> None:
+    learner = ContextualBandit(2, 2, 20_000, BOTH, max_arms=3, seed=1)
+    learner.open_many(np.zeros((learner.rounds_until_release, 2)))
+    with pytest.raises(ConfigError, match="none of the arms"):
+        learner.open([0.0, 0.0], available=[False, False, True])
+    assert learner.releases == 0
 
 
 def test_contexts_may_be_dictionaries_by_feature() -> None:

@@ -21,6 +21,7 @@ from discreet.release.gathering import HeldRows
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.randomness import seeded_words
 from discreet.release.sampled import RATE_UNIT, SampledPath
+from discreet.turn.engine import Engine
 
 BOTH = Privacy(1.0, 1e-6)
 BOX = ((0.0, 1.0), (0.0, 1.0))
@@ -272,6 +273,27 @@ def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
     assert kept.index == 1
     with pytest.raises(BudgetError, match="chooses once"):
         selector.fit(people)
+
+
+def test_a_choice_that_was_committed_and_not_shown_is_shown_by_the_next_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As when a signal's handler raises right after the commit: nothing is drawn a second time."""
+    selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX))
+    drawn, real = [], Engine.release
+
+    def interrupted(self: Any, *arguments: Any) -> None:
+        real(self, *arguments)
+        drawn.append(self.public["chosen"].tolist())
+        raise TimeoutError
+
+    with monkeypatch.context() as signalled:
+        signalled.setattr(Engine, "release", interrupted)
+        with pytest.raises(TimeoutError):
+            selector.fit(homes(300))
+    assert selector.fit(iter(())).numbers == drawn[0]
+    with pytest.raises(BudgetError, match="chooses once"):
+        selector.fit(homes(300))
 
 
 def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:

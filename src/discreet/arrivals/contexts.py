@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats, Mask
+from discreet.arrays import Floats
 from discreet.arrivals.feedback import as_numbers_anyway, row_of
 from discreet.errors import OutOfBounds
 
-__all__ = ["as_contexts", "as_masks", "by_feature"]
+__all__ = ["as_contexts", "by_feature"]
 
 
 def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
@@ -74,43 +74,3 @@ def _in_order(context: Mapping[Any, Any], features: Sequence[Any]) -> list[Any] 
     if len(context) != len(features) or any(feature not in context for feature in features):
         return None
     return [context[feature] for feature in features]
-
-
-def as_masks(masks: Any, width: int, count: int) -> Mask | None:
-    """Which candidates are available, copied: one mask for all rounds, or one row per person.
-
-    A list of `count` entries has one mask per person: whoever brings something else than `width` times yes or
-    no has a row of no, and nobody else is affected. None if this is neither, by the shape and the type of the
-    whole.
-
-    >>> as_masks([[True, False], "x", [True]], 2, 3)
-    array([[ True, False],
-           [False, False],
-           [False, False]])
-    """
-    masks = masks.to_numpy() if hasattr(masks, "to_numpy") else masks
-    is_array = isinstance(masks, np.ndarray)
-    if is_array and masks.dtype.kind != "O":
-        fits = masks.shape in ((width,), (count, width))
-        return masks.copy() if fits and masks.dtype.kind == "b" else None
-    if not (is_array or isinstance(masks, list | tuple)):
-        return None
-    if len(masks) != count:
-        return _mask_of(masks, width)
-    rows = np.zeros((count, width), dtype=np.bool_)
-    for place in range(count):
-        row = _mask_of(masks[place], width)
-        if row is not None:
-            rows[place] = row
-    return rows
-
-
-def _mask_of(values: Any, width: int) -> Mask | None:
-    """`width` times yes or no; None for anything else."""
-    if isinstance(values, np.ndarray):
-        values = values.tolist() if values.ndim == 1 else None
-    if not isinstance(values, list | tuple) or len(values) != width:
-        return None
-    if any(type(entry) not in (bool, np.bool_) for entry in values):
-        return None
-    return np.array(values, dtype=np.bool_)

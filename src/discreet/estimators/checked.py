@@ -2,8 +2,7 @@
 
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -70,7 +69,7 @@ def checked(
 
     These are many people: who brings features that are no numbers has a row with NaN, and refuses nobody.
     """
-    width = None if reset else estimator.n_features_in_
+    width = _public_width(estimator) if reset else estimator.n_features_in_
     rows = as_features(X, width)
     named = X if hasattr(X, "columns") else rows
     checks |= {"dtype": np.float64, "ensure_all_finite": False, "estimator": estimator}
@@ -145,10 +144,10 @@ def scaled(features: Any, low: Floats, high: Floats) -> Floats:
 def as_features(values: Any, width: int | None = None) -> Any:
     """One row of floats per sample, each cell read by itself; NaN for what is no finite number.
 
-    Rows in a list have `width` numbers; None: as many as most of them have. A row of another length is NaN.
-    What is no table of rows stays what it is: scikit-learn's own checks say what is wrong.
+    Rows in a list have `width` numbers, a public number: none of them may tell it. A row of another length is
+    NaN. What is no table of rows stays what it is: scikit-learn's own checks say what is wrong.
 
-    >>> as_features([[1, 2.5], ["x", 3], [4], [5, 10**400]])
+    >>> as_features([[1, 2.5], ["x", 3], [4], [5, 10**400]], 2)
     array([[1. , 2.5],
            [nan, nan],
            [nan, nan],
@@ -164,17 +163,23 @@ def as_features(values: Any, width: int | None = None) -> Any:
         if table is None or table.ndim != 1 or table.dtype.kind != "O":
             return values
         values = table.tolist()  # rows of which one is too long or too short
-    width = _usual_length(values) if width is None else width
-    if width < 0:
-        return values
+    if width is None:
+        raise ConfigError(
+            "how many features there are is not read off a list of rows: give one range per feature, "
+            "or an array"
+        )
     rows = row_by_row(values, width)
     return np.where(np.isfinite(rows), rows, np.nan)
 
 
-def _usual_length(rows: Sequence[Any]) -> int:
-    """How many entries most rows have, which is public; −1 if most are no rows."""
-    lengths = Counter(len(row) if isinstance(row, list | tuple | np.ndarray) else -1 for row in rows)
-    return max(lengths, key=lambda length: (lengths[length], -length), default=-1)
+def _public_width(estimator: Any) -> int | None:
+    """How many features the public ranges say there are; None if one range is for all of them."""
+    ranges: Any = estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
+    try:
+        shape = np.shape(ranges)
+    except ValueError:  # as_ranges says what is wrong with it
+        return None
+    return shape[0] if len(shape) == 2 else None
 
 
 def as_targets(values: Any) -> Any:

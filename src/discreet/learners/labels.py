@@ -10,7 +10,7 @@ from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.turn.labels import Label, Labels
 
-__all__ = ["Label", "label_of", "labelled", "mask_of", "names_by_number"]
+__all__ = ["Label", "label_of", "labelled", "mask_of", "masks_of_people", "names_by_number"]
 
 
 def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -50,26 +50,20 @@ def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]
     return list(range(count)) if labels is None else list(labels)
 
 
-def mask_of(available: Any, labels: Labels, room: int, *, people: int | None = None) -> Any:
+def mask_of(available: Any, labels: Labels, room: int) -> Any:
     """A mask of candidates where `available` lists some of them by label; anything else as it is.
 
     One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that nobody
-    knows is refused. Where masks are personal, a list with one entry for each of the `people` is read entry
-    by entry, and an unknown name makes its own person's entry None: nobody else's round depends on it.
+    knows is refused.
 
-    >>> shop = Labels(("tea", "milk", "soap"), "slate")
-    >>> mask_of(["tea", "soap"], shop, 4)
+    >>> mask_of(["tea", "soap"], Labels(("tea", "milk", "soap"), "slate"), 4)
     array([ True, False,  True, False])
-    >>> mask_of([["tea"], ["ink"], [False, True, False, True]], shop, 4, people=3)
-    [array([ True, False, False, False]), None, [False, True, False, True]]
     """
     if isinstance(available, np.ndarray) and available.dtype.kind not in "OUSiu":
         return available
     if isinstance(available, str | bytes | Mapping) or not isinstance(available, Iterable):
         return available
     entries = list(available)
-    if people is not None and len(entries) == people:
-        return [_mask_of_person(entry, labels, room) for entry in entries]
     if not any(_is_list(entry) for entry in entries):
         return _mask(entries, labels, room) if _lists_labels(entries) else available
     if not any(_is_list(entry) and _lists_labels(entry) for entry in entries):
@@ -85,11 +79,69 @@ def mask_of(available: Any, labels: Labels, room: int, *, people: int | None = N
     return masks
 
 
-def _mask_of_person(entry: Any, labels: Labels, room: int) -> Any:
-    """One person's mask: by label, or as it is; None if it lists what is no label."""
+def masks_of_people(available: Any, labels: Labels | None, room: int, people: int) -> Mask:
+    """Masks where they are personal: one for all rounds, or one row per person, each read by itself.
+
+    The form of the whole, which is the operator's, says which: a tuple, a set or an array of one dimension
+    is one mask for all; a list, a table or a frame has one entry per person. Whoever brings something else
+    than a yes or no for each candidate, or a list of labels, has a row of no. In a table that is not boolean,
+    because of one entry perhaps, each cell is read by itself.
+
+    >>> arms = Labels(("low", "high"), "one")
+    >>> masks_of_people([["low"], ["none"], [False, True]], arms, 2, 3)
+    array([[ True, False],
+           [False, False],
+           [False,  True]])
+    >>> masks_of_people(("high",), arms, 2, 3)
+    array([False,  True])
+    """
+    available = available.to_numpy() if hasattr(available, "to_numpy") else available
+    table = available if isinstance(available, np.ndarray) else None
+    one_for_all = isinstance(available, tuple | set | frozenset) or (
+        table is not None and table.ndim == 1 and table.dtype.kind != "O"
+    )
+    if one_for_all:
+        mask = _mask_of_person(available, labels, room)
+        if mask is not None and mask.any():
+            return mask
+    elif (
+        isinstance(available, list | np.ndarray)
+        and len(available) == people
+        and (table is None or table.ndim == 1 or table.shape[1] == room or labels is not None)
+    ):
+        if table is not None and table.dtype.kind == "b" and table.shape == (people, room):
+            return table.copy()
+        masks = np.zeros((people, room), dtype=np.bool_)
+        for row, entry in zip(masks, available, strict=True):
+            mask = _mask_of_person(entry, labels, room, from_table=table is not None)
+            if mask is not None:
+                row[:] = mask
+        return masks
+    raise ConfigError(
+        f"available must be a list with one mask of {room} arms per round, or one mask for all rounds, "
+        "a tuple or an array with yes at least once"
+    )
+
+
+SPELT = {"True": True, "1": True, "1.0": True, "(1+0j)": True}
+SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
+"""How yes and no read in a table that one entry made one of texts or numbers."""
+
+
+def _mask_of_person(entry: Any, labels: Labels | None, room: int, *, from_table: bool = False) -> Mask | None:
+    """One person's mask, as yes and no or by labels; None if it is neither."""
     try:
-        return _mask(list(entry), labels, room) if _is_list(entry) and _lists_labels(entry) else entry
-    except Exception:
+        entry = entry.tolist() if isinstance(entry, np.ndarray) else entry
+        if not isinstance(entry, list | tuple | set | frozenset):
+            return None
+        values = list(map(require.plain, entry))
+        if len(values) == room and not _lists_labels(values):
+            return np.array(values, dtype=np.bool_)
+        spelt = [SPELT.get(str(value)) for value in values] if from_table else [None]
+        if len(values) == room and None not in spelt:
+            return np.array(spelt, dtype=np.bool_)
+        return None if labels is None else _mask(values, labels, room)
+    except Exception:  # whatever a person's entry raises is theirs alone
         return None
 
 
@@ -106,9 +158,11 @@ def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
     mask = np.zeros(room, dtype=np.bool_)
     for label in map(require.plain, listed):
         if isinstance(label, bool) or not isinstance(label, str | int) or label not in labels.numbers:
-            raise ConfigError(f"available lists {label!r}, which is none of the labels")
+            raise ConfigError(f"available lists {require.shown(label)}, which is none of the labels")
         number = labels.numbers[label]
         if mask[number]:  # as in a mask of zeros and ones, which is no list of labels
-            raise ConfigError(f"available lists {label!r} twice: a mask must be made of True and False")
+            raise ConfigError(
+                f"available lists {require.shown(label)} twice: a mask must be made of True and False"
+            )
         mask[number] = True
     return mask

@@ -26,7 +26,7 @@ from discreet import require
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, HorizonReached, StateError
-from discreet.learners.labels import Label, mask_of
+from discreet.learners.labels import Label, mask_of, masks_of_people
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
@@ -205,12 +205,18 @@ class Learner:
     def _asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
         """What came with a question, with the mask as yes and no for each candidate."""
         problem = self._engine.problem
-        if available is not None and problem.candidates is not None:
-            labels = problem.labels(self._engine.public)
-            if labels is not None:
-                personal = problem.notion == "joint DP" and not one
-                people = count if personal else None
-                available = mask_of(available, labels, problem.candidates, people=people)
+        if available is None or problem.candidates is None:
+            return problem.asked(context, available, count, one=one)
+        labels = problem.labels(self._engine.public)
+        if problem.notion != "joint DP":
+            available = available if labels is None else mask_of(available, labels, problem.candidates)
+        elif not one:
+            available = masks_of_people(available, labels, problem.candidates, count)
+        elif labels is not None:
+            try:
+                available = mask_of(available, labels, problem.candidates)
+            except ConfigError:  # its text would quote a person
+                raise ConfigError("available must be a yes or no for each arm, or a list of labels") from None
         return problem.asked(context, available, count, one=one)
 
     def _closed(self, ticket: Ticket, feedback: Any) -> bool:

@@ -294,16 +294,7 @@ class Engine:
             raise StateError("a release waits to be committed: turn() first, then the public event")
         self.settle(rounds)
         self.noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
-        self.settle(rounds)
-
-    @held
-    def settle(self, rounds: RoundsState) -> None:
-        """Commit the public event that is not known to be kept, if there is one, and only then use it."""
-        if self.noted is None:
-            return
-        revision, public = self.noted
-        changed = replace(self.snapshot(rounds), public=public, revision=revision)
-        failed = self._commit(changed)
+        failed = self._committed_event(rounds)
         if failed is not None and failed.is_certain:
             self.noted = None
             raise StateError(f"a public event could not be kept ({failed.cause}): nothing changed, try again")
@@ -311,8 +302,31 @@ class Engine:
             raise StateError(
                 f"nobody knows whether a public event was kept ({failed.cause}): turn() tries again"
             )
-        self._take(changed)
-        self.noted = None
+
+    @held
+    def settle(self, rounds: RoundsState) -> None:
+        """Commit the earlier public event that is not known to be kept, if there is one.
+
+        It was promised to be tried again, so it is not dropped, whatever the journal says now.
+        """
+        failed = self._committed_event(rounds)
+        if failed is not None:
+            raise StateError(
+                f"an earlier public event is not kept yet ({failed.cause}): turn() tries again; "
+                "nothing else was done"
+            )
+
+    def _committed_event(self, rounds: RoundsState) -> "_NotCommitted | None":
+        """Commit the public event that waits for it, if one does, and only then use it."""
+        if self.noted is None:
+            return None
+        revision, public = self.noted
+        changed = replace(self.snapshot(rounds), public=public, revision=revision)
+        failed = self._commit(changed)
+        if failed is None:
+            self._take(changed)
+            self.noted = None
+        return failed
 
     @held
     def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:

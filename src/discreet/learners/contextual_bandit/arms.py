@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
-from discreet.arrivals.contexts import as_contexts, as_masks, by_feature
+from discreet.arrivals.contexts import as_contexts, by_feature
 from discreet.arrivals.feedback import as_numbers
 from discreet.budget.privacy import Charge
 from discreet.decide.ridge import drawn_together
@@ -30,7 +30,10 @@ from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
 from discreet.turn.problem import Asked, Batch, Problem, Scores
 
-__all__ = ["ArmsMode", "People", "kernels"]
+__all__ = ["FAR_APART", "ArmsMode", "People", "kernels"]
+
+FAR_APART = 1e6
+"""How far arms are apart that cannot be compared, as one alone: scores are not drawn together then."""
 
 
 class People(NamedTuple):
@@ -148,15 +151,9 @@ class ArmsMode(Problem):
         if self.settings.feature_labels is not None:
             context = by_feature(context, self.settings.feature_labels, one=one)
         contexts = as_contexts(context, self.settings.features, count, one=one)
-        if one or available is None:
+        if available is None or one or np.shape(available) != (count, self.settings.slots):
             return Asked(contexts, self._masks(available, count, one))
-        masks = as_masks(available, self.settings.slots, count)
-        if masks is None or (masks.ndim == 1 and not masks.any()):
-            raise ConfigError(
-                f"available must be one mask of {self.settings.slots} arms, yes at least once, "
-                "or one such mask for each round"
-            )
-        return Asked(contexts, masks)
+        return Asked(contexts, available)  # one row per person, of whom some may have no arm left
 
     def people(self, public: State, batch: Batch) -> People:
         """Whose feedback came in, with the arms that they were given."""
@@ -244,6 +241,15 @@ class ArmsMode(Problem):
             scores = scores[:, : public["living"]]
         return contexts, np.asarray(scores.argmax(axis=1))
 
+    def foreseen(self, public: State) -> State:
+        return public | self.next_block(public)
+
+    def admitted(self, public: State, asked: Asked) -> Asked:
+        mask = asked.available
+        if mask is not None and mask.ndim == 1 and not mask[: public["living"]].any():
+            raise ConfigError("none of the arms that can be played now is available: make one available")
+        return asked
+
     def _allowed(self, public: State, available: Any, count: int) -> tuple[Mask | None, Mask | None]:
         """Which arms these rounds may play, one row a round (None: all that live); and who has none.
 
@@ -257,8 +263,6 @@ class ArmsMode(Problem):
         if available.ndim == 1:
             allowed = available.copy()
             allowed[living:] = False
-            if not np.count_nonzero(allowed):
-                raise ConfigError("none of the arms that can be played now is available: make one available")
             return repeated(allowed, count), None
         allowed = available.copy()
         allowed[:, living:] = False

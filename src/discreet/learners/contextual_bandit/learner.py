@@ -163,6 +163,7 @@ class ContextualBandit(Learner):
         if named != (label is not None):
             remedy = "have names: give one" if named else "have numbers: leave out the name"
             raise ConfigError(f"this learner's arms {remedy}")
+        self._engine.settle(self._rounds.state())  # numbers follow from all events before
         arm = int(self._engine.public["announced"])
         name = label_of(arm if label is None else label, "arms")
         self._engine.note({"add_arm": name}, self._rounds.state())

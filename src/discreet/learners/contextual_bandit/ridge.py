@@ -16,7 +16,7 @@ References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear B
 """
 
 from functools import cached_property
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
 from discreet.decide.ridge import Fitted, beyond_noise, fit_ridges
 from discreet.errors import ConfigError
-from discreet.learners.contextual_bandit.arms import People, kernels
+from discreet.learners.contextual_bandit.arms import FAR_APART, People, kernels
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
 from discreet.learners.contextual_bandit.stages import StagedMode
 from discreet.release.door import Door
@@ -151,7 +151,7 @@ class Ridge(StagedMode):
         """How far arms are apart for a usual context, beyond noise, and how far the ridge drew them to 0."""
         arms = public["living"]
         if arms < 2:
-            return {"apart": inf}
+            return {"apart": FAR_APART}
         plays = max(float(grams[:arms, 0, 0].sum()), 1.0) / (CONSTANT / self._shrunk) ** 2
         usual = grams[:arms].sum(axis=0) / plays
         from_mean = found.coefficients[:arms] - found.coefficients[:arms].mean(axis=0)

@@ -18,7 +18,7 @@ References  Chakraborty, Roy, Basu (2024), "FLIPHAT"
 """
 
 from functools import cached_property
-from math import inf, log, sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
 from discreet.decide.ridge import beyond_noise
 from discreet.decide.support import Supports
-from discreet.learners.contextual_bandit.arms import People
+from discreet.learners.contextual_bandit.arms import FAR_APART, People
 from discreet.learners.contextual_bandit.screening import FIRST, Stage
 from discreet.learners.contextual_bandit.stages import StagedMode
 from discreet.release.door import Door
@@ -308,7 +308,7 @@ class Screen(StagedMode):
         """How far arms are apart for a usual context, beyond noise: features are centred, and of one size."""
         arms, typical = public["living"], public["typical"]
         if arms < 2:
-            return inf
+            return FAR_APART
         at_centre = public["coefficients"][:arms, 0] * CONSTANT
         seen = float(np.var(at_centre, ddof=1) + np.var(weights[:, :arms], axis=1, ddof=1).sum())
         sizes = np.full(self.width, 1.0)

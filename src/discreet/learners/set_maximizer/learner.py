@@ -207,6 +207,7 @@ class SetMaximizer(Learner):
 
         Gives the labels of what was added, numbers if items have none; None adds an item without a label.
         """
+        self._engine.settle(self._rounds.state())  # numbers follow from all events before
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
         names, added = self._mode.names(self._engine.public), _listed("add", add)
         event = {"extend": more, "add": added, "retire": _listed("retire", retire)}

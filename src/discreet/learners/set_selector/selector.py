@@ -225,7 +225,7 @@ class SetSelector:
             return None
         problem, engine = self._begun
         engine.check()  # refuses to draw again after a draw that failed
-        return self._released(problem, engine) if engine.is_drawn else None
+        return self._released(problem, engine) if engine.is_drawn or engine.turn.index else None
 
     def _choice(self, people: Any, columns: Sequence[str] | None) -> Chosen:
         with crew(self._engine) as run:
@@ -250,8 +250,9 @@ class SetSelector:
                 engine.release(problem.settings.count, {})
         finally:
             engine.detach()
+        chosen = self._chosen(problem, engine)
         self._begun = None
-        return self._chosen(problem, engine)
+        return chosen
 
     def _crowd(self, people: Any, columns: Sequence[str] | None, run: Runner) -> Crowd:
         settings = self.settings
