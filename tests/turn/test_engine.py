@@ -824,7 +824,7 @@ def test_an_event_that_is_promised_to_be_tried_again_is_never_dropped_for_a_late
     with pytest.raises(StateError, match=r"nobody knows .*turn\(\) tries again"):
         shop.retire("a")
     journal.after = False  # it can be read again: nothing was kept
-    with pytest.raises(StateError, match="an earlier public event is not kept yet .*nothing else was done"):
+    with pytest.raises(StateError, match=r"an earlier public event is not kept yet .*nothing else was done"):
         shop.retire("b")
     journal.failing = False
     shop.retire("b")
