@@ -53,7 +53,7 @@ print(f"{kept:.1%} of what the best bundle saves over nothing or everything is k
 print(shop.guarantee)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-starts = np.unique(np.append(0, np.geomspace(100, asked.people, 25).astype(int)))
+starts = np.unique(np.append(0, np.geomspace(min(100, asked.people), asked.people, 25).astype(int)))
 counts = np.diff(starts)
 means = np.add.reduceat(costs, starts[:-1]) / counts
 left.stairs(means, starts, baseline=None, linewidth=2, label="discreet")
@@ -68,7 +68,9 @@ names = [f"{item} ✓" if wanted else item for item, wanted in zip(items, best, 
 right.set_yticks(np.arange(len(items)) + 0.5, names)
 right.set(title="How the bundle forms (✓: in the best bundle in hindsight)")
 for axes in (left, right):
-    axes.set(xscale="log", xlim=(50, asked.people), xlabel="customers so far (log scale)")
+    axes.set(
+        xscale="log", xlim=(min(50, asked.people / 2), asked.people), xlabel="customers so far (log scale)"
+    )
 asked.out.mkdir(parents=True, exist_ok=True)
 figure.savefig(asked.out / "bundle.png", dpi=130)
 print(f"Wrote {asked.out / 'bundle.png'}")

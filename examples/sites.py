@@ -55,8 +55,9 @@ for place, site in enumerate(sites[chosen.numbers]):
     name = None if place else "how far they reach"
     circle = plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name)
     axes.add_patch(circle)
-title = f"Ten sites keep {private / best:.1%} of what they would be worth without privacy"
+title = f"Ten sites keep {private / best:.1%} of their worth without privacy"
 axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="east", ylabel="north", title=title)
+axes.title.set_fontsize(11)
 key = figure.legend(loc="outside lower center", ncols=2, frameon=False)
 for dots in key.legend_handles[:2]:
     dots.set_sizes([20])

@@ -59,7 +59,7 @@ twice = 2 * shop.standard_deviation
 right.axhspan(-twice, twice, color="gainsboro", label="± 2 standard deviations")
 right.plot(shoppers, published[:, 0] - truth[:, 0], linewidth=0.5, label=CATEGORIES[0])
 right.set(xlabel="shoppers so far", ylabel="published − truth", ylim=(-2.5 * twice, 2.5 * twice))
-right.set(title=f"Error of a total (with new noise each time, the band would be ± {2 * afresh:,.0f})")
+right.set(title=f"Error of a total (new noise each time: ± {2 * afresh:,.0f})")
 right.legend(loc="lower right")
 asked.out.mkdir(parents=True, exist_ok=True)
 figure.savefig(asked.out / "totals.png", dpi=130)

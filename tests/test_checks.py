@@ -172,3 +172,10 @@ def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
         assert run_audit(["hedge"], **asked, out=tmp_path, console=console, engine=pool) == report
     with pytest.raises(ConfigError, match="nothing is called"):
         run_audit(["fortune"], **asked, out=tmp_path, console=console)
+
+
+def test_one_misspelt_name_among_several_is_refused_and_the_nearest_is_named(tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"size": Size(1, 8), "epsilon": 2.0, "delta": 1e-5, "seed": 1}
+    with pytest.raises(ConfigError, match=r"nothing is called 'Hegde': .*did you mean Hedge"):
+        run_audit(["hedge", "Hegde"], **asked, out=tmp_path, console=Console(quiet=True))
+    assert not list(tmp_path.iterdir())

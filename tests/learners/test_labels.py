@@ -390,3 +390,15 @@ def test_labels_without_an_order_are_refused_under_the_name_of_their_parameter()
         ContextualBandit(["a", "a"], 2, 400, BOTH)
     with pytest.raises(ConfigError, match="features must be texts or whole numbers"):
         ContextualBandit(2, [1.5, 2.5], 400, BOTH)  # type: ignore[list-item]
+
+
+def test_a_mask_may_be_of_the_items_that_there_are_where_others_may_come() -> None:
+    roomy = SetMaximizer(GOODS, 2, 4000, BOTH, feedback="clicks", max_items=6, seed=1)
+    assert "tea" not in roomy.open(available=[False, True, True, True]).decision
+    assert "tea" not in roomy.open(available=[False, True, True, True, False, False]).decision
+    masks = np.array([[False, True, True, True], [True, False, True, True]])
+    first, second = roomy.open_many(2, available=masks).decisions
+    assert "tea" not in first
+    assert "milk" not in second
+    with pytest.raises(ConfigError, match="yes or no for each of 6 items"):
+        roomy.open(available=[True] * 5)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from discreet import pictures
+from discreet import pictures, require
 from discreet.budget.privacy import Privacy
 from discreet.checks import Case
 from discreet.checks.transcript import ROUNDING, measured_costs
@@ -36,6 +37,7 @@ from discreet.lab.choices import choices
 from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
 from discreet.learners.executors import executor_of
+from discreet.learners.registry import HOMES
 
 __all__ = [
     "SIZES",
@@ -166,10 +168,14 @@ def run_audit(
     """
     pictures.require_matplotlib()
     known_cases = everything(epsilon, delta)
+    for name in names:
+        if not any(_is_named(case, [name]) for case in known_cases):
+            near = get_close_matches(name, [*HOMES, *(case.name for case in known_cases)], 3, 0.4)
+            raise ConfigError(
+                f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or a way of it"
+                + (f"; did you mean {' or '.join(near)}?" if near else "")
+            )
     chosen = [case for case in known_cases if not names or _is_named(case, names)]
-    if not chosen:
-        known = "; ".join(case.name for case in known_cases)
-        raise ConfigError(f"nothing is called {' or '.join(names)}: name a learner or one of {known}")
     with nullcontext() if engine is None else executor_of(engine) as executor:
         rows = repeat(
             audit_case,

@@ -10,7 +10,7 @@ from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.turn.labels import Label, Labels
 
-__all__ = ["Label", "label_of", "labelled", "mask_of", "masks_of_people", "names_by_number"]
+__all__ = ["Label", "label_of", "labelled", "mask_of", "masks_of_people", "names_by_number", "with_room"]
 
 
 def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -77,6 +77,18 @@ def mask_of(available: Any, labels: Labels, room: int) -> Any:
         except (TypeError, ValueError):
             raise ConfigError("available must have one list of items, or one mask, per round") from None
     return masks
+
+
+def with_room(mask: Any, count: int, room: int) -> Any:
+    """A mask of the items that there are, with a no for each that may still come; anything else as it is.
+
+    >>> with_room([True, False], 2, 4)
+    array([ True, False, False, False])
+    """
+    if count == room or np.shape(mask)[-1:] != (count,):
+        return mask
+    known = np.asarray(mask)
+    return np.concatenate([known, np.zeros((*known.shape[:-1], room - count), dtype=known.dtype)], axis=-1)
 
 
 def masks_of_people(available: Any, labels: Labels | None, room: int, people: int) -> Mask:

@@ -26,7 +26,7 @@ from discreet import require
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, HorizonReached, StateError
-from discreet.learners.labels import Label, mask_of, masks_of_people
+from discreet.learners.labels import Label, mask_of, masks_of_people, with_room
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
@@ -210,6 +210,9 @@ class Learner:
         labels = problem.labels(self._engine.public)
         if problem.notion != "joint DP":
             available = available if labels is None else mask_of(available, labels, problem.candidates)
+            available = with_room(
+                available, len(problem.names(self._engine.public) or ()), problem.candidates
+            )
         elif not one:
             available = masks_of_people(available, labels, problem.candidates, count)
         elif labels is not None:

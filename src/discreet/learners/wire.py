@@ -11,7 +11,8 @@ place of a number counts as a missing answer, which adds nothing.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol, Self
@@ -24,7 +25,7 @@ from discreet.errors import ConfigError
 from discreet.learners.logged import UNIFORM, names_in
 from discreet.learners.registry import HOMES
 from discreet.turn.problem import Report
-from discreet.turn.settings import Settings
+from discreet.turn.settings import Settings, refuse_removed
 from discreet.turn.tickets import Tickets
 
 __all__ = [
@@ -100,6 +101,13 @@ class Wire(ABC):
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """The wire for what a run's TOML says: the learner's settings, and keys about the log."""
+        known = {*cls.keys, *(field.name for field in fields(cls.settings_type))}
+        unknown = [name for name in plain if name not in known]
+        refuse_removed(cls.settings_type.removed, unknown)
+        if unknown:
+            near = get_close_matches(str(unknown[0]), known, 1)
+            meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+            raise ConfigError(f"unknown setting {require.shown(unknown[0])}: {meant}")
         missing = [name for name in (*cls.needed, *cls.settings_type.needed()) if name not in plain]
         if set(missing) & set(cls.needed):
             raise ConfigError(f"the settings lack {', '.join(missing)}")

@@ -50,6 +50,7 @@ def select_from(
     is_map = isinstance(settings.function, Nearby) and len(settings.function.box) == 2
     if is_map:
         require_matplotlib()  # before anything is spent
+    was_chosen = (out / "state").exists()
     selector = SetSelector.from_settings(settings, out / "state", engine=engine)
     make_folder(out)
     chosen = selector.fit(list(data), columns=columns)
@@ -59,7 +60,11 @@ def select_from(
     if is_map:
         _draw(settings, chosen, out / "picture.png")
     _show(chosen, console)
-    console.print(f"Wrote {out / 'chosen.json'}, {out / 'report.md'} and {out / 'state'}", soft_wrap=True)
+    if was_chosen:
+        console.print(f"{out} has this choice from before: it is shown again, and nothing new was spent.")
+    written = ["chosen.json", "report.md", *(["picture.png"] if is_map else [])]
+    names = ", ".join(str(out / name) for name in written)
+    console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return plain
 
 

@@ -44,6 +44,8 @@ def admitted(annotation: Any, value: Any, name: str) -> Any:
         found = _as(wanted, value, name)
         if found is not _NO:
             return found
+    if type(value) is dict and isinstance(value.get("kind"), str):
+        value = value["kind"]  # what may be misspelt
     rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
     raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
 
