@@ -56,8 +56,8 @@ for place, site in enumerate(sites[chosen.numbers]):
     circle = plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name)
     axes.add_patch(circle)
 title = f"Ten sites keep {private / best:.1%} of their worth without privacy"
-axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="east", ylabel="north", title=title)
-axes.title.set_fontsize(11)
+axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="east", ylabel="north")
+figure.suptitle(title, fontsize=11)
 key = figure.legend(loc="outside lower center", ncols=2, frameon=False)
 for dots in key.legend_handles[:2]:
     dots.set_sizes([20])
