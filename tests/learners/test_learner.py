@@ -33,7 +33,7 @@ def counting(**more: Any) -> RunningSum:
 def people(sums: Any) -> float:
     """How many have been counted since the last release."""
     problem = RunningSum.problem_for(sums.settings)
-    return float(sums.snapshot().block["sum"][0]) / problem.sum_of(0).gathering.levels  # type: ignore[attr-defined]
+    return float(sums.snapshot().block["sum"][0]) / problem.total.sum_of(0).gathering.levels  # type: ignore[attr-defined]
 
 
 # --- one round at a time
@@ -110,7 +110,7 @@ def test_threads_may_share_a_learner() -> None:
         thread.join()
     assert sums.releases == sums.clock == 400
     kept = sums.snapshot().kept
-    levels = RunningSum.problem_for(sums.settings).sum_of(0).gathering.levels  # type: ignore[attr-defined]
+    levels = RunningSum.problem_for(sums.settings).total.sum_of(0).gathering.levels  # type: ignore[attr-defined]
     assert int(kept["nodes"].sum()) == 400 * levels
 
 

@@ -63,10 +63,16 @@ def test_people_of_different_segments_are_different_cohorts() -> None:
         prefixes_of(forced(RunningSum, method, 1, None, USUAL, bound=1.0)) for method in ("honaker", "fresh")
     )
     ends = [0, FIRST_SEGMENT - 1, FIRST_SEGMENT, 3 * FIRST_SEGMENT - 1, 3 * FIRST_SEGMENT]
-    assert [tree.cohort(index) for index in ends] == [0, 0, FIRST_SEGMENT, FIRST_SEGMENT, 3 * FIRST_SEGMENT]
-    assert [fresh.cohort(index) for index in ends] == ends
+    assert [tree.total.cohort(index) for index in ends] == [
+        0,
+        0,
+        FIRST_SEGMENT,
+        FIRST_SEGMENT,
+        3 * FIRST_SEGMENT,
+    ]
+    assert [fresh.total.cohort(index) for index in ends] == ends
     with_end = prefixes_of(forced(RunningSum, "honaker", 1, 100, USUAL, bound=1.0))
-    assert with_end.cohort(0) is None
+    assert with_end.total.cohort(0) is None
 
 
 def test_few_releases_of_few_numbers_are_paid_side_by_side() -> None:

@@ -54,7 +54,7 @@ HORIZON, BLOCK = 12, 3
 
 
 def levels_of(sums: Any) -> int:
-    levels: int = RunningSum.problem_for(sums.settings).sum_of(0).gathering.levels  # type: ignore[attr-defined]
+    levels: int = RunningSum.problem_for(sums.settings).total.sum_of(0).gathering.levels  # type: ignore[attr-defined]
     return levels
 
 

@@ -40,7 +40,7 @@ def counting(privacy: Privacy = PLAIN, **more: Any) -> RunningSum:
 def counted(sums: RunningSum) -> float:
     """How many have been counted since the last release."""
     problem: Any = RunningSum.problem_for(sums.settings)
-    return float(sums.snapshot().block["sum"][0]) / problem.sum_of(0).gathering.levels
+    return float(sums.snapshot().block["sum"][0]) / problem.total.sum_of(0).gathering.levels
 
 
 # --- which round counts

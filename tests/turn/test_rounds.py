@@ -27,7 +27,7 @@ def counting(block: int = 10, horizon: int | None = 40, **more: Any) -> RunningS
 def people(sums: RunningSum) -> float:
     """How many have been counted since the last release."""
     block = sums.snapshot().block["sum"]
-    return float(block[0]) / problem_of(sums).sum_of(0).gathering.levels
+    return float(block[0]) / problem_of(sums).total.sum_of(0).gathering.levels
 
 
 def problem_of(sums: RunningSum) -> Any:

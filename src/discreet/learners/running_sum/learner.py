@@ -117,4 +117,4 @@ class RunningSum(Learner):
         """How far each coordinate of the newest total is from the truth, typically: the same for any data."""
         problem = self._engine.problem
         assert isinstance(problem, Prefixes)
-        return problem.standard_deviation(self.releases)
+        return problem.total.standard_deviation(self.releases)

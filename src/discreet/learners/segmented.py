@@ -1,0 +1,140 @@
+"""A running total with or without a horizon: without one, of sums that start afresh in doubling segments.
+
+Each segment has the whole budget, since nobody is in two of them; a total is the sum of what the segments
+released.
+
+Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.budget.ledger import Spending
+from discreet.budget.privacy import Charge, Privacy
+from discreet.limits import MOST_ROUNDS
+from discreet.release.door import Door
+from discreet.release.gathering import Gathered, Rows
+from discreet.release.sums import PrefixSum, Stream, calibrate
+from discreet.turn.plan import State, paid_by_cohorts
+from discreet.turn.schedule import EqualBlocks, Segments
+
+__all__ = ["SegmentedTotal"]
+
+
+@dataclass(frozen=True)
+class SegmentedTotal:
+    """The private running total of everyone's vectors.
+
+    `people` is the most people that one block of the first segment adds up; `method` the mechanism, "auto"
+    for the one with the least noise.
+    """
+
+    wanted: Rows
+    schedule: EqualBlocks | Segments
+    privacy: Privacy
+    people: int
+    method: str = "auto"
+
+    def check(self) -> None:
+        """Refuse at once what some segment could not do when people are in it."""
+        if isinstance(self.schedule, Segments):
+            for number in range((MOST_ROUNDS // self.schedule.first + 1).bit_length()):
+                self.sum_of(number)
+
+    # --- segments -----------------------------------------------------------------------------------------
+
+    def place(self, index: int) -> tuple[int, int]:
+        """The segment of a release, and its position there."""
+        return self.schedule.segment(index) if isinstance(self.schedule, Segments) else (0, index)
+
+    def length(self, number: int) -> int:
+        """How many releases a segment has."""
+        return self.schedule.length(number) if isinstance(self.schedule, Segments) else self.schedule.releases
+
+    def sum_of(self, number: int) -> PrefixSum:
+        """The calibrated sum of a segment."""
+        if number not in self._sums:
+            has_end = isinstance(self.schedule, EqualBlocks)
+            people = (
+                self.people << number
+                if isinstance(self.schedule, Segments) and self.schedule.growing
+                else self.people
+            )
+            stream = Stream(self.wanted, max(1, self.length(number)), people, goes_on=not has_end)
+            # Without a horizon all segments pay in one measure, whatever their lengths.
+            self._sums[number] = calibrate(self.privacy, stream, self.method, fresh=has_end)
+        return self._sums[number]
+
+    @cached_property
+    def _sums(self) -> dict[int, PrefixSum]:
+        return {}
+
+    # --- what it costs ------------------------------------------------------------------------------------
+
+    def charge(self, index: int) -> Charge:
+        """What a release costs."""
+        number, position = self.place(index)
+        return self.sum_of(number).charge(position)
+
+    def cohort(self, index: int) -> int | None:
+        """Who pays side by side: people of different segments, or of different blocks if each enters one."""
+        number, position = self.place(index)
+        if self.sum_of(number).has_cohorts:
+            return index
+        return index - position if isinstance(self.schedule, Segments) else None
+
+    @property
+    def spending(self) -> Spending:
+        """What anyone pays in the end."""
+        first = self.sum_of(0)
+        spent = first.spent(self.length(0))
+        if first.has_cohorts:
+            blocks = MOST_ROUNDS if isinstance(self.schedule, Segments) else self.length(0)
+            return paid_by_cohorts(self.privacy, [spent], blocks=blocks)
+        if isinstance(self.schedule, Segments):
+            return paid_by_cohorts(self.privacy, [self.privacy.budget])
+        return Spending(spent)
+
+    def standard_deviation(self, releases: int) -> float:
+        """Of each number of the total after so many releases, in the units of people's numbers."""
+        if releases == 0:
+            return 0.0
+        number, position = self.place(releases - 1)
+        counts = [(earlier, self.length(earlier)) for earlier in range(number)] + [(number, position + 1)]
+        parts = [(self.sum_of(part), count) for part, count in counts]
+        return sqrt(sum(each.variance(count) * each.gathering.grid**2 for each, count in parts))
+
+    # --- the hooks ----------------------------------------------------------------------------------------
+
+    def start(self) -> State:
+        """What is public before the first release."""
+        zeros = np.zeros(self.wanted.size)
+        return {"total": zeros, "closed": zeros, "index": 0}
+
+    def layout(self, index: int) -> tuple[State, State]:
+        """Public and kept state after so many releases: from the first on also the newest segment's sum."""
+        if not index:
+            return self.start(), {}
+        released, kept = self.sum_of(self.place(index - 1)[0]).start()
+        return self.start() | released, kept
+
+    def gathering(self, index: int) -> Rows:
+        """What the block before release `index` is gathered with."""
+        rows = self.sum_of(self.place(index)[0]).gathering
+        assert isinstance(rows, Rows)
+        return rows
+
+    def next(self, public: State, kept: State, gathered: Gathered, door: Door) -> tuple[State, State]:
+        """The public and kept state after the next release; `public["total"]` is the total."""
+        number, position = self.place(door.index)
+        sums = self.sum_of(number)
+        begins = position == 0
+        closed: Floats = public["total"] if begins else public["closed"]
+        before, kept = sums.start() if begins else (public, kept)
+        released, kept = door.prefix(sums, before, kept, gathered)
+        total = closed + released["prefix"] * sums.gathering.grid
+        return released | {"total": total, "closed": closed, "index": door.index + 1}, kept
