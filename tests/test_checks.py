@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ from discreet.lab.transcripts import (
     run_audit,
     understated_caught,
 )
-from discreet.learners.hedge.draws import Draws
+from discreet.learners.hedge.softmax import Softmax
 from discreet.release.door import Door
+from discreet.release.fresh import FreshSum
 from discreet.release.gathering import Gathered, PublicCells
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.release.selection import Selection
 from discreet.turn.plan import State
 from discreet.turn.problem import Block
 
@@ -131,31 +132,35 @@ def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:
     assert audit_transcript(CASE, pairs=5).largest_cost_over_charge <= 1
 
 
-def test_a_draw_whose_sharpness_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def peeking(
-        self: Draws, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        total = self.gains.merge(self.gains.holding(kept["gains"]), block["gains"])
-        rate = self.selection(door.index).rate / (1 + int(total.values[0]) % 2)
-        return {"action": door.select(Selection.at_rate(rate, self.gains.span), total)}, {
-            "gains": total.values
-        }
+def test_noise_that_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = Softmax.release
 
-    monkeypatch.setattr(Draws, "release", peeking)
+    def peeking(
+        self: Softmax, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        once = self.gains.sum_of(0).once  # type: ignore[attr-defined]
+        scale = once.noise.scale * (1 + int(block["gains"].values[0]) % 2)
+        self.gains._sums[0] = FreshSum(replace(once, noise=DiscreteLaplace(scale)))
+        try:
+            return honest(self, public, tally, kept, block, door)
+        finally:
+            self.gains._sums[0] = FreshSum(once)
+
+    monkeypatch.setattr(Softmax, "release", peeking)
     with pytest.raises(AssertionError, match="noise or rate depends on data"):
         audit_transcript(CASE, pairs=60)
 
 
 def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Draws.release
+    honest = Softmax.release
 
     def leaking(
-        self: Draws, public: State, tally: State, kept: State, block: Block, door: Door
+        self: Softmax, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         released, kept = honest(self, public, tally, kept, block, door)
-        return released | {"total": int(block["gains"].values.sum())}, kept
+        return released | {"seen": int(block["gains"].values.sum())}, kept
 
-    monkeypatch.setattr(Draws, "release", leaking)
+    monkeypatch.setattr(Softmax, "release", leaking)
     with pytest.raises(AssertionError, match="visible depends on a person"):
         audit_transcript(CASE, pairs=20)
 

@@ -223,8 +223,8 @@ def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_ch
             call(50_000)
     assert shop.clock == 0
     assert len(shop.open_many(10)) == 10
-    ended = Hedge(3, 1, PRIVACY)
-    ended.observe_many(np.zeros((1, 3)))
+    ended = Hedge(3, 2, PRIVACY)
+    ended.replay(np.zeros((2, 3)))
     with pytest.raises(StateError, match="do not fit into memory"):
         ended.open_many(10**12)  # after the horizon there is no block to end
 

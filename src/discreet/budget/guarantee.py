@@ -227,9 +227,8 @@ class Guarantee:
                 "and the first round that they open in a block counts; names are the caller's word."
             )
         if self.assumes:
-            sentences.append(
-                f"The value of the {self.words.results} assumes {self.assumes}; privacy does not."
-            )
+            privacy = "neither does privacy" if self.assumes.startswith("nothing") else "privacy does not"
+            sentences.append(f"The value of the {self.words.results} assumes {self.assumes}; {privacy}.")
         source = "from a seed" if self.simulated else "keyed by the operating system"
         sentences.append(f"Noise and selections: exact integer samplers {source}.")
         if self.proof:

@@ -315,6 +315,8 @@ class Learner:
         """The decisions of the next rounds of this block, without asking: for batches and simulations."""
         if self._engine.problem.takes_context:
             raise ConfigError("decisions depend on a context: ask with one, there is nothing to preview")
+        if not self._engine.problem.previews:
+            raise ConfigError("value rests on nobody knowing decisions of rounds to come: use open_many")
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
     def _in_labels(self, decisions: Any) -> Any:

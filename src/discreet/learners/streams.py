@@ -1,9 +1,10 @@
 """The words of `stream=`: what the value of decisions may assume about the people who come.
 
-    "iid"        people are alike over time: most value soonest
-    "drifting"   tastes may drift, change a few times or alternate; the stream does not react to decisions
+    "iid"          people are alike over time: most value soonest
+    "drifting"     tastes may drift, change a few times or alternate; the stream does not react to decisions
+    "adversarial"  nothing: whoever makes the stream may have seen every decision before this round's
 
-Privacy rests on neither. docs/streams.md has what each learner keeps under each word, and the test that
+Privacy rests on none of them. docs/streams.md has what each learner keeps under each word, and the test that
 checks it.
 """
 
@@ -11,20 +12,21 @@ from typing import Any, Literal
 
 from discreet.errors import ConfigError
 
-__all__ = ["ALIKE", "MOVING", "Stream", "assumed_by", "check_stream"]
+__all__ = ["ADVERSARIAL", "ALIKE", "MOVING", "Stream", "assumed_by", "check_stream", "refuse_adversarial"]
 
-Stream = Literal["drifting", "iid"]
+Stream = Literal["drifting", "iid", "adversarial"]
+ADVERSARIAL = "nothing: whoever makes the stream may have seen every decision before this round's"
 ALIKE = "people that are alike over time (i.i.d.)"
 MOVING = "a stream that does not react to what is decided, nor to when blocks end; tastes may drift or change"
 
 
 def assumed_by(stream: Stream) -> str:
     """What value assumes under this word."""
-    return ALIKE if stream == "iid" else MOVING
+    return {"iid": ALIKE, "drifting": MOVING, "adversarial": ADVERSARIAL}[stream]
 
 
 def check_stream(word: Any) -> None:
-    """Refuse words that are no longer, or not yet, promised.
+    """Refuse words that are no longer used.
 
     >>> check_stream("any")
     Traceback (most recent call last):
@@ -32,8 +34,17 @@ def check_stream(word: Any) -> None:
     """
     if isinstance(word, str) and word == "any":
         raise ConfigError("stream='any' is called 'drifting' now: write stream='drifting'")
-    if isinstance(word, str) and word == "adversarial":
+
+
+def refuse_adversarial(stream: Any, holds: str) -> None:
+    """Refuse the word where no bound against streams that react is known, and say what to use instead.
+
+    >>> refuse_adversarial("adversarial", "stream='drifting'")    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: stream='adversarial' is not offered here, ...: use stream='drifting'
+    """
+    if isinstance(stream, str) and stream == "adversarial":
         raise ConfigError(
-            "stream='adversarial' is not offered: no value is promised if the stream reacts to decisions: "
-            "leave out stream"
+            "stream='adversarial' is not offered here, no value is promised if streams react to decisions: "
+            f"use {holds}"
         )

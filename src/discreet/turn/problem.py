@@ -187,6 +187,11 @@ class Problem(ABC):
         """What the value assumes about the stream, if anything."""
         return ""
 
+    @property
+    def previews(self) -> bool:
+        """Whether decisions of rounds to come may be shown: not where value rests on nobody knowing them."""
+        return True
+
     def neighbours_after(self, public: State) -> str:
         """What is replaced in neighbouring streams: rounds, and whatever was read besides them."""
         return self.neighbours

@@ -1,15 +1,16 @@
 """Private experts: follow the actions that gained most.
 
-This file says what the learner is; how it draws actions is in draws.py beside it.
+This file says what the learner is; how it draws actions is in softmax.py beside it.
 
-Guarantee   docs/guarantees/hedge.md
+Guarantee   docs/guarantees/adversarial.md
 """
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
-from discreet.learners.hedge.draws import Draws, HedgeSettings
+from discreet.learners.hedge.settings import HedgeSettings
+from discreet.learners.hedge.softmax import Softmax
 from discreet.learners.labels import Label, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
 from discreet.turn.settings import NO_REPORT, refuses_removed
@@ -20,8 +21,11 @@ __all__ = ["Hedge"]
 class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
-    Guarantee: docs/guarantees/hedge.md. Privacy assumes nothing; the bound on the regret assumes gains that
-    were fixed before the first round. A stream that reacts to the actions costs most of the value.
+    Every round draws its own action, so whoever makes the stream may have seen every decision before this
+    round's: the bound on the regret (`facts["regret_bound"]`, for the calm part; Theorem 2 has all of it)
+    holds against streams that react.
+
+    Guarantee: docs/guarantees/adversarial.md. Neither privacy nor value assumes anything about the stream.
 
     Runtime: O(actions) a round and a release.
 
@@ -30,13 +34,14 @@ class Hedge(Learner):
     actions
         How many there are to choose from, or their labels: with labels actions are labels.
     horizon
-        How many rounds; None if nobody knows.
+        How many rounds, at least 2; None if nobody knows.
     privacy
         What is asked for.
     bound
         Gains lie between 0 and `bound`; anything else is clipped.
     block
-        How many rounds an action is kept; "auto" minimises the bound on the regret, with at most 1000 draws.
+        How many rounds are between two releases of totals; "auto" balances them with the noise, with at most
+        1000 releases.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -51,9 +56,9 @@ class Hedge(Learner):
     """
 
     settings_type = HedgeSettings
-    modes: ClassVar[Modes] = {"draws": Draws}
+    modes: ClassVar[Modes] = {"softmax": Softmax}
 
-    @refuses_removed({**NO_REPORT, "stream": "leave it out, the bound holds for gains fixed in advance"})
+    @refuses_removed({**NO_REPORT, "stream": "leave it out, nothing is assumed about the stream"})
     def __init__(
         self,
         actions: int | Sequence[Label],

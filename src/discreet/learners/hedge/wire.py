@@ -6,14 +6,14 @@ They are named by `columns`; without it by the labels, or all columns of the log
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.learners.hedge.draws import HedgeSettings
+from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.wire import NumbersWire, row_columns
 
 __all__ = ["HedgeWire"]
 
 
 class HedgeWire(NumbersWire):
-    """Rows of a log as gains; an action without a label is named by its column."""
+    """Rows of a log as gains; actions without labels are named by their columns."""
 
     settings_type = HedgeSettings
     settings: HedgeSettings
@@ -26,5 +26,6 @@ class HedgeWire(NumbersWire):
         return row_columns(header, self.settings.actions, names)
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-        action = decision["action"]
-        return decision if action is None or self.settings.labels else {"action": columns[action]}
+        if self.settings.labels:
+            return decision
+        return {"chances": dict(zip(columns, decision["chances"].values(), strict=True))}

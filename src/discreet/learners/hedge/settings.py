@@ -1,0 +1,50 @@
+"""The public settings of private experts."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+from discreet import require
+from discreet.errors import ConfigError
+from discreet.learners.labels import Label, labelled
+from discreet.limits import MOST_CANDIDATES
+from discreet.turn.settings import Settings
+
+__all__ = ["HedgeSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HedgeSettings(Settings):
+    """What `Hedge` is made with: its parameters, as public data."""
+
+    actions: int
+    labels: tuple[Label, ...] | None = None
+    bound: float = 1.0
+    block: int | Literal["auto"] = "auto"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require.whole("actions", self.actions, 1, MOST_CANDIDATES)
+        if self.labels is not None and labelled(self.labels, "actions")[0] != self.actions:
+            raise ConfigError(
+                f"there must be one label for each of the {self.actions} actions, got {len(self.labels)}"
+            )
+        require.number("bound", self.bound, 1e-280, 1e280)
+        if self.horizon == 1:
+            raise ConfigError("a horizon of 1 is too short for one release: nothing would be learned")
+        if self.block != "auto":
+            require.whole("block", self.block)
+            if self.horizon is None:
+                raise ConfigError("without a horizon, block must be 'auto'")
+            if self.block >= self.horizon:
+                raise ConfigError(
+                    f"a block of {self.block} is too long for one release in {self.horizon} rounds: "
+                    "nothing would be learned"
+                )
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Also with the labels in place of the number of actions."""
+        if isinstance(plain.get("actions"), list):
+            count, labels = labelled(plain["actions"], "actions")
+            plain = plain | {"actions": count, "labels": labels}
+        return super().from_plain(plain)
