@@ -107,10 +107,23 @@ def learner(kind: type, **more: Any) -> Any:
 def test_words_that_are_not_offered_say_what_to_write(kind: type) -> None:
     with pytest.raises(ConfigError, match="write stream='drifting'"):
         learner(kind, stream="any")
-    with pytest.raises(ConfigError, match=r"adversarial.*leave out stream"):
-        learner(kind, stream="adversarial")
-    with pytest.raises(ConfigError, match="stream must be drifting or iid, got 'windy'"):
+    with pytest.raises(ConfigError, match="stream must be drifting or iid or adversarial, got 'windy'"):
         learner(kind, stream="windy")
+
+
+def test_where_no_bound_is_known_the_word_is_refused_and_something_else_is_named() -> None:
+    for make in (
+        lambda: learner(SetMaximizer, stream="adversarial", feedback="clicks"),
+        lambda: learner(SetMaximizer, stream="adversarial", feedback="bandit"),
+        lambda: learner(SetMinimizer, stream="adversarial", feedback="bandit"),
+        lambda: learner(ContinuousMaximizer, stream="adversarial"),
+    ):
+        with pytest.raises(
+            ConfigError, match=r"^stream='adversarial' is not offered here.*: use stream='drifting'"
+        ):
+            make()
+    with pytest.raises(ConfigError, match="stream is no setting"):
+        Hedge(3, 100, Privacy(1.0, 1e-6), stream="adversarial")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("kind", [SetMaximizer, SetMinimizer, ContinuousMaximizer])
@@ -128,6 +141,6 @@ def test_the_guarantee_says_what_value_assumes(kind: type) -> None:
     assert "privacy does not" in text
 
 
-def test_the_bound_of_experts_assumes_gains_fixed_in_advance() -> None:
+def test_the_bound_of_experts_assumes_nothing() -> None:
     text = " ".join(str(Hedge(3, 100, Privacy(1.0, 1e-6)).guarantee).split())
-    assert "fixed before the first round; privacy does not" in text
+    assert "whoever makes the stream may have seen every decision before this round's" in text

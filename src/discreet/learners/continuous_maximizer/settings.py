@@ -11,7 +11,7 @@ from discreet.decide.euclidean import is_projected_onto
 from discreet.domains import Box, SetDomain
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
-from discreet.learners.streams import Stream, check_stream
+from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.turn.settings import Settings
 
 __all__ = ["ContinuousMaximizerSettings"]
@@ -43,6 +43,7 @@ class ContinuousMaximizerSettings(Settings):
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
+        refuse_adversarial(self.stream, "stream='drifting', or SetMaximizer with whole preferences")
         if isinstance(self.domain, Box):
             raise ConfigError(
                 "over a Box everybody's value is largest at the upper corner, whatever people bring: take a "

@@ -18,6 +18,7 @@ from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.learners.set_maximizer.swap import Swap
@@ -62,7 +63,8 @@ class SetMaximizer(Learner):
     stream
         What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
         alternate. "iid": visitors are alike over time; learns faster. Neither holds against a stream that
-        reacts to slates or is timed to the blocks: docs/streams.md has what is kept.
+        reacts to slates or is timed to the blocks. "adversarial", for whole preferences: whoever makes the
+        stream may have seen every slate before this visitor's. docs/streams.md has what each keeps.
     function
         What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular,
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
@@ -114,6 +116,7 @@ class SetMaximizer(Learner):
     modes: ClassVar[Modes] = {
         "sum": SumExpert,  # whole preferences, "drifting"
         "fresh": FreshGreedy,  # whole preferences, "iid"
+        "experts": OrderedExperts,  # whole preferences, "adversarial"
         "swap": Swap,  # clicks and rewards
     }
 

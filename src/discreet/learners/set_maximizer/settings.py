@@ -15,12 +15,12 @@ from discreet.arrivals.set_functions import (
 )
 from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
-from discreet.learners.streams import Stream, check_stream
+from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.limits import MOST_CANDIDATES
 
 __all__ = ["SetMaximizerSettings"]
 
-FORCED = {False: ("auto", "sum", "fresh"), True: ("auto", "swap")}
+FORCED = {False: ("auto", "sum", "fresh", "experts"), True: ("auto", "swap")}
 """The modes that read whole preferences, and those that read clicks and rewards."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 
@@ -48,6 +48,8 @@ class SetMaximizerSettings(ItemSettings):
         require.whole("slots", self.slots)
         if self.slots > self.items:
             raise ConfigError(f"slots ({self.slots}) must not exceed items ({self.items})")
+        if self.feedback != "full":
+            refuse_adversarial(self.stream, "stream='drifting', or whole preferences (feedback='full')")
         if self.max_items is not None:
             require.whole("max_items", self.max_items, self.items, MOST_CANDIDATES)
         require.number("bound", self.bound, 1e-100, 1e100)

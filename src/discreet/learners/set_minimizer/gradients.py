@@ -83,7 +83,9 @@ class Gradients(CubeMode):
         block = min(self.gradient.people, self.settings.rounds)
         most = self.settings.rounds * block * self.gradient.wanted.bound**2
         noise = self.settings.items * (self.gradient.noise * self.gradient.wanted.bound) ** 2
-        is_stiff = self.settings.mode == "bound" or noise > NOISY * most
+        # Only a stiffness known in advance has a bound against streams that react.
+        is_asked_for = self.settings.mode == "bound" or self.settings.stream == "adversarial"
+        is_stiff = is_asked_for or noise > NOISY * most
         return Leader(self.cube, most if is_stiff else None)
 
     @cached_property

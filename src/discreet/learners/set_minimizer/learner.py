@@ -59,8 +59,9 @@ class SetMinimizer(Learner):
     stream
         What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
         alternate. "iid", for bandit feedback: visitors are alike over time; most trials come early. Neither
-        holds against a stream that reacts to sets or is timed to the blocks: docs/streams.md has what is
-        kept.
+        holds against a stream that reacts to sets or is timed to the blocks. "adversarial", for whole costs:
+        whoever makes the stream may have seen every set before this visitor's. docs/streams.md has what each
+        keeps.
     explore
         Bandit: the largest share of visitors who may meet a trial, a set other than the one believed to be
         cheapest; "auto" sets no limit and balances trials against what they may find.

@@ -31,6 +31,10 @@ class CubeMode(Earner):
         return f"submodular costs, and {assumed_by(self.settings.stream)}"
 
     @property
+    def previews(self) -> bool:
+        return self.settings.stream != "adversarial"
+
+    @property
     def candidates(self) -> int:
         return self.settings.items
 

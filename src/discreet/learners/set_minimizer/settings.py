@@ -15,7 +15,7 @@ from discreet.arrivals.set_functions import (
 )
 from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
-from discreet.learners.streams import Stream, check_stream
+from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 
 __all__ = ["SetMinimizerSettings"]
 
@@ -54,6 +54,8 @@ class SetMinimizerSettings(ItemSettings):
     def __post_init__(self) -> None:
         check_stream(self.stream)
         super().__post_init__()
+        if self.feedback != "full":
+            refuse_adversarial(self.stream, "stream='drifting', or whole cost functions (feedback='full')")
         require.number("bound", self.bound, 1e-70, 1e70)  # fourth powers must stay inside floats
         if self.functions is not None:
             self.functions.width(self.items)  # refuses edges and covers that do not fit

@@ -1,0 +1,222 @@
+"""Adversarial streams: ordered experts, one per slot, whose chances come from noisy totals of gains.
+
+    P(a in slot i) ∝ exp(η·G̃_i(a))        among available items that are not in slots 1, …, i − 1
+
+Each visitor's slate is drawn by coins of its own round, one per slot. G̃_i is the noisy total of what each
+item gained in slot i, on top of the slots before it on that visitor's own slate (an item that stands there
+gains nothing). One more number per visitor, what their slate was worth, tells with the totals what was lost;
+the rate η, one for all slots, starts bold and is cut when that is too much (discreet/decide/bold.py).
+
+A visitor counts with a weight that their own preferences f alone decide,
+
+    w = min(1, 1/√(k·Σ_a f({a})² + v²))        v = min(1, sum of the k largest f({a}))
+    w = min(1, 1/(k·Σ_a f({a}) + v))           for pure guarantees, in l₁
+
+so that the k·n + 1 numbers have a length of at most 1 whatever slate they met: by submodularity no gain
+exceeds f({a}), and no slate's worth v. A weight that followed from the slate would let the stream choose who
+counts.
+
+Guarantee   docs/guarantees/adversarial.md, Theorem 3 (privacy), Theorem 4 (value)
+Runtime     O(k·n) a visitor and a release
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another mechanism
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.person import reading
+from discreet.decide.bold import BoldRate, block_for, expected_range
+from discreet.errors import ConfigError
+from discreet.learners.set_maximizer.mode import CHUNK, People, SetMode
+from discreet.learners.set_maximizer.slates import distinct_leaders
+from discreet.learners.totals import RunningTotal
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, Rows
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Asked, Batch, Block, Scores
+from discreet.turn.schedule import EqualBlocks
+
+__all__ = ["OrderedExperts"]
+
+BOLDNESS, PATIENCE = 256.0, 0.02
+"""How bold the rate is at first; what share of the bound may be lost before a cut (benchmarks/ways.py)."""
+
+
+class OrderedExperts(SetMode):
+    """Slates drawn afresh for every visitor; for whole preferences of streams that may react."""
+
+    proof = "adversarial.md"
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.feedback == "full" and settings.stream == "adversarial")
+
+    def check(self) -> None:
+        settings = self.settings
+        if settings.rounds < 2 or (settings.block != "auto" and settings.block >= settings.rounds):
+            raise ConfigError(
+                f"a horizon of {settings.rounds} is too short for one release: nothing would be learned"
+            )
+
+    @property
+    def previews(self) -> bool:
+        return False
+
+    # --- the plan -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def gains(self) -> RunningTotal:
+        settings = self.settings
+        if settings.block != "auto":
+            return self._total(settings.block)
+        block = block_for(settings.rounds, lambda block: self._range(self._total(block)))
+        return self._total(block)
+
+    def _total(self, block: int) -> RunningTotal:
+        settings = self.settings
+        norm = 1 if settings.privacy.pure else 2
+        rows = Rows((settings.slots * settings.room + 1,), norm=norm, nonnegative=True)
+        schedule = EqualBlocks(settings.rounds, block, last=False)
+        return RunningTotal("gains", rows, schedule, settings.privacy, people=block)
+
+    def _range(self, gains: RunningTotal) -> float:
+        """The expected range of the noise in the totals of one slot."""
+        return expected_range(self.settings.room) * gains.usual_noise
+
+    @cached_property
+    def rate(self) -> BoldRate:
+        settings, gains = self.settings, self.gains
+        return BoldRate.for_stream(
+            settings.room,
+            rounds=settings.rounds,
+            block=gains.people,
+            range=self._range(gains),
+            boldness=BOLDNESS,
+            patience=PATIENCE,
+            experts=settings.slots,
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        facts: dict[str, Any] = {
+            "method": "ordered experts",
+            "why": "every visitor's slate is drawn by coins of its own, so that no stream can foresee it",
+            "block": self.gains.people,
+            "releases": self.gains.releases,
+            "rate": self.rate.at(0),
+            "slowest_rate": self.rate.slowest,
+            "noise_in_visitors": self.gains.noise,
+        }
+        plan = self.gains.plan(facts)
+        return replace(plan, constants=(*plan.constants, BOLDNESS, PATIENCE))
+
+    # --- the hooks ----------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[State, State]:
+        public, kept = self.gains.start()
+        table = np.zeros((self.settings.slots, self.settings.room))
+        found = {"table": table, "rate": 0.0, "cuts": 0, "slate": self.first_slate(), "variance": 0.0}
+        return public | self.first_catalogue() | found, kept
+
+    def gatherings(self, public: State) -> dict[str, Gathering]:
+        return {"gains": self.gains.gathering}
+
+    def gather(self, public: State, block: Block, batch: Batch) -> None:
+        rows = self.gains.gathering
+        assert isinstance(rows, Rows)
+        people = self.people(batch)
+        slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
+        for first in range(0, len(people), CHUNK):
+            part = slice(first, first + CHUNK)
+            rows.add(block["gains"], self._weighed(public, people[part], slates[part]))
+
+    def _weighed(self, public: State, people: People, slates: Integers) -> Floats:
+        """What these visitors add: gains by slot and item on their own slates, and what those were worth."""
+        slots, rows = self.settings.slots, np.arange(len(slates))
+        gains = np.clip(self._along(public, people, slates), 0.0, self.settings.bound) / self.settings.bound
+        alone = gains[:, 0].copy()
+        gains = np.minimum(gains, alone[:, None])
+        worth = np.zeros(len(slates))
+        for slot, items in enumerate(slates.T):
+            for before in slates[:, :slot].T:  # what stands there already gains nothing
+                gains[rows[before >= 0], slot, before[before >= 0]] = 0.0
+            worth += np.where(items >= 0, gains[rows, slot, items], 0.0)
+        most = np.minimum(1.0, np.sort(alone, axis=1)[:, -slots:].sum(axis=1))
+        if self.settings.privacy.pure:
+            length = slots * alone.sum(axis=1) + most
+        else:
+            length = np.sqrt(slots * (alone**2).sum(axis=1) + most**2)
+        gains *= public["began"]
+        numbers = np.concatenate([gains.reshape(len(slates), -1), np.minimum(worth, most)[:, None]], axis=1)
+        return np.asarray(numbers / np.maximum(length, 1.0)[:, None], dtype=np.float64)
+
+    def _along(self, public: State, people: People, slates: Integers) -> Floats:
+        """Gains of all items on top of the slots before, by slot, each visitor on their own slate."""
+        gains = np.zeros((len(slates), *public["table"].shape))
+        functions = self.settings.functions
+        if functions is None:
+            known = len(self.numbers(public))
+            with reading():
+                for person, slate, found in zip(people, slates.tolist(), gains, strict=True):
+                    for slot in range(len(slate) if person is not None else 0):
+                        before = [item for item in slate[:slot] if item >= 0]
+                        found[slot, :known] = person.gains(before, known)
+            return gains
+        rows = np.asarray(people)
+        covered = functions.begin(rows)
+        for slot, items in enumerate(slates.T):
+            gains[:, slot] = functions.gains(rows, covered)
+            for item in np.unique(items[items >= 0]).tolist():
+                here = items == item
+                covered[here] = functions.add(rows[here], covered[here], item)
+        return gains
+
+    def release(
+        self, public: State, tally: State, kept: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        total = self.gains.next(public, kept, block, door)
+        table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
+        lost = float(table.max(axis=1).sum() - total.values[-1])
+        cuts = self.rate.cuts_after(public["cuts"], lost)
+        catalogue = self.next_catalogue(public)
+        slate = distinct_leaders(table, catalogue["living"])
+        newest = {"table": table, "rate": self.rate.at(cuts), "cuts": cuts, "slate": slate}
+        return total.public | catalogue | newest | {"variance": total.variance}, total.kept
+
+    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        """One slate per round, slot by slot among the available items that are left, by coins of its own."""
+        slots = self.settings.slots
+        numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
+        lots = coins.uniform(numbers).reshape(len(rounds), slots)
+        available = public["living"] if asked.available is None else asked.available
+        left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
+        slates = np.full((len(rounds), slots), -1, dtype=np.int64)
+        for slot, scores in enumerate(public["rate"] * public["table"]):
+            slates[:, slot] = _drawn(scores, left, lots[:, slot])
+            shown = slates[:, slot] >= 0
+            left[np.flatnonzero(shown), slates[shown, slot]] = False
+        return slates
+
+    def order(self, public: State) -> Integers:
+        return np.argsort(-public["table"][0], kind="stable")
+
+    def scores(self, public: State, index: int, context: Any) -> Scores:
+        """What each item gained in each slot, on top of the slots before it, in visitors of weight 1."""
+        table: Floats = public["table"]
+        return Scores(table.copy(), np.full(table.shape, sqrt(public["variance"])))
+
+
+def _drawn(scores: Floats, left: Mask, lots: Floats) -> Integers:
+    """One of the items that are left in each row, with chances exp(score); −1 where none is left."""
+    among = np.where(left, scores, -np.inf)
+    best = among.max(axis=1, keepdims=True)
+    weights = np.exp(among - np.where(np.isfinite(best), best, 0.0))
+    up_to = np.cumsum(weights, axis=1)
+    drawn = (up_to <= lots[:, None] * up_to[:, -1:]).sum(axis=1)
+    return np.where(np.isfinite(best[:, 0]), np.minimum(drawn, scores.shape[0] - 1), -1)
