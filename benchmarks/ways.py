@@ -20,6 +20,9 @@ Writes one JSON object:
     pure_1e4, l1_pure_d50, small_eps_1e4
                           single figures
     pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
+    adversary, alternating, adversary_price, adversary_microseconds
+                          against streams that react, what the word costs on calm ones
+                          (discreet/lab/ways/adversaries.py), and how long a round takes in bulk
     streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
     modes, parameters     classes in the tables of modes, and parameters of constructors, of all learners
     nodes_over_before     syntax nodes of src, examples and benchmarks, over those of 0.4.0
@@ -44,10 +47,11 @@ from typing import Any
 
 from rich.console import Console
 
-from discreet import SetSelector, warm_up
+from discreet import Privacy, SetSelector, warm_up
 from discreet.lab.progress import Bar, bars_on
 from discreet.lab.repeat import Kept, repeat
 from discreet.lab.ways import MEASURES, Verdict, compare, verdict
+from discreet.lab.ways.adversaries import microseconds
 from discreet.lab.ways.mixing import DATA
 from discreet.lab.ways.verdicts import mean_and_error
 from discreet.learners.registry import HOMES, learner_named
@@ -313,6 +317,22 @@ STREAMS: dict[str, tuple[str, tuple[str, ...], Setting]] = {
 """Groups, the words that they take, and a setting without word and data stream."""
 
 
+TESTED: Setting = {"horizon": 20_000, "epsilon": 1.0, "delta": DELTA}
+CALM: dict[str, Setting] = {
+    "slates_1e4": {"learner": "slates", "horizon": 10**4},
+    "slates_1e5": {"learner": "slates", "horizon": 10**5},
+    "hedge": {"learner": "hedge"},
+    "costs": {"learner": "costs"},
+}
+REACTING = ("hedge", "slates", "costs")
+ADVERSARIES: dict[str, dict[str, Setting]] = {
+    "adversary": {name: TESTED | {"learner": name, "stream": "punish"} for name in REACTING},
+    "alternating": {name: TESTED | {"learner": name, "stream": "alternate"} for name in REACTING},
+    "adversary_price": {name: TESTED | {"stream": "iid"} | setting for name, setting in CALM.items()},
+}
+"""Regret per round; on alternating slates what they earn; on calm slates and costs the share."""
+
+
 # --- how much there is
 
 NODES_BEFORE = 318_356
@@ -447,6 +467,19 @@ def pure_or_not(bench: Bench, only: Sequence[str]) -> dict[str, dict[str, float]
     return found
 
 
+def adversaries(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
+    """Streams that react; empty if they were not asked for."""
+    if not _is_wanted("adversary", only):
+        return dict.fromkeys((*ADVERSARIES, "adversary_microseconds"))
+    cells = [Cell("adversary", setting) for group in ADVERSARIES.values() for setting in group.values()]
+    values = iter(bench.alone("streams that react", [(cell, bench.scale.shown) for cell in cells]))
+    found: dict[str, Any] = {
+        group: {name: _summary(next(values)) for name in settings} for group, settings in ADVERSARIES.items()
+    }
+    took = {name: microseconds(name, 20_000, Privacy(1.0, DELTA)) for name in ("hedge", "slates")}
+    return found | {"adversary_microseconds": took}
+
+
 def streams(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
     """The value of "auto" by learner, word and kind of stream."""
     wanted: dict[str, Cell] = {}
@@ -466,6 +499,7 @@ def report(bench: Bench, grid: Sequence[Cell], only: Sequence[str]) -> dict[str,
     single = figures(bench, only) | {
         "pure_or_not": pure_or_not(bench, only),
         "streams": streams(bench, only),
+        **adversaries(bench, only),
     }
     measured = bench.measured(grid)
     verdicts = {name: found for name, found in measured.items() if found is not None}
@@ -495,7 +529,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--keep", type=Path, default=KEPT, help="results of tasks")
     parser.add_argument("--fresh", action="store_true", help="delete the kept results of tasks first")
     options = parser.parse_args(arguments)
-    names = [settings.__name__ for settings in GRID]
+    names = [*(settings.__name__ for settings in GRID), "adversary"]
     for learner in options.only:
         if not any(_is_wanted(name, [learner]) for name in names):
             parser.error(f"--only must name one of {', '.join(names)}, got {learner}")

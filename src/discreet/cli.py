@@ -157,7 +157,13 @@ app.add_typer(
 Rounds = Annotated[int, typer.Option(help="How many people (visitors, samples) are expected.")]
 Items = Annotated[int, typer.Option(help="How many items there are.")]
 Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
-Stream = Annotated[Literal["drifting", "iid"], typer.Option(help="iid if visitors are alike over time.")]
+Stream = Annotated[
+    Literal["drifting", "iid", "adversarial"],
+    typer.Option(
+        help="iid if visitors are alike over time; adversarial if they may react to decisions: what is "
+        "simulated is calm, so that the answer is what the word costs."
+    ),
+]
 Minutes = Annotated[
     float, typer.Option(help="How long to simulate at most; more gives surer answers about more people.")
 ]

@@ -162,10 +162,10 @@ def run_bundle(learner: SetMinimizer, world: CostWorld) -> BundleRun:
     spent = 0.0
     for piece in pieces(learner, world.visitors, CHUNK):
         rows = world.rows(piece.start, piece.stop)
-        sets = learner.preview(len(piece))
+        tickets = learner.open_many(len(piece))
         chosen = np.zeros((len(piece), world.items + 1))
-        np.put_along_axis(chosen, sets, 1.0, axis=1)  # −1 marks the column that is left out
+        np.put_along_axis(chosen, tickets.numbers, 1.0, axis=1)  # −1 marks the column that is left out
         costs = world.costs(rows, chosen[:, :-1])
-        learner.observe_many(rows if learner.settings.feedback == "full" else costs)
+        learner.close_many(tickets, rows if learner.settings.feedback == "full" else costs)
         spent += float(costs.sum())
     return BundleRun(spent)

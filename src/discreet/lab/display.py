@@ -209,15 +209,16 @@ def run_display(
     feedback = getattr(learner.settings, "feedback", "full")
     at_once = CHUNK if feedback != "full" else min(CHUNK, max(1, NUMBERS // world.chances.shape[1]))
     for piece in pieces(learner, learning, at_once):
-        slates = learner.preview(len(piece))
+        tickets = learner.open_many(len(piece))
+        slates = tickets.numbers
         shown = world.chances_of(piece.start, piece.stop, slates)
         worth = 1 - np.prod(1 - shown, axis=1)
         if feedback == "full":
-            learner.observe_many(world.rows(piece.start, piece.stop))
+            learner.close_many(tickets, world.rows(piece.start, piece.stop))
         elif feedback == "bandit":
-            learner.observe_many((generator.random(len(piece)) < worth).astype(np.float64))
+            learner.close_many(tickets, (generator.random(len(piece)) < worth).astype(np.float64))
         else:
-            learner.observe_many(_first_clicks(slates, generator.random(shown.shape) < shown))
+            learner.close_many(tickets, _first_clicks(slates, generator.random(shown.shape) < shown))
         value += float(worth.sum())
         visitors.append(piece.stop)
         earned.append(value)

@@ -112,6 +112,8 @@ class DisplayCase(OnlineCase):
         table = self.items * self.slots
         if self.feedback != "full":
             return 0.1 + 5e-5 * table + self.rounds * (8e-7 + 8e-8 * self.slots)
+        if self.stream == "adversarial":
+            return 0.1 + self.rounds * (2e-6 + 7e-8 * table)
         if self.stream == "iid":
             return 0.1 + self.rounds * (5e-7 + 7e-9 * self.items)
         return 0.1 + self.rounds * (4e-7 + (5e-10 if self.privacy.delta else 1e-8) * table)

@@ -64,9 +64,10 @@ def actions(
         for piece in pieces(learner, horizon, CHUNK):
             of_other = mixing.of_other(piece, learner.releases)[:, None]
             gains = lots[piece.start : piece.stop] < np.where(of_other, other_means, means)
-            value += float(gains[np.arange(len(piece)), learner.preview(len(piece))].sum())
+            tickets = learner.open_many(len(piece))
+            value += float(gains[np.arange(len(piece)), tickets.numbers].sum())
             totals += gains.sum(axis=0)
-            learner.observe_many(gains.astype(np.float64))
+            learner.close_many(tickets, gains.astype(np.float64))
         stake = float(totals.max() - totals.mean())
         return None if stake < LEAST_GAIN * horizon else (float(totals.max()) - value) / stake
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from discreet.lab.ways.adversaries import against
 from discreet.lab.ways.arms import actions, contexts
 from discreet.lab.ways.coefficients import classes, coefficients
 from discreet.lab.ways.costs import costs
@@ -28,6 +29,7 @@ GROUPS: dict[str, Callable[..., dict[str, float]]] = {
     "hedge": actions,
     "selector": selections,
     "running_sum": sums,
+    "adversary": against,
 }
 MEASURES: dict[str, Measure] = {
     "set_maximizer": "share",
@@ -42,6 +44,7 @@ MEASURES: dict[str, Measure] = {
     "hedge": "loss",
     "selector": "share",
     "running_sum": "noise",
+    "adversary": "loss",
 }
 
 
