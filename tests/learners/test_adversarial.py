@@ -249,6 +249,46 @@ def test_what_a_visitor_adds_is_never_longer_than_one() -> None:
         assert lengths.max() <= 1 + 1e-12
 
 
+@pytest.mark.parametrize("function", [CAPPED, None])
+def test_what_is_gathered_is_about_the_slates_that_were_shown(
+    function: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is retired, masked or still to come since then."""
+    items = ["a", "b", "c", "d", "e"]
+    learner = SetMaximizer(
+        items, 2, 400, BOTH, stream="adversarial", block=40, max_items=7, function=function, seed=1
+    )
+    seen: list[np.ndarray] = []
+    real = OrderedExperts._weighed
+
+    def noted(self: Any, public: Any, people: Any, slates: Any) -> Any:
+        seen.append(slates)
+        return real(self, public, people, slates)
+
+    monkeypatch.setattr(OrderedExperts, "_weighed", noted)
+    person: Any = np.full(7, 0.1) if function is CAPPED else lambda chosen: 0.1 * len(chosen)
+    first = learner.open_many(15)
+    masked = learner.open(available=["a", "c", "d"])
+    second = learner.open_many(3)
+    learner.retire("a")
+    learner.close_many(first, [person] * 15)
+    assert np.array_equal(seen[-1], first.numbers)
+    learner.close_many(second, [person] * 3)
+    assert np.array_equal(seen[-1], second.numbers)
+    learner.close(masked, person)
+    assert [items[item] for item in seen[-1][0]] == masked.decision
+    assert all("a" not in slate for slate in learner.open_many(5).decisions)
+
+
+def test_past_the_horizon_the_likeliest_decision_is_shown() -> None:
+    experts = Hedge(3, 2000, BOTH, seed=1)
+    experts.replay(np.tile([0.0, 1.0, 0.5], (2000, 1)))
+    assert set(experts.open_many(50).numbers) == {1}
+    slates = SetMaximizer(4, 2, 2000, BOTH, stream="adversarial", seed=1)
+    slates.replay(np.tile([0.9, 0.0, 0.5, 0.0], (2000, 1)))
+    assert set(slates.act()) == {0, 2} == set(slates.decision["slate"])
+
+
 # --- least-cost sets
 
 
@@ -262,7 +302,7 @@ def test_sets_lose_little_to_a_stream_that_punishes_the_last_set() -> None:
     learner = SetMinimizer(COSTS, 20_000, BOTH, stream="adversarial", function=MODULAR, seed=1)
     assert learner.facts["method"] == "bound"
     punish = lambda chosen, last, _: np.where(before(chosen, last), 1 / 8, -1 / 8)  # noqa: E731
-    assert set_regret(learner, punish) < 0.15
+    assert set_regret(learner, punish) < 0.02  # the estimated stiffness loses 0.04
 
 
 def test_the_word_takes_the_stiffness_that_has_a_bound() -> None:
@@ -274,7 +314,7 @@ def test_the_word_takes_the_stiffness_that_has_a_bound() -> None:
             learner.turn()
             tickets = learner.open_many(learner.rounds_until_release)
             learner.close_many(tickets, _as_costs(calm[tickets.rounds]))
-    assert asked.point == pytest.approx(same.point, abs=0.5)
+    assert np.array_equal(asked.point, same.point)
     assert asked.facts["method"] == same.facts["method"] == "bound"
 
 

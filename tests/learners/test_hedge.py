@@ -77,10 +77,10 @@ def test_without_a_horizon_it_goes_on_within_the_budget() -> None:
 
 def test_without_a_horizon_rates_fall_from_segment_to_segment() -> None:
     mode = mode_of(Hedge(3, None, BOTH))
-    rates = [mode.rate(32 * segment).at(0) for segment in range(20)]
+    rates = [mode.rate(32 * (2**segment - 1)).at(0) for segment in range(20)]
     assert rates == sorted(rates, reverse=True)
-    cohorts = [mode.gains.cohort(index) for index in (0, 31, 32, 64)]
-    assert cohorts == [0, 0, 32, 64]  # people of different segments pay side by side
+    cohorts = [mode.gains.cohort(index) for index in (0, 31, 32, 95, 96)]
+    assert cohorts == [0, 0, 32, 32, 96]  # people of different segments pay side by side
 
 
 def test_every_round_draws_anew_with_the_published_chances() -> None:
@@ -91,6 +91,23 @@ def test_every_round_draws_anew_with_the_published_chances() -> None:
     assert chances.sum() == pytest.approx(1.0)
     drawn = np.bincount(hedge.open_many(100_000).numbers, minlength=4) / 100_000
     assert np.abs(drawn - chances).max() < 5 * 0.5 / sqrt(100_000)
+
+
+@pytest.mark.parametrize("bound", [1e-160, 1e-3, 1e160])
+def test_plans_do_not_depend_on_the_units_of_gains(bound: float) -> None:
+    usual, other = Hedge(10, 20_000, BOTH).facts, Hedge(10, 20_000, BOTH, bound=bound).facts
+    assert (usual["block"], usual["releases"]) == (other["block"], other["releases"])
+    assert other["rate"] == pytest.approx(usual["rate"])
+    assert other["regret_bound"] == pytest.approx(usual["regret_bound"] * bound)
+
+
+def test_without_a_horizon_blocks_do_not_grow_so_regret_per_round_falls() -> None:
+    mode = mode_of(Hedge(10, None, BOTH))
+    per_round = [
+        mode.rate(32 * (2**segment - 1)).bound / (1024 * (2 ** (segment + 1) - 1)) for segment in range(14)
+    ]
+    assert per_round == sorted(per_round, reverse=True)
+    assert per_round[-1] < 0.01
 
 
 def test_the_range_of_normal_numbers_is_the_expected_one() -> None:

@@ -32,7 +32,7 @@ CUT = 4.0
 BLOCK_OF_RANGE = 0.25
 """A block's rounds over the range of the noise: longer ones lose more to streams that alternate with them."""
 MOST_RELEASES = 1000
-"""What more of them gain is little, and each is a durable commit."""
+"""Each is a durable commit; with so many, 2√(ln n/8000) per round is the least that the bound can be."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 
@@ -29,7 +29,7 @@ __all__ = ["SegmentedTotal"]
 class SegmentedTotal:
     """The private running total of everyone's vectors.
 
-    `people` is the most people that one block of the first segment adds up; `method` the mechanism, "auto"
+    `people` is the most people that one block adds up; `method` the mechanism, "auto"
     for the one with the least noise.
     """
 
@@ -59,12 +59,7 @@ class SegmentedTotal:
         """The calibrated sum of a segment."""
         if number not in self._sums:
             has_end = isinstance(self.schedule, EqualBlocks)
-            people = (
-                self.people << number
-                if isinstance(self.schedule, Segments) and self.schedule.growing
-                else self.people
-            )
-            stream = Stream(self.wanted, max(1, self.length(number)), people, goes_on=not has_end)
+            stream = Stream(self.wanted, max(1, self.length(number)), self.people, goes_on=not has_end)
             # Without a horizon all segments pay in one measure, whatever their lengths.
             self._sums[number] = calibrate(self.privacy, stream, self.method, fresh=has_end)
         return self._sums[number]
@@ -106,7 +101,7 @@ class SegmentedTotal:
         number, position = self.place(releases - 1)
         counts = [(earlier, self.length(earlier)) for earlier in range(number)] + [(number, position + 1)]
         parts = [(self.sum_of(part), count) for part, count in counts]
-        return sqrt(sum(each.variance(count) * each.gathering.grid**2 for each, count in parts))
+        return hypot(*(sqrt(each.variance(count)) * each.gathering.grid for each, count in parts))
 
     # --- the hooks ----------------------------------------------------------------------------------------
 

@@ -15,7 +15,10 @@ from discreet.errors import ConfigError
 __all__ = ["ADVERSARIAL", "ALIKE", "MOVING", "Stream", "assumed_by", "check_stream", "refuse_adversarial"]
 
 Stream = Literal["drifting", "iid", "adversarial"]
-ADVERSARIAL = "nothing: whoever makes the stream may have seen every decision before this round's"
+ADVERSARIAL = (
+    "nothing but answers that come whatever this round decides: whoever makes the stream may have seen every "
+    "decision before this round's"
+)
 ALIKE = "people that are alike over time (i.i.d.)"
 MOVING = "a stream that does not react to what is decided, nor to when blocks end; tastes may drift or change"
 

@@ -93,10 +93,19 @@ class RunningTotal:
 
         Early totals count as much as late ones: whoever decides by each of them loses by each.
         """
+        return float(np.exp(np.mean(np.log(self._deviations))))
+
+    @cached_property
+    def mean_noise(self) -> float:
+        """The mean of all totals' standard deviations, in the units of people's numbers."""
+        return float(np.mean(self._deviations))
+
+    @cached_property
+    def _deviations(self) -> Floats:
+        """The standard deviations of totals, of so many from the first to the last."""
         releases = max(1, self.releases)
         counts = np.unique(np.linspace(1, releases, min(releases, MOST_LOOKED_AT)).astype(int)).tolist()
-        deviations = [self.sum.variance(count) ** 0.5 for count in counts]
-        return float(np.exp(np.mean(np.log(deviations))) * self.gathering.grid)
+        return np.array([self.sum.variance(count) ** 0.5 for count in counts]) * self.gathering.grid
 
     def covariance(self, releases: Integers) -> Floats:
         """The covariance matrix of one number of these totals, in the squared units of people's numbers."""

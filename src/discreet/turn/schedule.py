@@ -126,22 +126,16 @@ def growing_blocks(rounds: int, first: float, growth: float, most: float = inf) 
 
 @dataclass(frozen=True)
 class Segments:
-    """Without end: segments of `first`, 2·`first`, 4·`first`, … rounds, each cut into blocks.
-
-    With `growing=False` every block has `block` rounds; with `growing=True` the blocks double with the
-    segments, so that each segment has the same number of releases.
+    """Without end: segments of `first`, 2·`first`, 4·`first`, … rounds, each cut into blocks of `block`.
 
     >>> [Segments(4, 2).end(index) for index in range(6)]
     [2, 4, 6, 8, 10, 12]
-    >>> [Segments(4, 2, growing=True).end(index) for index in range(6)]
-    [2, 4, 8, 12, 20, 28]
     >>> [Segments(4, 2).segment(index) for index in range(6)]
     [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (1, 3)]
     """
 
     first: int
     block: int = 1
-    growing: bool = False
 
     def __post_init__(self) -> None:
         require.whole("first", self.first)
@@ -162,18 +156,12 @@ class Segments:
     def segment(self, index: int) -> tuple[int, int]:
         """The segment that release `index` lies in, and its position there, both counted from 0."""
         in_first = self.first // self.block
-        if self.growing:
-            return divmod(index, in_first)
         number = (index // in_first + 1).bit_length() - 1
         return number, index - (in_first << number) + in_first
 
     def length(self, number: int) -> int:
         """How many releases segment `number` has."""
-        in_first = self.first // self.block
-        return in_first if self.growing else in_first << number
+        return self.first // self.block << number
 
     def end(self, index: int) -> int:
-        if not self.growing:
-            return (index + 1) * self.block
-        number, position = self.segment(index)
-        return (self.first << number) - self.first + ((position + 1) * self.block << number)
+        return (index + 1) * self.block

@@ -22,8 +22,7 @@ class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
     Every round draws its own action, so whoever makes the stream may have seen every decision before this
-    round's: the bound on the regret (`facts["regret_bound"]`, for the calm part; Theorem 2 has all of it)
-    holds against streams that react.
+    round's: the bound on the regret, Theorem 2 (`facts["regret_bound"]`), holds against streams that react.
 
     Guarantee: docs/guarantees/adversarial.md. Neither privacy nor value assumes anything about the stream.
 

@@ -38,8 +38,8 @@ __all__ = ["Softmax"]
 
 BOLDNESS, PATIENCE = 64.0, 0.01
 """How bold the rate is at first; what share of the bound may be lost before a cut (benchmarks/ways.py)."""
-FIRST_SEGMENT, SEGMENT_RELEASES = 1024, 32
-"""Without a horizon: rounds of the first segment, which double from each to the next; releases in each."""
+FIRST_SEGMENT, SEGMENT_BLOCK = 1024, 32
+"""Without a horizon: rounds of the first segment, which double from each to the next, and of every block."""
 
 
 class Softmax(Problem):
@@ -65,8 +65,7 @@ class Softmax(Problem):
     def gains(self) -> SegmentedTotal:
         settings = self.settings
         if settings.horizon is None:
-            block = FIRST_SEGMENT // SEGMENT_RELEASES
-            return self._gains(Segments(FIRST_SEGMENT, block, growing=True), block)
+            return self._gains(Segments(FIRST_SEGMENT, SEGMENT_BLOCK), SEGMENT_BLOCK)
         block = self._block(settings.horizon) if settings.block == "auto" else settings.block
         return self._gains(EqualBlocks(settings.horizon, block, last=False), block)
 
@@ -91,12 +90,9 @@ class Softmax(Problem):
         """The rates of the block after release `index`: without a horizon they follow the segments."""
         gains, (number, _) = self.gains, self.gains.place(index)
         if number not in self._rates:
-            schedule = gains.schedule
-            if isinstance(schedule, Segments):
-                releases = (number + 1) * SEGMENT_RELEASES
-                rounds, block = schedule.end(releases - 1), schedule.block << number
-            else:
-                releases, rounds, block = schedule.releases, schedule.horizon, schedule.block
+            releases = sum(gains.length(earlier) for earlier in range(number + 1))
+            rounds, block = self.settings.horizon, gains.schedule.block
+            rounds = releases * block if rounds is None else rounds  # up to the end of the segment
             self._rates[number] = BoldRate.for_stream(
                 self.settings.actions,
                 rounds=rounds,
@@ -121,9 +117,10 @@ class Softmax(Problem):
             "releases": gains.schedule.releases,
             "rate": rate.at(0),
             "slowest_rate": rate.slowest,
-            "regret_bound": self._regret_bound(rate),
             "noise_in_people": gains.standard_deviation(1) / self.settings.bound,
         }
+        if self.settings.horizon is not None and not self.settings.privacy.pure:
+            facts["regret_bound"] = self._regret_bound(rate)
         constants = (gains.sum_of(0), BOLDNESS, PATIENCE)
         return Plan.scheduled(
             gains.schedule,
@@ -135,7 +132,7 @@ class Softmax(Problem):
         )
 
     def _regret_bound(self, rate: BoldRate) -> float:
-        """What Theorem 2 promises of the first segment, or of all rounds, in the gains' own units."""
+        """What Theorem 2 promises for Gaussian noise, in the gains' own units."""
         gains, cuts = self.gains, rate.most_cuts
         releases = max(1, gains.length(0))
         largest = gains.standard_deviation(releases) / self.settings.bound
@@ -178,7 +175,10 @@ class Softmax(Problem):
         return {"up_to": np.cumsum(chances), "cuts": 0}
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
+        """An action by a coin of its own round; past the horizon, where coins end, the likeliest one."""
         up_to: Floats = public["up_to"]
+        if self.settings.horizon is not None and len(rounds) and rounds[0] >= self.settings.horizon:
+            return np.full(len(rounds), np.diff(up_to, prepend=0.0).argmax())
         drawn = up_to.searchsorted(coins.uniform(rounds) * up_to[-1], side="right")
         return np.asarray(np.minimum(drawn, self.settings.actions - 1))
 

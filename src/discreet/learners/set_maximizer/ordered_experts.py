@@ -33,7 +33,7 @@ from discreet.arrivals.person import reading
 from discreet.decide.bold import BoldRate, block_for, expected_range
 from discreet.errors import ConfigError
 from discreet.learners.set_maximizer.mode import CHUNK, People, SetMode
-from discreet.learners.set_maximizer.slates import distinct_leaders
+from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
@@ -87,7 +87,7 @@ class OrderedExperts(SetMode):
 
     def _range(self, gains: RunningTotal) -> float:
         """The expected range of the noise in the totals of one slot."""
-        return expected_range(self.settings.room) * gains.usual_noise
+        return expected_range(self.settings.room) * gains.mean_noise
 
     @cached_property
     def rate(self) -> BoldRate:
@@ -182,9 +182,9 @@ class OrderedExperts(SetMode):
     ) -> tuple[State, State]:
         total = self.gains.next(public, kept, block, door)
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
-        lost = float(table.max(axis=1).sum() - total.values[-1])
-        cuts = self.rate.cuts_after(public["cuts"], lost)
         catalogue = self.next_catalogue(public)
+        lost = float(table[:, catalogue["living"]].max(axis=1).sum() - total.values[-1])
+        cuts = self.rate.cuts_after(public["cuts"], lost)
         slate = distinct_leaders(table, catalogue["living"])
         newest = {"table": table, "rate": self.rate.at(cuts), "cuts": cuts, "slate": slate}
         return total.public | catalogue | newest | {"variance": total.variance}, total.kept
@@ -192,9 +192,15 @@ class OrderedExperts(SetMode):
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One slate per round, slot by slot among the available items that are left, by coins of its own."""
         slots = self.settings.slots
+        # Items that were retired since the block began may have been shown, and masks of those who come now
+        # leave them out; items that came since were not.
+        began = public["began"]
+        available = began if asked.available is None else asked.available & began
+        if len(rounds) and rounds[0] >= self.settings.rounds:  # coins end with the horizon
+            slates = np.tile(public["slate"], (len(rounds), 1))
+            return filled_up(slates, available, self.order(public))
         numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
         lots = coins.uniform(numbers).reshape(len(rounds), slots)
-        available = public["living"] if asked.available is None else asked.available
         left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
         slates = np.full((len(rounds), slots), -1, dtype=np.int64)
         for slot, scores in enumerate(public["rate"] * public["table"]):
