@@ -210,9 +210,9 @@ class Learner:
         labels = problem.labels(self._engine.public)
         if problem.notion != "joint DP":
             available = available if labels is None else mask_of(available, labels, problem.candidates)
-            available = with_room(
-                available, len(problem.names(self._engine.public) or ()), problem.candidates
-            )
+            if not (type(available) is np.ndarray and available.shape[-1:] == (problem.candidates,)):
+                known = len(problem.names(self._engine.public) or ())
+                available = with_room(available, known, problem.candidates)
         elif not one:
             available = masks_of_people(available, labels, problem.candidates, count)
         elif labels is not None:
