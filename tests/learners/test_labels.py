@@ -401,5 +401,6 @@ def test_a_mask_may_be_of_the_items_that_there_are_where_others_may_come() -> No
     first, second = roomy.open_many(2, available=masks).decisions
     assert "tea" not in first
     assert "milk" not in second
-    with pytest.raises(ConfigError, match="yes or no for each of 6 items"):
-        roomy.open(available=[True] * 5)
+    for wrong in ([True] * 5, [[True] * 4, [True]]):
+        with pytest.raises(ConfigError, match="yes or no for each of 6 items"):
+            roomy.open_many(2, available=wrong)

@@ -85,9 +85,12 @@ def with_room(mask: Any, count: int, room: int) -> Any:
     >>> with_room([True, False], 2, 4)
     array([ True, False, False, False])
     """
-    if count == room or np.shape(mask)[-1:] != (count,):
+    try:
+        known = np.asarray(mask)
+    except ValueError:  # rows of different lengths: refused where masks are checked
         return mask
-    known = np.asarray(mask)
+    if count == room or known.shape[-1:] != (count,):
+        return mask
     return np.concatenate([known, np.zeros((*known.shape[:-1], room - count), dtype=known.dtype)], axis=-1)
 
 
