@@ -34,7 +34,7 @@ from discreet.release.fresh import FreshSum
 from discreet.release.gathering import Gathered, PublicCells
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.turn.plan import State
-from discreet.turn.problem import Block
+from discreet.turn.questions import Block
 
 
 def hedge(**more: object) -> Hedge:

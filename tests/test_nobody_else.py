@@ -39,7 +39,7 @@ from discreet.release.gathering import Gram, HeldRows
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 # --- 1. one malformed cell erases everybody of the call --------------------------------------------------
 

@@ -16,7 +16,7 @@ from discreet.estimators.checked import as_features
 from discreet.learners.set_selector.entrance import Entrance
 from discreet.learners.table import LogTable
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 OTHERS: dict[str, list[list[Any]]] = {
     "floats": [[0.1, 1 / 3], [5e-324, 1.7e308], [-0.0, 1e22], [np.nextafter(1.0, 2.0), 123456789.123456789]],

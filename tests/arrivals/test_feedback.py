@@ -11,7 +11,7 @@ from discreet.arrivals import feedback as feedback_module
 from discreet.arrivals.feedback import as_callables, as_floats, as_numbers, as_people, as_rows
 from discreet.errors import OutOfBounds
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 
 def batch(feedback: Any, people: int = 1, *, single: bool = False) -> Batch:

@@ -114,10 +114,10 @@ def test_noise_alone_does_not_make_the_leader_stiffer_and_swings_do() -> None:
         swinging = leader.follow(
             swinging, walk + 30.0 * (release % 2), variance=release + 1.0, step_variance=1.0
         )
-    assert quiet["steps"][3] == pytest.approx(2 * 200**0.5, rel=0.1)
-    assert swinging["steps"][3] > 10 * quiet["steps"][3]
+    assert quiet.steps.stiffness == pytest.approx(2 * 200**0.5, rel=0.1)
+    assert swinging.steps.stiffness > 10 * quiet.steps.stiffness
     fixed = Leader(Box(20, 0.0, 1.0), most=5000.0).follow(
         leader.start(), walk, variance=150.0, step_variance=1.0
     )
-    assert fixed["steps"][3] == pytest.approx(2 * (150 + 5000 / 20) ** 0.5)
-    assert ((fixed["point"] >= 0) & (fixed["point"] <= 1)).all()
+    assert fixed.steps.stiffness == pytest.approx(2 * (150 + 5000 / 20) ** 0.5)
+    assert ((fixed.point >= 0) & (fixed.point <= 1)).all()

@@ -22,7 +22,7 @@ from discreet.release.randomness import seeded_words
 from discreet.release.selection import Selection
 from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 TRIALS = 100_000
 RELEASES = 4

@@ -120,12 +120,10 @@ def test_its_noise_is_that_of_its_share_and_learning_has_the_rest() -> None:
 def test_visitors_who_are_left_when_all_is_settled_pay_for_their_report_only() -> None:
     for make, answer in ((clicks, first_shown), (costs, minus_one)):
         learner = make(report=0.2, stream="iid", seed=1)
-        plan = type(learner).problem_for(learner.settings).plan
         charges = []
         while learner.clock < VISITORS:
             learner.turn()
-            turn = learner.snapshot()
-            step = plan.next(turn.index, turn.public)
+            step = learner._engine.view.step
             assert step is not None
             charges.append(step.charge.amount)
             tickets = learner.open_many(learner.rounds_until_release)

@@ -13,7 +13,7 @@ from discreet.lab.cost_worlds import ConcaveWorld
 from discreet.lab.ways.costs import Bundles, spent
 from discreet.learners.set_minimizer.belief import MOST_SETS, PairBelief, Weights, least_sets
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -51,7 +51,7 @@ def test_one_visitor_moves_one_sum_by_no_more_than_is_paid_for(stream: Any, cont
         public = learner.snapshot().public
         if mode.gatherings(public):
             gathering, blocks = mode.gatherings(public)["costs"], blocks + 1
-            assert mode.plan.next(public["index"], public).charge.amount <= (1 + 1e-9) / contributions
+            assert mode.step(public["index"], public).charge.amount <= (1 + 1e-9) / contributions
             for round in range(public["begin"], public["begin"] + min(public["length"], 20), 3):
                 answers = (-9.0, -2.0, 0.1, 2.0, nan, inf, 1e308, -0.0)
                 found = [added(mode, public, cost, round) for cost in answers]

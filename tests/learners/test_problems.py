@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from discreet.checks import Case
 from discreet.lab.cases import HORIZON, cases
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.problem import view_of
+from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 
 CASES = {case.name: case for case in cases()}
 names = pytest.mark.parametrize("name", CASES)
@@ -39,24 +42,23 @@ def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
     case = CASES[name]
     learner = lived(case, lived_for, seed=3)
     problem, turn = type(learner).problem_for(learner.settings), learner.snapshot()
-    step = problem.plan.next(turn.index, turn.public)
-    if step is None:
+    view = view_of(problem, turn)
+    if view.step is None:
         return
-    rounds = np.arange(turn.begin, turn.begin + step.rounds)
+    rounds = np.arange(turn.begin, turn.begin + view.step.rounds)
     people = case.people(len(rounds), seed=1)
     masks = case.masks(len(rounds)) if masked else None
     contexts = case.contexts(len(rounds))
     nothing = masks is None and contexts is None
     asked = NOTHING if nothing else problem.asked(contexts, masks, len(rounds))
-    coins, gatherings = Coins(turn.coin_key), problem.gatherings(turn.public)
+    gatherings = view.gatherings()
 
     def gathered(places: list[int]) -> dict[str, Any]:
-        block = {part: gathering.empty() for part, gathering in gatherings.items()}
+        block = nobody(view)
         rows = problem.rows([people[place] for place in places])
         here = np.array(places, dtype=np.int64)
-        problem.gather(
-            turn.public, block, Batch(turn.index, turn.begin, rounds[here], rows, asked[here], coins)
-        )
+        batch = Batch(turn.index, turn.begin, rounds[here], rows, asked[here], view.coins)
+        view.gather(block, view.read(batch))
         return block
 
     order = data.draw(st.permutations(range(len(rounds))))
@@ -78,12 +80,12 @@ def test_tallies_of_parts_add_up(name: str) -> None:
     masks = case.masks(count)
     if masks is None:
         return
-    public, rounds, coins = problem.start()[0], np.arange(count), Coins(bytes(16))
+    view, rounds = view_of(problem, learner.snapshot()), np.arange(count)
     asked = problem.asked(case.contexts(count), masks, count)
-    whole, in_parts = problem.no_counts(public), problem.no_counts(public)
-    problem.tally(public, whole, rounds, asked, coins)
+    whole, in_parts = view.no_counts(), view.no_counts()
+    view.tally(whole, rounds, asked)
     for part in (rounds[::2], rounds[1::2]):
-        problem.tally(public, in_parts, rounds[part], asked[part], coins)
+        view.tally(in_parts, rounds[part], asked[part])
     assert whole.keys() == in_parts.keys()
     for part in whole:
         assert np.array_equal(whole[part], in_parts[part])
@@ -93,13 +95,15 @@ PROGRAM = """
 import pickle, sys
 import numpy as np
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING
+from discreet.turn.questions import NOTHING
 found = {}
-for name, (problem, public, key, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
+for name, (problem, place, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
+    public, index, begin, key = place
+    view = problem.view(public, index, begin, Coins(key))
     asked = NOTHING if contexts is None else problem.asked(contexts, None, len(rounds))
-    plain = problem.decide(public, rounds, asked, Coins(key))
+    plain = view.decide(rounds, asked)
     asked = None if masks is None else problem.asked(contexts, masks, len(rounds))
-    masked = None if masks is None else problem.decide(public, rounds, asked, Coins(key))
+    masked = None if masks is None else view.decide(rounds, asked)
     found[name] = plain, masked, problem.plan.calibration
 sys.stdout.buffer.write(pickle.dumps(found))
 """
@@ -119,7 +123,8 @@ def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
             assert "callable" in name  # somebody's own function
             continue
         contexts = case.contexts(count)
-        shipped[name] = problem, turn.public, turn.coin_key, rounds, contexts, masks
+        place = turn.public, turn.index, turn.begin, turn.coin_key
+        shipped[name] = problem, place, rounds, contexts, masks
         what = count if contexts is None else contexts
         masked = None if masks is None else learner.open_many(what, masks).decisions
         again = lived(case, HORIZON // 2, seed=3)
@@ -139,9 +144,7 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     case = CASES[name]
     learner = lived(case, 5, seed=3)
     problem = type(learner).problem_for(learner.settings)
-    problem.gather(
-        problem.start()[0],
-        {part: gathering.empty() for part, gathering in problem.gatherings(problem.start()[0]).items()},
-        Batch(0, 0, np.array([0]), problem.rows(case.people(1)), NOTHING, Coins(bytes(16))),
-    )
+    view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
+    batch = Batch(0, 0, np.array([0]), problem.rows(case.people(1)), NOTHING, view.coins)
+    view.gather(nobody(view), view.read(batch))
     assert problem.__reduce__() == (type(problem), (learner.settings,))

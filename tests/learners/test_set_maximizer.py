@@ -18,7 +18,7 @@ from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.set_maximizer.sum_expert import stacked
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 from laws import epsilon_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)

@@ -18,7 +18,7 @@ from discreet.release.door import Door
 from discreet.release.fresh import FreshSum
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 PAIRS = MinusModular(GraphCut(((0, 1), (2, 3))))
@@ -120,7 +120,7 @@ def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not
     def made() -> SetMinimizer:
         return SetMinimizer(2, 400, privacy, **more)
 
-    claim = mode_of(made()).plan.next(0, {}).charge
+    claim = mode_of(made()).plan.steps(0).charge
     assert claim.measure == measure
 
     def attacked(cost: float, seed: int, weak: bool) -> np.ndarray:

@@ -24,7 +24,7 @@ from discreet.learners.forced import forced
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 from laws import FEW_ORDERS, epsilon_of, selection_law, zcdp_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
@@ -180,7 +180,7 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
 def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not() -> None:
     """Targets of 1 and −1 at the same features: gradients as far apart as any two. α = 10⁻⁶."""
     privacy = Privacy(20.0, 1e-3)
-    claim = mode_of(made(horizon=400, privacy=privacy, block=2, mode="leader")).plan.next(0, {}).charge
+    claim = mode_of(made(horizon=400, privacy=privacy, block=2, mode="leader")).plan.steps(0).charge
     assert claim.measure == "zcdp"
 
     def outputs(target: float, seed: int, weak: bool) -> np.ndarray:

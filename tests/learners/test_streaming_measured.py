@@ -25,7 +25,7 @@ from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 USUAL = Privacy(1.0, 1e-6)
 BOUNDS = {"feature_bound": 1.0, "target_bound": 1.0}
@@ -57,7 +57,7 @@ def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget
     plan, begin = mode_of(learner).plan, 0
     cohorts: dict[int, list[Any]] = {}
     for index in range(plan.releases):
-        step = plan.next(index, {})
+        step = plan.steps(index)
         cohorts.setdefault(step.cohort, []).append((begin, step.charge))
         begin += step.rounds
     assert begin == 20_000
@@ -76,7 +76,7 @@ def test_people_who_come_several_times_pay_in_one_measure(horizon: int, mode: st
     privacy = Privacy(1.0, 1e-6, contributions=3)
     learner = made(horizon=horizon, mode=mode, block=block, privacy=privacy, seed=1)
     plan = mode_of(learner).plan
-    charges = [plan.next(index, {}).charge for index in range(plan.releases)]
+    charges = [plan.steps(index).charge for index in range(plan.releases)]
     assert {charge.measure for charge in charges} == {"zcdp"}
     budget = privacy.budget.amount * (1 + 1e-9)
     stages = len(mode_of(learner).stages)
@@ -240,7 +240,7 @@ def test_many_passes_cost_what_was_reserved_and_not_a_pass_more() -> None:
     mode = mode_of(made(horizon=8, method="passes", privacy=Privacy(1000.0, 1e-6)))
     public, kept = mode.start()
     block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    charge = mode.plan.next(0, public).charge
+    charge = mode.plan.steps(0).charge
     mode.release(public, {}, kept, block, Door(seeded_words(1, 0), charge, 0))
     from discreet.errors import BudgetError
 

@@ -14,7 +14,7 @@ from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, Scr
 from discreet.learners.set_maximizer.swap.screening import Screening, random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import climbed, priced
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 
 USUAL = Privacy(1.0, 1e-6)
 KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("drifting", "iid")]
@@ -56,7 +56,7 @@ def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(feedback: Any
             continue
         gathering = mode.gatherings(public)["found"]
         kinds.add(type(gathering).__name__ + str(gathering.shape))
-        step = mode.plan.next(public["index"], public)
+        step = mode.step(public["index"], public)
         assert step.charge.amount <= 1.0 + 1e-9
         mask = np.array([True, False, True, True, True, False, True, True, True])
         for round, asked in product(public["begin"] + np.arange(0, 40, 7), (NOTHING, Asked(None, mask))):

@@ -44,13 +44,13 @@ def test_totals_are_in_the_units_that_people_brought(method: str) -> None:
 
 def test_the_plan_is_that_of_the_mechanism_and_says_what_anyone_pays() -> None:
     shared, apart = total("toeplitz").plan({"expert": "sum"}), total("fresh").plan({})
-    steps = [shared.next(index, {}) for index in range(5)]
+    steps = [shared.steps(index) for index in range(5)]
     assert steps[4] is None
     assert all(step is not None and step.cohort is None and step.rounds == 10 for step in steps[:4])
     paid = sum(step.charge.amount for step in steps[:4] if step is not None)
     assert paid == pytest.approx(shared.total.everyone.amount)
     assert shared.total.pure == shared.total.zcdp == 0
-    assert [apart.next(index, {}).cohort for index in range(4)] == [0, 1, 2, 3]  # type: ignore[union-attr]
+    assert [apart.steps(index).cohort for index in range(4)] == [0, 1, 2, 3]  # type: ignore[union-attr]
     assert apart.total.everyone.amount == 0
     assert max(apart.total.pure, apart.total.zcdp) > 0
     assert shared.facts == {"expert": "sum"}
@@ -58,17 +58,20 @@ def test_the_plan_is_that_of_the_mechanism_and_says_what_anyone_pays() -> None:
 
 def test_two_totals_fit_in_one_state() -> None:
     first, second = total("honaker"), total("honaker", name="costs", wanted=OneChoice(4))
-    (public, kept), (more, rest) = first.start(), second.start()
-    public, kept = public | more, kept | rest
+    starts = {running.name: running.start() for running in (first, second)}
+    public = {name: start[0] for name, start in starts.items()}
+    kept = starts["gains"][1] | starts["costs"][1]
     block = {"gains": first.gathering.empty(), "costs": second.gathering.empty()}
     words = seeded_words(1, 0)
     for index in range(2):
         for running in (first, second):
-            step = running.next(public, kept, block, Door(words, running.sum.charge(index), index))
-            public, kept = public | step.public, kept | step.kept
+            door = Door(words, running.sum.charge(index), index)
+            step = running.next(public[running.name], kept, block, door)
+            public[running.name] = step.public
+            kept |= step.kept
     assert kept["gains.steps"] == kept["costs.steps"] == 2
-    assert public["gains.prefix"].shape == (6,)
-    assert public["costs.prefix"].shape == (4,)
+    assert public["gains"]["prefix"].shape == (6,)
+    assert public["costs"]["prefix"].shape == (4,)
 
 
 def test_names_and_mechanisms_are_part_of_the_calibration() -> None:
@@ -89,7 +92,7 @@ def test_a_pure_total_beside_a_granted_delta_is_paid_by_one_cohort_within_epsilo
     )
     plan, ledger = running.plan({}), Ledger(privacy)
     for index in range(running.releases):
-        step = plan.next(index, {})
+        step = plan.steps(index)
         assert step is not None
         assert (step.charge.measure, step.cohort) == ("pure", 0)
         ledger = ledger.charge(step.charge, cohort=step.cohort)

@@ -23,7 +23,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, Rows
 from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.record import Turn
 
 NAMES = ["tea", "milk", "soap", "rope"]

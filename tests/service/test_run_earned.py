@@ -22,7 +22,7 @@ from discreet.service import run as service
 from discreet.service.earned import draw_earned
 from discreet.service.run import run_log
 from discreet.service.status import status_of
-from discreet.turn.problem import Report
+from discreet.turn.readings import Report
 
 VISITORS = 2000
 BASE = f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = {VISITORS}\nreport = 0.3\n"

@@ -1,21 +1,25 @@
 """The smallest problem there is: how many say yes, and how many say no. Closed shops take no votes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
+from discreet.learners.one_release import OneRelease
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.release.gathering.one_choice import OneChoice
 from discreet.release.noise import Once
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Block, Problem
+from discreet.turn.problem import Problem
+from discreet.turn.questions import Asked, Batch, Block
 from discreet.turn.schedule import EqualBlocks
 from discreet.turn.settings import Settings
+from discreet.turn.states import of_flat
+from discreet.turn.view import View
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,57 +29,76 @@ class CountingSettings(Settings):
     block: int = 3
 
 
+@dataclass(frozen=True, eq=False)
+class Public:
+    """What was counted, and how many shops have closed."""
+
+    counts: Floats
+    closed: int
+
+
+class CountingView(View[Public]):
+    """A block of votes."""
+
+    problem: "Counting"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {"votes": self.problem.votes.gathering}
+
+    def read(self, batch: Batch) -> Integers:
+        votes = [batch.feedback] if batch.single else batch.feedback
+        return np.array(votes, dtype=np.int64)
+
+    def gather(self, block: Block, answers: Integers) -> None:
+        votes = self.problem.votes
+        votes.gathering.add(votes.of(block), answers)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        noisy = self.problem.votes.drawn(block, door)
+        return replace(self.public, counts=self.public.counts + noisy), kept
+
+    def decide(self, rounds: Integers, asked: Asked) -> Any:
+        return np.stack([rounds, np.full(len(rounds), self.public.closed)], axis=1)
+
+    def noted(self, event: dict[str, Any]) -> Public:
+        return replace(self.public, closed=self.public.closed + int(event["closed"]))
+
+    def plain(self) -> dict[str, Any]:
+        return {"counts": self.public.counts.tolist()}
+
+
 class Counting(Problem):
     """Everyone says 0 or 1; each block is counted with noise. Shops that closed are a public event."""
 
     proof = "turn.md"
     settings: CountingSettings
+    block_view = CountingView
 
     @cached_property
-    def once(self) -> Once:
-        return Once.calibrate(self.settings.privacy, OneChoice(2))
+    def votes(self) -> OneRelease[OneChoice]:
+        return OneRelease("votes", Once.calibrate(self.settings.privacy, OneChoice(2)))
 
     @cached_property
     def plan(self) -> Plan:
         assert self.settings.horizon is not None
-        total = paid_by_cohorts(self.settings.privacy, [self.once.charge])
+        total = paid_by_cohorts(self.settings.privacy, [self.votes.charge])
         return Plan.scheduled(
             EqualBlocks(self.settings.horizon, self.settings.block),
-            lambda index: self.once.charge,
+            lambda index: self.votes.charge,
             total,
             cohort=lambda index: index,
             facts={},
-            constants=(self.once,),
+            constants=(self.votes.once,),
         )
 
-    def start(self) -> tuple[State, State]:
-        return {"counts": np.zeros(2), "closed": 0}, {}
+    def start(self) -> tuple[Public, State]:
+        return Public(counts=np.zeros(2), closed=0), {}
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"votes": self.once.gathering}
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        votes = [batch.feedback] if batch.single else batch.feedback
-        self.once.gathering.add(block["votes"], np.array(votes, dtype=np.int64))  # type: ignore[attr-defined]
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        noisy = door.add_noise(self.once.noise, block["votes"]) * self.once.gathering.grid
-        return public | {"counts": public["counts"] + noisy}, kept
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any:
-        closed = public["closed"]
-        return np.stack([rounds, np.full(len(rounds), closed)], axis=1)
-
-    def noted(self, public: State, event: dict[str, Any]) -> State:
-        return public | {"closed": public["closed"] + int(event["closed"])}
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Public]:
+        return self.block_view(self, of_flat(Public, public), index, begin, coins)
 
     def blank(self) -> Any:
         return -1
-
-    def plain(self, public: State) -> dict[str, Any]:
-        return {"counts": public["counts"].tolist()}
 
 
 def settings(**more: Any) -> CountingSettings:

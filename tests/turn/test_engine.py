@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counting import Counting, settings
+from counting import Counting, CountingView, settings
 from hypothesis import settings as budget
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -45,7 +45,7 @@ from discreet.learners.learner import Learner
 from discreet.release.door import Door
 from discreet.turn import signals, statefile
 from discreet.turn.engine import Engine
-from discreet.turn.problem import NOTHING
+from discreet.turn.questions import NOTHING
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.tickets import Ticket
@@ -378,7 +378,7 @@ def test_answers_after_a_failed_commit_are_not_said_to_count_when_they_do_not() 
     expected = Rounds(twin)
     expected.observe_many([1, 1 if counted else -1, -1])
     expected.release_if_due()
-    assert np.array_equal(engine.public["counts"], twin.public["counts"])
+    assert np.array_equal(engine.view.public.counts, twin.view.public.counts)
 
 
 def test_what_was_drawn_does_not_change_with_answers_that_come_later() -> None:
@@ -607,12 +607,16 @@ def test_an_error_before_any_draw_changes_nothing(monkeypatch: pytest.MonkeyPatc
     assert sums.turn() is True
 
 
-class Greedy(Counting):
+class Twice(CountingView):
     """Asks its door twice for one price."""
 
-    def release(self, public: Any, tally: Any, kept: Any, block: Any, door: Door) -> Any:
-        super().release(public, tally, kept, block, door)
-        return super().release(public, tally, kept, block, door)
+    def release(self, tally: Any, kept: Any, block: Any, door: Door) -> Any:
+        super().release(tally, kept, block, door)
+        return super().release(tally, kept, block, door)
+
+
+class Greedy(Counting):
+    block_view = Twice
 
 
 def test_a_release_that_wants_more_than_was_planned_ends_the_learner() -> None:
@@ -642,10 +646,10 @@ class Understated(Counting):
     @property
     def plan(self) -> Any:  # type: ignore[override]
         plan = super().plan
-        return replace(plan, total=replace(plan.total, pure=0.0), next=self.steps)
+        return replace(plan, total=replace(plan.total, pure=0.0), steps=self.steps)
 
-    def steps(self, index: int, public: Any) -> Any:
-        step = super().plan.next(index, public)
+    def steps(self, index: int) -> Any:
+        step = super().plan.steps(index)
         return None if step is None else replace(step, charge=pure(1.5), cohort=None)
 
 
@@ -680,21 +684,21 @@ class Slow(MemoryJournal):
         super().commit(turn)
 
 
-def test_a_public_event_is_kept_before_it_is_used() -> None:
+def test_a_public_event_is_kept_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Slow()
     engine = Engine(Counting(settings()), "Counting", journal)
     rounds = Rounds(engine)
     rounds.observe_many([1, 1])
-    real = Counting.noted
+    real = CountingView.noted
 
-    def noted(self: Any, public: Any, event: Any) -> Any:
+    def noted(view: Any, event: Any) -> Any:
         journal.events.append(("noted", event["closed"]))
-        return real(self, public, event)
+        return real(view, event)
 
-    engine.problem.noted = noted.__get__(engine.problem)  # type: ignore[method-assign]
+    monkeypatch.setattr(CountingView, "noted", noted)
     engine.note({"closed": 3}, rounds.state())
     assert journal.events[1:] == [("noted", 3), ("kept", 3)]
-    assert engine.public["closed"] == 3
+    assert engine.view.public.closed == 3
     assert rounds.open(NOTHING).decision.tolist() == [2, 3]
     kept = journal.latest()
     assert kept is not None
@@ -711,10 +715,10 @@ def test_an_event_that_could_not_be_kept_is_not_used() -> None:
     journal.failing = True
     with pytest.raises(StateError, match="could not be kept"):
         engine.note({"closed": 3}, rounds.state())
-    assert engine.public["closed"] == 0
+    assert engine.view.public.closed == 0
     assert rounds.open(NOTHING).decision.tolist() == [0, 0]
     engine.note({"closed": 3}, rounds.state())
-    assert engine.public["closed"] == 3
+    assert engine.view.public.closed == 3
 
 
 def test_an_event_that_was_kept_after_all_is_used() -> None:
@@ -726,7 +730,7 @@ def test_an_event_that_was_kept_after_all_is_used() -> None:
     kept = journal.latest()
     assert kept is not None
     assert (kept.public["closed"], kept.revision) == (3, 1)
-    assert (engine.public["closed"], engine.turn.revision) == (3, 1)
+    assert (engine.view.public.closed, engine.turn.revision) == (3, 1)
 
 
 def test_an_event_of_which_nobody_knows_is_settled_before_anybody_is_shown_anything() -> None:
@@ -776,7 +780,7 @@ def test_an_event_of_which_nobody_knows_is_not_overwritten_by_the_state_before_i
     else:
         engine.note({"closed": 0}, rounds.state())
     kept = statefile.read(path)
-    assert kept.public["closed"] == engine.public["closed"] == 3
+    assert kept.public["closed"] == engine.view.public.closed == 3
     assert kept.revision == engine.turn.revision == (2 if keeps == "note" else 1)
 
 
@@ -863,18 +867,17 @@ def test_an_event_survives_a_crash_and_the_next_release(tmp_path: Path) -> None:
     engine.detach()
     again = Engine(Counting(settings()), "Counting", FileJournal(path))
     rounds = Rounds(again)
-    assert again.public["closed"] == 3
+    assert again.view.public.closed == 3
     assert rounds.clock == 2
     rounds.observe_many([0])
     assert rounds.release_if_due()
-    assert again.public["closed"] == 3
+    assert again.view.public.closed == 3
     assert again.turn.index == 1
 
 
 def test_a_learner_without_public_events_says_so() -> None:
-    problem = RunningSum.problem_for(sum_of().settings)
     with pytest.raises(ConfigError, match="takes no public events"):
-        problem.noted({}, {"closed": 1})
+        sum_of()._engine.view.noted({"closed": 1})
 
 
 # --- the rest
@@ -889,7 +892,7 @@ def test_a_checkpoint_keeps_the_open_block_and_nothing_is_released(tmp_path: Pat
     engine.checkpoint(rounds.state())
     engine.detach()
     again = Engine(Counting(settings()), "Counting", path)
-    assert again.block["votes"].values[1] == again.problem.once.gathering.levels  # type: ignore[attr-defined]
+    assert again.block["votes"].values[1] == again.problem.votes.once.gathering.levels  # type: ignore[attr-defined]
     assert Rounds(again).waits(ticket.round)
     assert again.turn.index == 0
 

@@ -279,7 +279,7 @@ def test_nobody_is_remembered_after_the_last_release() -> None:
 def test_more_rounds_let_nobody_count_twice_in_the_block_that_they_come_in() -> None:
     """A last block reads nobody, also once more rounds follow it; from the next one on names count again."""
     shop = SetMaximizer(4, 2, 400, KEYED, feedback="bandit", stream="iid", seed=1)
-    while shop._engine.step is not None:
+    while shop._engine.view.step is not None:
         shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
         shop.turn()
     before = shop.open(person=SECRET)

@@ -86,7 +86,7 @@ def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
         facts={},
         constants=(),
     )
-    assert [plan.next(index, {}) for index in range(3)] == [
+    assert [plan.steps(index) for index in range(3)] == [
         Step(3, pure(1.0), 0),
         Step(3, pure(2.0), 1),
         None,

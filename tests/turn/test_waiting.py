@@ -7,7 +7,7 @@ import pytest
 
 from discreet import Privacy, RunningSum, StateError
 from discreet.turn import statefile
-from discreet.turn.problem import NOTHING, Asked
+from discreet.turn.questions import NOTHING, Asked
 from discreet.turn.record import OpenRounds
 from discreet.turn.waiting import STRETCH, Waiting
 

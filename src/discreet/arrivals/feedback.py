@@ -19,7 +19,7 @@ from discreet.arrivals.cost_functions import CostFunctions
 from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.errors import OutOfBounds
-from discreet.turn.problem import Batch
+from discreet.turn.questions import Batch
 
 __all__ = [
     "as_callables",

@@ -21,10 +21,11 @@ from discreet.checks.hostile import complement, extremes, mutated
 from discreet.checks.life import Life
 from discreet.learners.learner import Learner
 from discreet.release.randomness import seeded_words
-from discreet.turn.coins import Coins
 from discreet.turn.plan import Step
-from discreet.turn.problem import NOTHING, Asked, Batch, Block, Problem
+from discreet.turn.problem import Problem, view_of
+from discreet.turn.questions import NOTHING, Asked, Batch, Block
 from discreet.turn.record import Turn
+from discreet.turn.view import View, nobody
 
 __all__ = ["Extremes", "Target", "targets"]
 
@@ -150,7 +151,7 @@ class Extremes:
             return
         state = learner.snapshot()
         problem: Problem = type(learner).problem_for(learner.settings)
-        step = problem.plan.next(state.index, state.public)
+        step = view_of(problem, state).step
         if state.index == self.target.index and step is not None and learner.rounds_until_release:
             search = _Search(self, learner, problem, step)
             self._block, self.found = search.block, search.farthest()
@@ -243,7 +244,7 @@ class _Search:
         self.seed = pair.seeds[2]
         clock = learner.clock
         self.block = range(clock, clock + learner.rounds_until_release)
-        self.coins = Coins(self.state.coin_key)
+        self.view: View[Any] = view_of(problem, self.state)
         self._generator = np.random.default_rng([pair.seeds[0], 6])
 
     def farthest(self) -> Found:
@@ -327,15 +328,11 @@ class _Search:
     def _release(self, block: Block, door: Any) -> None:
         state = self.state
         words = seeded_words(self.seed, state.index)
-        self.problem.release(
-            state.public, state.rounds.tally, state.kept, block, door(words, self.step.charge, state.index)
-        )
+        self.view.release(state.rounds.tally, state.kept, block, door(words, self.step.charge, state.index))
 
     def _gathered(self, person: Arrival, round: int, crowd: Arrival | None = None) -> Block:
         """The block with this person, and everybody else as the crowd is."""
-        block: Block = {
-            name: gathering.empty() for name, gathering in self.problem.gatherings(self.state.public).items()
-        }
+        block = nobody(self.view)
         self._gather(block, [round], person)
         if crowd is not None:
             self._gather(block, [other for other in self.block if other != round], crowd)
@@ -345,17 +342,14 @@ class _Search:
         rows = self.problem.rows([person.feedback] * len(rounds))
         asked = self._asked(person, len(rounds))
         state = self.state
-        self.problem.gather(
-            state.public,
-            block,
-            Batch(state.index, state.begin, np.array(rounds), rows, asked, self.coins),
-        )
+        batch = Batch(state.index, state.begin, np.array(rounds), rows, asked, self.view.coins)
+        self.view.gather(block, self.view.read(batch))
 
     def _asked(self, person: Arrival, count: int) -> Asked:
         asked = NOTHING
         if person.context is not None:
             asked = self.problem.asked(np.tile(person.context, (count, 1)), None, count)
-        return self.problem.admitted(self.state.public, asked)
+        return self.view.admitted(asked)
 
     def _candidates(self, round: int) -> list[Arrival]:
         """People at the ends of what can be brought in a round."""
@@ -367,19 +361,14 @@ class _Search:
         found = []
         for context in contexts:
             person = Arrival(context, None)
-            shown = self.problem.decide(
-                self.state.public, np.array([round]), self._asked(person, 1), self.coins
-            )
+            shown = self.view.decide(np.array([round]), self._asked(person, 1))
             ends = extremes(self.case.person(generator), shown[0:1], generator)
             found += [Arrival(context, feedback) for feedback in ends]
         return found
 
     def _weight(self, round: int) -> float:
         """How much somebody can move in this round, of what the target gathers if that is known."""
-        kinds = {
-            name: type(gathering).__name__
-            for name, gathering in self.problem.gatherings(self.state.public).items()
-        }
+        kinds = {name: type(gathering).__name__ for name, gathering in self.view.gatherings().items()}
         named = [name for name, kind in kinds.items() if kind == self.target.passed.gathering]
         people = self._candidates(round)
         some = self._generator.permutation(len(people))[:8].tolist()

@@ -19,6 +19,7 @@ from discreet.checks.tools import fed, lived, opened, raises, same, state
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.learners.learner import Learner
 from discreet.learners.registry import load
+from discreet.turn.problem import view_of
 
 __all__ = [
     "a_saved_run_goes_on_as_if_nothing_had_happened",
@@ -56,14 +57,14 @@ def spending_never_falls_and_never_exceeds_the_budget(case: Case) -> None:
 
 def the_ledger_is_what_the_plan_charges_and_the_guarantee_says(case: Case) -> None:
     learner, steps = case.make(), []
-    plan = type(learner).problem_for(learner.settings).plan
+    problem = type(learner).problem_for(learner.settings)
     contexts = case.contexts(case.horizon)
-    step = plan.next(0, learner.snapshot().public)
+    step = view_of(problem, learner.snapshot()).step
     for round, person in enumerate([*case.people(case.horizon), None]):
         if learner.turn():
             assert step is not None, "a release was made that was not planned"
             steps.append(step)
-            step = plan.next(len(steps), learner.snapshot().public)
+            step = view_of(problem, learner.snapshot()).step
         check_spending(learner.guarantee, steps)
         if round < case.horizon:
             decision = learner.act(None if contexts is None else contexts[round], **case.whose(round))

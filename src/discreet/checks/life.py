@@ -7,6 +7,7 @@ After every call all that a caller can see is noted: decisions, flags, warnings,
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +17,8 @@ from discreet.checks.case import Case
 from discreet.checks.visible import readings
 from discreet.learners.learner import Learner
 from discreet.turn.plan import Step
-from discreet.turn.problem import Problem
+from discreet.turn.problem import Problem, view_of
+from discreet.turn.states import flat
 
 __all__ = ["Life", "Note", "Pair", "Steps"]
 
@@ -131,8 +133,9 @@ class Life:
         case, learner = self.case, self.learner
         if case.log is not None:
             rows = self.pair.logs[self.replaced]
-            announced = self.problem.noted(learner.snapshot().public, case.log.event(learner, rows))
-            step = self.problem.plan.next(0, announced)
+            before = learner.snapshot()
+            noted = view_of(self.problem, before).noted(case.log.event(learner, rows))
+            step = view_of(self.problem, replace(before, public=flat(noted))).step
             assert step is not None and not step.rounds, "the step that reads a log has rounds"
             self.steps.append((0, step))
             case.log.read(learner, rows)
@@ -225,7 +228,7 @@ class Life:
             snapshot = self.learner.snapshot()
             if self.closely:
                 check_spending(self.learner.guarantee, [step for _, step in self.steps[: snapshot.index]])
-            step = self.problem.plan.next(snapshot.index, snapshot.public)
+            step = view_of(self.problem, snapshot).step
             assert len(self.steps) >= snapshot.index, "a release was made that nobody saw"
             if step is not None and len(self.steps) == snapshot.index:
                 self.steps.append((snapshot.begin, step))

@@ -15,6 +15,7 @@ from discreet.checks.doors import LOUD
 from discreet.checks.hostile import STRANGE, complement, extreme_row, hostile, opposite
 from discreet.learners.learner import Learner
 from discreet.turn.described import fingerprint
+from discreet.turn.problem import view_of
 
 __all__ = ["Neighbours"]
 
@@ -207,10 +208,10 @@ def _rounds_of_steps(like: Learner, generator: np.random.Generator, rounds: int,
 
 def _steps_of(like: Learner, rounds: int) -> list[tuple[int, int]]:
     """The first round and the length of each block, as far as the plan is known from the start."""
-    plan = type(like).problem_for(like.settings).plan
-    public, begin = like.snapshot().public, 0
+    problem = type(like).problem_for(like.settings)
+    first, steps, begin = view_of(problem, like.snapshot()).step, problem.plan.steps, 0
     blocks: list[tuple[int, int]] = []
-    while (step := plan.next(len(blocks), public)) is not None and begin < rounds:
+    while (step := steps(len(blocks)) if steps else first) is not None and begin < rounds:
         blocks.append((begin, min(step.rounds, rounds - begin)))
         begin += step.rounds
     return blocks

@@ -16,7 +16,10 @@ from discreet.errors import ConfigError, StateError
 from discreet.learners.learner import Learner
 from discreet.turn.coins import Coins
 from discreet.turn.engine import BusyError
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.problem import view_of
+from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 
 __all__ = [
     "a_problem_pickles_and_decides_without_any_secret",
@@ -77,17 +80,18 @@ def one_person_costs_at_most_what_is_charged(case: Case) -> None:
 def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
     learner = case.make(seed=2)
     problem = type(learner).problem_for(learner.settings)
-    public, _ = problem.start()
+    view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
     count = learner.rounds_until_release
-    people, coins = case.people(count), Coins(bytes(16))
+    people = case.people(count)
     contexts, masks = case.contexts(count), case.masks(count)
     asked = NOTHING if contexts is None and masks is None else problem.asked(contexts, masks, count)
-    gatherings = problem.gatherings(public)
+    gatherings = view.gatherings()
 
     def gathered(rounds: Any) -> dict[str, Any]:
-        block = {name: gathering.empty() for name, gathering in gatherings.items()}
+        block = nobody(view)
         rows = problem.rows([people[round] for round in rounds])
-        problem.gather(public, block, Batch(0, 0, np.array(rounds), rows, asked[np.array(rounds)], coins))
+        batch = Batch(0, 0, np.array(rounds), rows, asked[np.array(rounds)], view.coins)
+        view.gather(block, view.read(batch))
         return block
 
     order = np.random.default_rng(0).permutation(count)
@@ -111,9 +115,8 @@ def a_problem_pickles_and_decides_without_any_secret(case: Case) -> None:
     contexts = case.contexts(3)
     asked = NOTHING if contexts is None else problem.asked(contexts, None, 3)
     here = type(learner).problem_for(learner.settings)
-    coins = Coins(snapshot.coin_key)
-    shipped = problem.decide(snapshot.public, rounds, asked, coins)
-    stayed = here.decide(snapshot.public, rounds, asked, coins)
+    shipped = view_of(problem, snapshot).decide(rounds, asked)
+    stayed = view_of(here, snapshot).decide(rounds, asked)
     assert same(shipped, stayed), "the shipped problem decides otherwise"
 
 

@@ -20,24 +20,48 @@ References  Hazan, Kale (2012); Agarwal, Singh (2017)
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
 from discreet.decide.domains import Domain
 
-__all__ = ["Leader"]
+__all__ = ["Leader", "LeaderMemory", "Steps"]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the steps of the released totals have shown so far, in squared dual norms."""
+
+    swings: float
+    """Variance of `shown`, if steps are independent."""
+    shown: float
+    """Sum of the squared lengths of all steps."""
+    noise: float
+    """What noise alone contributes to that sum, on average."""
+    stiffness: float
+    """h, as of the newest total: it never falls."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderMemory:
+    """What the leader has to remember from one released total to the next."""
+
+    point: Floats
+    """Where the leader stands."""
+    total: Floats
+    """The newest released total of gradients."""
+    steps: Steps
 
 
 @dataclass(frozen=True)
 class Leader:
-    """The regularised leader over a domain. Its memory is a flat dictionary.
+    """The regularised leader over a domain.
 
     >>> from discreet.decide.domains import Box
     >>> leader = Leader(Box(2, low=0.0, high=1.0))
     >>> memory = leader.follow(leader.start(), np.array([40.0, -4.0]), variance=25.0, step_variance=25.0)
-    >>> memory["point"].round(2)
+    >>> memory.point.round(2)
     array([0.  , 0.57])
     """
 
@@ -45,44 +69,48 @@ class Leader:
     most: float | None = None
     """A bound on Σ_r ‖G_r‖², or None to estimate it."""
 
-    def start(self) -> dict[str, Any]:
-        """In the middle, before anything was released."""
-        return {"point": self.domain.start(), "total": np.zeros(self.domain.dimension), "steps": np.zeros(4)}
+    def start(self) -> LeaderMemory:
+        """Return the memory before anything was released: in the middle of the domain."""
+        nothing = Steps(swings=0.0, shown=0.0, noise=0.0, stiffness=0.0)
+        return LeaderMemory(self.domain.start(), np.zeros(self.domain.dimension), nothing)
 
     def follow(
-        self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float
-    ) -> dict[str, Any]:
-        """The memory after one more released total; `step_variance` is of what it adds to the one before."""
-        memory = self.stiffened(memory, total, variance=variance, step_variance=step_variance)
-        return memory | {"point": self.domain.lead(total, self.stiffness(memory))}
+        self, memory: LeaderMemory, total: Floats, *, variance: float, step_variance: float
+    ) -> LeaderMemory:
+        """Return the memory after one more released total, with the variance of its numbers.
 
-    def bent(
-        self, memory: dict[str, Any], total: Floats, mean: Floats, bent: float, **variances: float
-    ) -> dict[str, Any]:
-        """The same where losses curve: each gradient keeps the point it was taken at.
-
-        `mean` is that of these points, `bent` the curvature of all losses together; with 0 as `follow`.
+        `step_variance` is that of what the total adds to the one before.
         """
-        if bent == 0:
-            return self.follow(memory, total, **variances)
-        memory = self.stiffened(memory, total, **variances)
-        stiffness = self.stiffness(memory)
-        pulled = bent * mean + stiffness * self.domain.start() - total
-        return memory | {"point": self.domain.project(pulled / (bent + stiffness))}
+        steps = self._stiffened(memory, total, variance, step_variance)
+        return LeaderMemory(self.domain.lead(total, steps.stiffness), total, steps)
 
-    def stiffness(self, memory: dict[str, Any]) -> float:
-        """h, as of the newest total."""
-        return float(memory["steps"][3])
+    def follow_curved(
+        self,
+        memory: LeaderMemory,
+        total: Floats,
+        *,
+        mean: Floats,
+        curvature: float,
+        variance: float,
+        step_variance: float,
+    ) -> LeaderMemory:
+        """Return the memory after one more released total of gradients of strongly convex losses.
 
-    def stiffened(
-        self, memory: dict[str, Any], total: Floats, *, variance: float, step_variance: float
-    ) -> dict[str, Any]:
-        """The memory after one more released total, but for the point."""
-        size = self.domain.noise_square
-        swings, shown, noise, stiffness = (float(value) for value in memory["steps"])
-        swings += 2 * size * step_variance**2  # the variance of `shown`, if steps are independent
-        shown += self.domain.dual_norm(total - memory["total"]) ** 2
-        noise += size * step_variance
+        Each gradient is linearised at the point where it was computed; `mean` is the mean of these points,
+        `curvature` that of all losses together. With a curvature of 0 this is `follow`.
+        """
+        if curvature == 0:
+            return self.follow(memory, total, variance=variance, step_variance=step_variance)
+        steps = self._stiffened(memory, total, variance, step_variance)
+        pulled = curvature * mean + steps.stiffness * self.domain.start() - total
+        point = self.domain.project(pulled / (curvature + steps.stiffness))
+        return LeaderMemory(point, total, steps)
+
+    def _stiffened(self, memory: LeaderMemory, total: Floats, variance: float, step_variance: float) -> Steps:
+        size, before = self.domain.noise_square, memory.steps
+        swings = before.swings + 2 * size * step_variance**2
+        shown = before.shown + self.domain.dual_norm(total - memory.total) ** 2
+        noise = before.noise + size * step_variance
         beyond = max(0.0, shown - noise - 3 * sqrt(swings)) if self.most is None else self.most
-        stiffness = max(stiffness, sqrt((beyond + size * variance) / (2 * self.domain.spread)))
-        return {"total": total, "steps": np.array([swings, shown, noise, stiffness])}
+        stiffness = sqrt((beyond + size * variance) / (2 * self.domain.spread))
+        return Steps(swings, shown, noise, max(before.stiffness, stiffness))

@@ -25,8 +25,10 @@ from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
+from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import State
-from discreet.turn.problem import Block, Problem, Report
+from discreet.turn.questions import Block
+from discreet.turn.readings import Report
 from discreet.turn.settings import Settings
 
 __all__ = ["Earner", "Earnings", "Units"]
@@ -57,9 +59,9 @@ class Earnings:
     """What each block's people earned, released with what they teach."""
 
     units: Units
-    once: Once
+    once: Once[PublicCells]
     """The noise of releases that read people of their own: the first `alone`, or all if there is no total."""
-    total: RunningTotal | None = None
+    total: RunningTotal[PublicCells] | None = None
     alone: int = 0
 
     @classmethod
@@ -72,7 +74,7 @@ class Earnings:
 
     # --- what it costs ------------------------------------------------------------------------------------
 
-    def _own(self, index: int) -> Once | None:
+    def _own(self, index: int) -> Once[PublicCells] | None:
         """The noise of release `index` if it reads people of its own."""
         return self.once if self.total is None or index < self.alone else None
 
@@ -82,7 +84,7 @@ class Earnings:
         return self._running.sum.charge(index - self.alone) if once is None else once.charge
 
     @property
-    def _running(self) -> RunningTotal:
+    def _running(self) -> RunningTotal[PublicCells]:
         assert self.total is not None
         return self.total
 
@@ -116,6 +118,7 @@ class Earnings:
     def start(self) -> tuple[State, State]:
         """Public and kept state before the first release."""
         public, kept = ({}, {}) if self.total is None else self.total.start()
+        public = public if self.total is None else self.total.named(public)
         return public | {"report": np.zeros((0, 3)), "earned_before": 0.0}, kept
 
     def gathering(self, index: int) -> Gathering:
@@ -140,10 +143,10 @@ class Earnings:
             earned, before = float(door.release(once, block["earned"])[0]), 0.0
             deviation = _deviation(once)
         else:
-            found = self._running.next(public, kept, block, door)
+            found = self._running.next(self._running.own(public), kept, block, door)
             earned, before = float(found.values[0]) - public["earned_before"], float(found.values[0])
             deviation = found.step_variance**0.5
-            public, kept = public | found.public, kept | found.kept
+            public, kept = public | self._running.named(found.public), kept | found.kept
         entry = [end, earned / rounds, deviation / rounds]
         return public | {"report": np.vstack([public["report"], entry]), "earned_before": before}, kept
 
@@ -155,12 +158,12 @@ class Earnings:
         return Report(rounds.astype(np.int64), values, deviations, units.what)
 
 
-def _deviation(once: Once) -> float:
+def _deviation(once: Once[PublicCells]) -> float:
     """The standard deviation of what is released, in units."""
     return once.standard_deviation * once.gathering.bound
 
 
-class Earner(Problem):
+class Earner(FlatProblem):
     """A way of learning that may report what it earns."""
 
     growing: ClassVar[tuple[tuple[str, ...], ...]] = (("report",),)

@@ -28,7 +28,7 @@ from discreet.release.gathering import Gathering, HeldRows
 from discreet.release.gathering.gain_path import GainPath
 from discreet.release.sampled import SampledPath
 from discreet.turn.plan import Plan, paid_by_cohorts
-from discreet.turn.problem import Block
+from discreet.turn.questions import Block
 from discreet.turn.schedule import DoublingBlocks
 
 __all__ = ["FreshPaths"]

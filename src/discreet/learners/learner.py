@@ -31,7 +31,9 @@ from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
 from discreet.turn.journal import Journal
 from discreet.turn.people import Name, name_of, names_of
-from discreet.turn.problem import Asked, Problem, Report, Scores
+from discreet.turn.problem import Problem
+from discreet.turn.questions import Asked
+from discreet.turn.readings import Report, Scores
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
@@ -197,7 +199,7 @@ class Learner:
     def _opened(self, asked: Asked, name: Name) -> Ticket:
         """The next round's ticket, with its decision in labels if there are any."""
         ticket = self._rounds.open(asked, name)
-        labels = self._engine.problem.labels(self._engine.public)
+        labels = self._engine.view.labels
         if labels is not None:
             ticket.decision = labels.single(ticket.decision)
         return ticket
@@ -207,11 +209,11 @@ class Learner:
         problem = self._engine.problem
         if available is None or problem.candidates is None:
             return problem.asked(context, available, count, one=one)
-        labels = problem.labels(self._engine.public)
+        labels = self._engine.view.labels
         if problem.notion != "joint DP":
             available = available if labels is None else mask_of(available, labels, problem.candidates)
             if not (type(available) is np.ndarray and available.shape[-1:] == (problem.candidates,)):
-                known = len(problem.names(self._engine.public) or ())
+                known = len(self._engine.view.names() or ())
                 available = with_room(available, known, problem.candidates)
         elif not one:
             available = masks_of_people(available, labels, problem.candidates, count)
@@ -249,7 +251,7 @@ class Learner:
             raise ConfigError("this learner does not use contexts: say how many rounds, a whole number")
         names = names_of(persons, count, keyed=self._keyed)
         tickets = self._rounds.open_many(count, self._asked(contexts, available, count), names)
-        return replace(tickets, labels=problem.labels(self._engine.public))
+        return replace(tickets, labels=self._engine.view.labels)
 
     @guarded
     def close_many(self, tickets: Tickets, feedback: Any) -> Any:
@@ -320,7 +322,7 @@ class Learner:
         return self._in_labels(self._rounds.preview(require.whole("count", count, 0)))
 
     def _in_labels(self, decisions: Any) -> Any:
-        labels = self._engine.problem.labels(self._engine.public)
+        labels = self._engine.view.labels
         return decisions if labels is None else labels.many(decisions)
 
     @guarded
@@ -341,7 +343,7 @@ class Learner:
 
         None for learners that do not decide among candidates.
         """
-        return self._engine.problem.names(self._engine.public)
+        return self._engine.view.names()
 
     @property
     def clock(self) -> int:
@@ -351,7 +353,7 @@ class Learner:
     @property
     def horizon(self) -> int | None:
         """How many rounds are planned by now; None if there is no end."""
-        return self._engine.horizon
+        return self._engine.view.horizon
 
     @property
     def releases(self) -> int:
@@ -388,25 +390,24 @@ class Learner:
     @property
     def notices(self) -> dict[str, str]:
         """What a user should know of what was released, in a line each: from released values only."""
-        return self._engine.problem.noticed(self._engine.public)
+        return self._engine.view.noticed()
 
     @property
     def decision(self) -> dict[str, Any]:
         """What is decided now, as plain data."""
-        return self._engine.problem.plain(self._engine.public)
+        return self._engine.view.plain()
 
     @guarded
     def scores(self, context: Any = None) -> Scores:
         """How good each candidate is, with standard deviations, from released values only."""
-        public = self._engine.public
-        found = self._engine.problem.scores(public, self._engine.turn.index, context)
-        names = self._engine.problem.names(public) or []
+        view = self._engine.view
+        found, names = view.scores(context), view.names() or []
         return replace(found, labels=tuple(names[: found.values.shape[-1]]))
 
     @guarded
     def report(self) -> Report:
         """What was earned, release by release, with standard deviations; paid for by the setting `report`."""
-        return self._engine.problem.report(self._engine.public)
+        return self._engine.view.report()
 
     @property
     def guarantee(self) -> Guarantee:

@@ -1,11 +1,14 @@
 """A running total inside a learner's state: what each block gathers, and the noisy sum of all blocks so far.
 
-Schedule, gathering, sum and facts are one object with a name, so that several fit in one state.
+Schedule, gathering, sum and facts are one typed object with a name, so that several fit in one state:
+
+    gains.gathering.add(gains.of(block), rows)             the gathering has its own type
+    total = gains.next(public.gains, kept, block, door)    `total.public` is the next `public.gains`
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -13,10 +16,10 @@ from discreet.arrays import Floats, Integers
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering
+from discreet.release.gathering import Gathered, Gathering
 from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Block
+from discreet.turn.questions import Block
 from discreet.turn.schedule import Schedule
 
 __all__ = ["RunningTotal", "Total"]
@@ -36,23 +39,23 @@ class Total:
     step_variance: float
     """Of what it adds to the total before it, or a bound on that."""
     public: State
+    """Of this total alone."""
     kept: State
+    """By the name of this total."""
 
-    @property
-    def variances(self) -> dict[str, float]:
-        """Both, by their names."""
-        return {"variance": self.variance, "step_variance": self.step_variance}
+
+Kind = TypeVar("Kind", bound=Gathering)
 
 
 @dataclass(frozen=True)
-class RunningTotal:
+class RunningTotal(Generic[Kind]):
     """The private running total of one gathering.
 
     `people` is the most people that one block adds up.
     """
 
     name: str
-    wanted: Gathering
+    wanted: Kind
     schedule: Schedule
     privacy: Privacy
     people: int
@@ -77,10 +80,14 @@ class RunningTotal:
         privacy = replace(self.privacy, delta=0.0) if self.pure else self.privacy
         return calibrate(privacy, stream, self.method, fresh=self.fresh, share=self.share)
 
-    @property
-    def gathering(self) -> Gathering:
+    @cached_property
+    def gathering(self) -> Kind:
         """What a block is gathered with: on the sum's grid."""
-        return self.sum.gathering
+        return self.wanted.on_grid(self.sum.gathering.levels)
+
+    def of(self, block: Block) -> Gathered:
+        """Return what was gathered so far."""
+        return block[self.name]
 
     @cached_property
     def noise(self) -> float:
@@ -129,25 +136,27 @@ class RunningTotal:
         )
 
     def start(self) -> tuple[State, State]:
-        """Public and kept state before the first release."""
+        """Public state of this total, and kept state by its name, before the first release."""
         public, kept = self.sum.start()
-        return self._named(public), self._named(kept)
+        return public, self.named(kept)
 
     def next(self, public: State, kept: State, block: Block, door: Door) -> Total:
-        """The next total, through the door."""
-        public, kept = door.prefix(self.sum, self._own(public), self._own(kept), block[self.name])
+        """The next total, through the door, from this total's own public state."""
+        public, kept = door.prefix(self.sum, public, self.own(kept), self.of(block))
         count, grid = kept["steps"], self.gathering.grid
         return Total(
             values=public["prefix"].reshape(self.gathering.shape) * grid,
             variance=self.sum.variance(count) * grid**2,
             step_variance=self.sum.step_variance(count) * grid**2,
-            public=self._named(public),
-            kept=self._named(kept),
+            public=public,
+            kept=self.named(kept),
         )
 
-    def _named(self, state: State) -> State:
+    def named(self, state: State) -> State:
+        """Entries of this total under its name."""
         return {f"{self.name}.{name}": value for name, value in state.items()}
 
-    def _own(self, state: State) -> State:
+    def own(self, state: State) -> State:
+        """The entries under this total's name."""
         begin = f"{self.name}."
         return {name[len(begin) :]: value for name, value in state.items() if name.startswith(begin)}

@@ -20,8 +20,10 @@ from discreet.learners.streaming_learner import StreamingLearner
 from discreet.release.door import Door
 from discreet.release.randomness import seeded_words
 from discreet.turn.coins import Coins
-from discreet.turn.plan import State
-from discreet.turn.problem import NOTHING, Asked, Batch, Problem
+from discreet.turn.problem import Problem
+from discreet.turn.questions import NOTHING, Asked, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import View, nobody
 
 __all__ = ["warm_up"]
 
@@ -44,28 +46,29 @@ def warm_up(*learners: Learner) -> None:
 def _exercise(problem: Problem) -> None:
     """Rounds of nothing, and the releases after them: as many as there are different stages."""
     public, kept = problem.start()
-    coins, rounds = Coins(bytes(16)), np.arange(2)
+    rounds = np.arange(2)
     blanks = problem.rows([problem.blank()] * 2)
     for index in range(STAGES):
-        block = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
-        problem.decide(public, rounds[:1], NOTHING, coins)
-        _exercise_masks(problem, public, rounds, coins)
-        problem.gather(public, block, Batch(index, 0, rounds, blanks, NOTHING, coins))
-        step = problem.plan.next(index, public)
-        if step is None:
+        view = problem.view(flat(public), index, 0, Coins(bytes(16)))
+        block = nobody(view)
+        view.decide(rounds[:1], NOTHING)
+        _exercise_masks(view, rounds)
+        view.gather(block, view.read(Batch(index, 0, rounds, blanks, NOTHING, view.coins)))
+        if view.step is None:
             return
-        door = Door(seeded_words(0, index), step.charge, index)
-        public, kept = problem.release(public, {}, kept, block, door)
+        door = Door(seeded_words(0, index), view.step.charge, index)
+        public, kept = view.release({}, kept, block, door)
 
 
-def _exercise_masks(problem: Problem, public: State, rounds: Integers, coins: Coins) -> None:
+def _exercise_masks(view: View[Any], rounds: Integers) -> None:
     """Decisions and counts under masks that hide nothing, if there are masks: alone and among others."""
+    problem: Problem = view.problem
     if problem.candidates is None:
         return
     for some in (rounds[:1], rounds):
         asked = Asked(None, np.ones(problem.candidates, dtype=np.bool_))
-        problem.decide(public, some, asked, coins)
-        problem.tally(public, problem.no_counts(public), some, asked, coins)
+        view.decide(some, asked)
+        view.tally(view.no_counts(), some, asked)
 
 
 def _one_of_each() -> list[Learner]:

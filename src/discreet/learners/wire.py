@@ -24,7 +24,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.errors import ConfigError
 from discreet.learners.logged import UNIFORM, names_in
 from discreet.learners.registry import HOMES
-from discreet.turn.problem import Report
+from discreet.turn.readings import Report
 from discreet.turn.settings import Settings, refuse_removed
 from discreet.turn.tickets import Tickets
 

@@ -62,7 +62,7 @@ class Door:
         self._pay(noise.charge(gathering.sensitivity(noise.norm)))
         return self.noised(noise, values.reshape(-1)).reshape(values.shape)
 
-    def release(self, once: Once, gathered: Gathered) -> Floats:
+    def release(self, once: Once[Any], gathered: Gathered) -> Floats:
         """What was gathered, with the noise of one release, in the units that people's numbers have."""
         return np.asarray(self.add_noise(once.noise, gathered) * gathered.gathering.grid, dtype=np.float64)
 

@@ -28,7 +28,7 @@ __all__ = ["FreshSum"]
 class FreshSum:
     """A calibrated sum of separate releases: noise once for each block, and prefixes that add it up."""
 
-    once: Once
+    once: Once[Gathering]
 
     name = "fresh"
     has_cohorts = True

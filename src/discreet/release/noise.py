@@ -13,7 +13,7 @@ References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differen
 
 from dataclasses import dataclass
 from math import ceil, exp, sqrt
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -150,8 +150,11 @@ def noise_for(budget: Charge, gathering: Gathering, most: int) -> tuple[int, Noi
     return levels, DiscreteGaussian(scale) if budget.measure == "zcdp" else DiscreteLaplace(scale)
 
 
+Kind = TypeVar("Kind", bound=Gathering)
+
+
 @dataclass(frozen=True)
-class Once:
+class Once(Generic[Kind]):
     """Noise for people who enter this ONE release: in the measure in which it is least.
 
     At ε = 1 and δ = 10⁻⁶ a count needs a standard deviation of 6.4 in zCDP and of 2.8 in the pure measure.
@@ -162,11 +165,11 @@ class Once:
     ('DiscreteLaplace', 2.8)
     """
 
-    gathering: Gathering
+    gathering: Kind
     noise: Noise
 
     @classmethod
-    def for_budget(cls, budget: Charge, gathering: Gathering, most: int = 2**16) -> "Once":
+    def for_budget(cls, budget: Charge, gathering: Kind, most: int = 2**16) -> "Once[Kind]":
         """The least noise that this budget pays for."""
         levels, noise = noise_for(budget, gathering, most)
         return cls(gathering.on_grid(levels), noise)
@@ -175,12 +178,12 @@ class Once:
     def calibrate(
         cls,
         privacy: Privacy,
-        gathering: Gathering,
+        gathering: Kind,
         most: int = 2**16,
         share: float = 1.0,
         *,
         blocks: int = 0,
-    ) -> "Once":
+    ) -> "Once[Kind]":
         """The least noise of all budgets that a person may spend on one release, or of a share of them.
 
         `blocks` says how many blocks are released in this way, if nothing else is (`Privacy.apart`).

@@ -13,7 +13,7 @@ import numpy as np
 from discreet import pictures
 from discreet.learners.wire import Wire
 from discreet.service.files import replaced
-from discreet.turn.problem import Report
+from discreet.turn.readings import Report
 
 __all__ = ["PICTURE", "as_entries", "draw_earned", "newest", "write_picture"]
 

@@ -20,7 +20,7 @@ from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
 from discreet.turn.journal import FileJournal
 from discreet.turn.plan import State
-from discreet.turn.problem import Problem
+from discreet.turn.problem import Problem, view_of
 from discreet.turn.record import Turn
 
 __all__ = ["Snapshot", "show_status", "status_of"]
@@ -51,6 +51,7 @@ class Snapshot:
                 f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
                 "ask that version"
             )
+        self._view = view_of(self.problem, turn)
         self.guarantee = guarantee_of(self.problem, turn)
 
     @property
@@ -61,7 +62,7 @@ class Snapshot:
     @property
     def decision(self) -> dict[str, Any]:
         """What is decided now, in the words of the log."""
-        return self._wire.named(self.problem.plain(self._turn.public), self._reading.columns)
+        return self._wire.named(self._view.plain(), self._reading.columns)
 
     @property
     def _wire(self) -> Wire:
@@ -70,7 +71,7 @@ class Snapshot:
     def as_plain(self) -> dict[str, Any]:
         """All of it as plain data."""
         turn, guarantee = self._turn, self.guarantee
-        horizon = self.problem.horizon(turn.public)
+        horizon = self._view.horizon
         rounds = turn.rounds.clock
         return {
             "learner": turn.kind,
@@ -87,7 +88,7 @@ class Snapshot:
             "simulated": guarantee.simulated,
             "decision": self.decision,
             **self._earned,
-            "notices": list(self.problem.noticed(turn.public).values()),
+            "notices": list(self._view.noticed().values()),
             "guarantee": str(guarantee),
         }
 
@@ -97,7 +98,7 @@ class Snapshot:
         if not self.problem.settings.report:
             return {}
         wire = self._wire
-        report = wire.estimated(self.problem.report(self._turn.public))
+        report = wire.estimated(self._view.report())
         entry = None if report is None else newest(report)
         if report is None or entry is None:
             return {}
@@ -106,8 +107,8 @@ class Snapshot:
     @property
     def _is_due(self) -> bool:
         """Whether the release after the last round is still to be made."""
-        step = self.problem.plan.next(self._turn.index, self._turn.public)
-        return step is not None and self._turn.rounds.clock >= self._turn.begin + step.rounds
+        view = self._view
+        return view.step is not None and view.end is not None and self._turn.rounds.clock >= view.end
 
 
 def status_of(folder: Path) -> dict[str, Any]:

@@ -29,14 +29,16 @@ from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.release.randomness import Words, seeded_words, system_words, this_process
-from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
-from discreet.turn.plan import Plan, State, Step
-from discreet.turn.problem import NOTHING, Batch, Block, Problem
+from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Problem, view_of
+from discreet.turn.questions import NOTHING, Batch, Block
 from discreet.turn.record import RoundsState, Turn
 from discreet.turn.signals import held
+from discreet.turn.states import flat
+from discreet.turn.view import View, nobody
 
 __all__ = ["BusyError", "Engine", "guarantee_of"]
 
@@ -49,14 +51,11 @@ class BusyError(StateError):
 
 @dataclass(frozen=True, eq=False)
 class _Now:
-    """A turn, and what follows from it until the next one."""
+    """A turn, the view that it led to, and what was gathered since."""
 
     turn: Turn
+    view: View[Any]
     block: Block
-    step: Step | None
-    end: int | None
-    horizon: int | None
-    coins: Coins
 
 
 class Engine:
@@ -113,29 +112,9 @@ class Engine:
         return self._now.block
 
     @property
-    def step(self) -> Step | None:
-        """The block that people are in, up to the next release; None after the last one."""
-        return self._now.step
-
-    @property
-    def coins(self) -> Coins:
-        """The coins of this block's rounds."""
-        return self._now.coins
-
-    @property
-    def public(self) -> State:
-        """All that releases produced."""
-        return self._now.turn.public
-
-    @property
-    def end(self) -> int | None:
-        """The round before which the next release is made, or the horizon after the last one."""
-        return self._now.end
-
-    @property
-    def horizon(self) -> int | None:
-        """How many rounds are planned by now."""
-        return self._now.horizon
+    def view(self) -> View[Any]:
+        """The block that people are in: what is public, and the hooks that serve it."""
+        return self._now.view
 
     @property
     def is_drawn(self) -> bool:
@@ -173,7 +152,7 @@ class Engine:
     def gather(self, batch: Batch) -> None:
         """Add people up."""
         now = self._now
-        self.problem.gather(now.turn.public, now.block, batch)
+        now.view.gather(now.block, now.view.read(batch))
 
     @property
     def additions(self) -> int:
@@ -185,9 +164,8 @@ class Engine:
 
     def rehearse(self, batch: Batch) -> None:
         """Refuse feedback as `gather` would, and add nothing."""
-        public = self._now.turn.public
-        nobody = {name: gathering.empty() for name, gathering in self.problem.gatherings(public).items()}
-        self.problem.gather(public, nobody, batch)
+        view = self._now.view
+        view.gather(nobody(view), view.read(batch))
 
     @held
     def release(self, clock: int, tally: State) -> None:
@@ -199,12 +177,14 @@ class Engine:
 
     def _drawn(self, clock: int, tally: State) -> Turn:
         """Reserve the planned charge, then release into new values, of which nothing is used yet."""
-        turn, step = self.turn, self.step
+        turn, view = self._now.turn, self._now.view
+        step = view.step
         assert step is not None
         ledger = turn.ledger.charge(step.charge, cohort=step.cohort)
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
-            public, kept = self.problem.release(turn.public, tally, turn.kept, self.block, door)
+            public, kept = view.release(tally, turn.kept, self.block, door)
+            public = flat(public)
         except KeyboardInterrupt:
             raise  # a second Ctrl-C: it comes from outside, and knows nothing of the draw
         except BaseException:
@@ -265,16 +245,10 @@ class Engine:
         for value in turn.public.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        gatherings = self.problem.gatherings(turn.public)
-        if turn.block:
-            block = self._held(turn.block, gatherings)
-        else:
-            block = {name: gathering.empty() for name, gathering in gatherings.items()}
-        step = self.problem.plan.next(turn.index, turn.public)
+        view = view_of(self.problem, turn)
+        block = self._held(turn.block, view.gatherings()) if turn.block else nobody(view)
         # At once: an interrupt sees the old state or the new one.
-        horizon = self.problem.horizon(turn.public)
-        end = horizon if step is None else turn.begin + step.rounds
-        self._now = _Now(turn, block, step, end, horizon, Coins(turn.coin_key))
+        self._now = _Now(turn, view, block)
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""
@@ -288,12 +262,12 @@ class Engine:
     # --- public events ------------------------------------------------------------------------------------
 
     @held
-    def note(self, event: dict[str, Any], rounds: RoundsState) -> None:
+    def note(self, event: Any, rounds: RoundsState) -> None:
         """Commit a change of what is public that costs nothing: it must not depend on anyone's data."""
         if self.is_drawn:
             raise StateError("a release waits to be committed: turn() first, then the public event")
         self.settle(rounds)
-        self.noted = self.turn.revision + 1, self.problem.noted(self.turn.public, event)
+        self.noted = self.turn.revision + 1, flat(self.view.noted(event))
         failed = self._committed_event(rounds)
         if failed is not None and failed.is_certain:
             self.noted = None
@@ -329,7 +303,7 @@ class Engine:
         return failed
 
     @held
-    def admit(self, event: dict[str, Any], people: Any, rounds: RoundsState) -> None:
+    def admit(self, event: Any, people: Any, rounds: RoundsState) -> None:
         """Read people who come all at once and in no round, as a log has them, and make their release.
 
         The public event leads to a step of no rounds, whose release reads these people alone. Event, charge
@@ -341,10 +315,10 @@ class Engine:
         self.settle(rounds)
         before = self._now
         try:
-            public, revision = self.problem.noted(self.turn.public, event), self.turn.revision + 1
+            public, revision = flat(self.view.noted(event)), self.turn.revision + 1
             self._take(replace(self.turn, public=public, block={}, revision=revision))
             places = np.arange(len(people))
-            self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.coins))
+            self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.view.coins))
             self.release(rounds.clock, rounds.tally)
         except BaseException:
             if not self.is_drawn and self.turn.index == before.turn.index:
@@ -439,7 +413,7 @@ class Engine:
             epoch=0,
             index=0,
             begin=0,
-            public=public,
+            public=flat(public),
             kept=kept,
             block={},
             ledger=Ledger(settings.privacy),
@@ -506,7 +480,7 @@ def guarantee_of(problem: Problem, turn: Turn) -> Guarantee:
         releases=turn.index,
         planned=problem.plan.releases,
         notion=problem.notion,
-        neighbours=returning if privacy.keyed else problem.neighbours_after(turn.public),
+        neighbours=returning if privacy.keyed else view_of(problem, turn).neighbours,
         assumes=problem.assumes,
         simulated=problem.settings.seed is not None,
         proof=problem.proof,

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import StateError
-from discreet.turn.coins import Coins
 from discreet.turn.plan import State
-from discreet.turn.problem import Batch, Problem
+from discreet.turn.problem import Problem, view_of
+from discreet.turn.questions import Batch
 from discreet.turn.record import Turn
+from discreet.turn.states import flat
+from discreet.turn.view import View, nobody
 
 __all__ = ["check_fits"]
 
@@ -21,20 +23,20 @@ __all__ = ["check_fits"]
 def check_fits(problem: Problem, turn: Turn) -> None:
     """Refuse a turn whose buffers, rounds or counts this problem cannot have written."""
     try:
-        fits = _buffers_fit(problem, turn) and _rounds_fit(problem, turn) and _hooks_fit(problem, turn)
+        view = view_of(problem, turn)
+        fits = _buffers_fit(view, turn) and _rounds_fit(view, turn) and _hooks_fit(view)
     except Exception:  # what lies there may be anything
         fits = False
     if not fits:
         raise StateError("the state does not fit its settings: restore it from where it was copied")
 
 
-def _buffers_fit(problem: Problem, turn: Turn) -> bool:
-    expected = problem.layout(turn.public, turn.index)
-    if turn.block and turn.block.keys() != problem.gatherings(turn.public).keys():
+def _buffers_fit(view: View[Any], turn: Turn) -> bool:
+    public, kept = view.layout()
+    if turn.block and turn.block.keys() != view.gatherings().keys():
         return False
-    pairs = zip((turn.public, turn.kept), expected, strict=True)
-    fits = all(_alike(found, start, problem.growing) for found, start in pairs)
-    for together in problem.growing:
+    fits = _alike(turn.public, flat(public), view.growing) and _alike(turn.kept, kept, ())
+    for together in view.growing:
         lengths = {len(turn.public[name]) for name in together if name in turn.public}
         fits &= len(lengths) <= 1
     steps = [value for name, value in turn.kept.items() if name.split(".")[-1] == "steps"]
@@ -63,11 +65,11 @@ def _kind(value: Any) -> type:
     return type(value.item()) if isinstance(value, np.generic) else type(value)
 
 
-def _rounds_fit(problem: Problem, turn: Turn) -> bool:
+def _rounds_fit(view: View[Any], turn: Turn) -> bool:
     """Whether the clock is inside the block, and all open rounds were asked for as they can be."""
+    problem: Problem = view.problem
     plan, clock = problem.plan, turn.rounds.clock
-    step, horizon = plan.next(turn.index, turn.public), problem.horizon(turn.public)
-    end = horizon if step is None else turn.begin + step.rounds
+    end, horizon = view.end, view.horizon
     fits = plan.releases is None or turn.index <= plan.releases
     fits &= end is None or turn.begin <= clock <= end
     fits &= horizon is None or (end is not None and end <= horizon)
@@ -77,20 +79,19 @@ def _rounds_fit(problem: Problem, turn: Turn) -> bool:
     if (people := turn.rounds.people) is not None:
         fits &= bool(((people.silent >= turn.begin) & (people.silent < clock)).all())
     if turn.rounds.tally:
-        fits &= _alike(turn.rounds.tally, problem.no_counts(turn.public), ())
+        fits &= _alike(turn.rounds.tally, view.no_counts(), ())
     return bool(fits)
 
 
-def _hooks_fit(problem: Problem, turn: Turn) -> bool:
+def _hooks_fit(view: View[Any]) -> bool:
     """Whether a person can be decided for and read, on numbers that nobody contributed."""
-    public, coins, rounds = turn.public, Coins(turn.coin_key), np.array([turn.begin])
-    asked = problem.admitted(public, problem.blank_question())
-    problem.decide(public, rounds, asked, coins)
-    problem.plain(public)
-    step = problem.plan.next(turn.index, public)
-    if step is None or not step.rounds:  # nobody is read in a round
+    problem: Problem = view.problem
+    rounds, asked = np.array([view.begin]), view.admitted(problem.blank_question())
+    view.decide(rounds, asked)
+    view.plain()
+    if view.step is None or not view.step.rounds:  # nobody is read in a round
         return True
-    nobody = {name: gathering.empty() for name, gathering in problem.gatherings(public).items()}
     blanks = problem.rows([problem.blank()])
-    problem.gather(public, nobody, Batch(turn.index, turn.begin, rounds, blanks, asked, coins))
+    batch = Batch(view.index, view.begin, rounds, blanks, asked, view.coins)
+    view.gather(nobody(view), view.read(batch))
     return True

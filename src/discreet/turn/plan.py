@@ -1,8 +1,8 @@
 """When data is released and what each release costs: known in advance, up to what released values decide.
 
-`next(index, public)` gives the step that ends with release `index`, from the settings and from values that
-were released before it began. It never changes inside a step, and the total is fixed before the first person
-arrives.
+`steps(index)` gives the step that ends with release `index`. Where released values decide how long a block
+is, the view of that block gives it (discreet/turn/view.py). It never changes inside a step, and the total is
+fixed before the first person arrives.
 """
 
 from collections.abc import Callable
@@ -37,8 +37,11 @@ class Step:
 class Plan:
     """All steps of a learner, and what anyone pays in the end."""
 
-    next: Callable[[int, State], Step | None]
-    """The step before release `index`; None if there is none: what is decided then stays."""
+    steps: Callable[[int], Step | None] | None
+    """The step before release `index`; None if there is none: what is decided then stays.
+
+    Not given where released values decide how long a block is.
+    """
     total: Spending
     horizon: int | None
     releases: int | None
@@ -47,8 +50,6 @@ class Plan:
     """What a person planning with this learner would like to know: public numbers only."""
     constants: tuple[Any, ...] = ()
     """All that state depends on besides the settings: levels, noise, coefficients, measures of cohorts."""
-    is_known: bool = True
-    """Whether released values play no role in how long a block is."""
 
     @classmethod
     def scheduled(
@@ -63,7 +64,7 @@ class Plan:
     ) -> "Plan":
         """The plan whose steps a schedule fixes once and for all."""
 
-        def step(index: int, public: State) -> Step | None:
+        def step(index: int) -> Step | None:
             if schedule.releases is not None and index >= schedule.releases:
                 return None
             begin = schedule.end(index - 1) if index else 0

@@ -20,7 +20,7 @@ from discreet.limits import MOST_NUMBERS
 from discreet.turn.engine import Engine
 from discreet.turn.people import Entered, Name, People
 from discreet.turn.plan import State
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.record import RoundsState
 from discreet.turn.signals import held
 from discreet.turn.tickets import Ticket, Tickets
@@ -50,13 +50,13 @@ class Rounds:
     @property
     def is_over(self) -> bool:
         """Whether all planned rounds have been opened."""
-        return self.clock == self._engine.horizon
+        return self.clock == self._engine.view.horizon
 
     @property
     def is_due(self) -> bool:
         """Whether the next question, or `turn`, makes a release."""
-        engine = self._engine
-        return self.clock == engine.end and engine.step is not None
+        view = self._engine.view
+        return self.clock == view.end and view.step is not None
 
     @property
     def until_release(self) -> int:
@@ -64,18 +64,18 @@ class Rounds:
 
         Where the length of that block is known only once the release is made: 1, which always fits.
         """
-        engine = self._engine
+        view, steps = self._engine.view, self._engine.problem.plan.steps
         if not self.is_due:
-            return _length(engine.end, self.clock)
-        if not engine.problem.plan.is_known:
-            return min(1, _length(engine.horizon, self.clock))
-        after = engine.problem.plan.next(engine.turn.index + 1, engine.public)
-        return _length(engine.horizon, self.clock) if after is None else after.rounds
+            return _length(view.end, self.clock)
+        if steps is None:
+            return min(1, _length(view.horizon, self.clock))
+        after = steps(view.index + 1)
+        return _length(view.horizon, self.clock) if after is None else after.rounds
 
     @property
     def until_horizon(self) -> int:
         """How many more rounds are planned."""
-        return _length(self._engine.horizon, self.clock)
+        return _length(self._engine.view.horizon, self.clock)
 
     def waits(self, round: int) -> bool:
         """Whether this round of the current block waits for feedback."""
@@ -111,9 +111,9 @@ class Rounds:
         else:
             self._release_before(asked)
         engine, round = self._engine, self.clock
-        turn, problem = engine.turn, engine.problem
-        rounds, asked = np.array([round]), problem.admitted(turn.public, asked)
-        decision = problem.single(problem.decide(turn.public, rounds, asked, engine.coins))
+        turn, view = engine.turn, engine.view
+        rounds, asked = np.array([round]), view.admitted(asked)
+        decision = engine.problem.single(view.decide(rounds, asked))
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
             self._count_masks(rounds, asked)
@@ -128,8 +128,8 @@ class Rounds:
         self._refuse_crossing(count)
         self._release_before(asked)
         engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
-        asked = engine.problem.admitted(engine.public, asked)
-        decisions = engine.problem.decide(engine.public, rounds, asked, engine.coins)
+        asked = engine.view.admitted(asked)
+        decisions = engine.view.decide(rounds, asked)
         tickets = Tickets(engine.turn.identity, engine.turn.epoch, engine.turn.index, rounds, decisions)
         if not self.is_over and count:
             first, self.clock = self.clock, self.clock + count
@@ -144,22 +144,20 @@ class Rounds:
         """The decisions of the next rounds of this block, without asking for them."""
         self._refuse_crossing(count)
         self.release_if_due()
-        engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
-        asked = engine.problem.admitted(engine.public, NOTHING)
-        return engine.problem.decide(engine.public, rounds, asked, engine.coins)
+        view, rounds = self._engine.view, np.arange(self.clock, self.clock + count)
+        return view.decide(rounds, view.admitted(NOTHING))
 
     def _release_before(self, asked: Asked) -> None:
         """Make the release that is due before this question, unless the question will be refused."""
         if self.is_due:
-            problem = self._engine.problem
-            problem.admitted(problem.foreseen(self._engine.public), asked)
+            self._engine.view.refuse_next(asked)
         self.release_if_due()
 
     def _refuse_crossing(self, count: int) -> None:
         """Refuse more rounds than the block has: before a release that is due, which would be for nothing."""
         if not self.is_over and count > self.until_release:
             remedy = "cut them, or use replay"
-            if self.is_due and not self._engine.problem.plan.is_known:
+            if self.is_due and self._engine.problem.plan.steps is None:
                 remedy = "turn() first, the release that is due tells how many more there are"
             raise StateError(f"{count} rounds, but {self.until_release} until the next release: {remedy}")
         if count > self.most_at_once:
@@ -175,7 +173,7 @@ class Rounds:
         """
         engine, turn = self._engine, self._engine.turn
         round = np.array([turn.begin])
-        engine.rehearse(Batch(turn.index, turn.begin, round, rows[:1], NOTHING, engine.coins))
+        engine.rehearse(Batch(turn.index, turn.begin, round, rows[:1], NOTHING, engine.view.coins))
 
     @property
     def most_at_once(self) -> int:
@@ -197,7 +195,7 @@ class Rounds:
         After the last release nobody is read any more, so nobody's name has to be kept. More rounds do not
         change that: a problem that is extended leaves the block that people are in as it is.
         """
-        if self._engine.step is None:
+        if self._engine.view.step is None:
             return Entered([], [])
         return self._known().enter(first, persons)
 
@@ -205,10 +203,10 @@ class Rounds:
         """Count what masks change, when the question is asked: whether an answer comes plays no role."""
         if asked.available is None:
             return
-        engine = self._engine
+        view = self._engine.view
         if not self._tally:
-            self._tally = engine.problem.no_counts(engine.public)
-        engine.problem.tally(engine.public, self._tally, rounds, asked, engine.coins)
+            self._tally = view.no_counts()
+        view.tally(self._tally, rounds, asked)
 
     # --- answers ------------------------------------------------------------------------------------------
 
@@ -260,7 +258,7 @@ class Rounds:
         first, self.clock = self.clock, self.clock + count
         rounds, tally = np.arange(first, first + count), _copied(self._tally)
         entered = None if persons is None else self._enter(first, persons)
-        asked = self._engine.problem.admitted(self._engine.public, NOTHING)
+        asked = self._engine.view.admitted(NOTHING)
         self._count_masks(rounds, asked)
         self._gather(rounds, rows, asked, lambda: self._set_back(first, tally, entered))
 
@@ -282,7 +280,7 @@ class Rounds:
             return
         with AT_ONCE if single and len(engine.block) == 1 else held:
             try:
-                gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.coins, single))
+                gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.view.coins, single))
             except BaseException:
                 if engine.additions == counted:
                     undo()
@@ -305,7 +303,7 @@ class Rounds:
                 "this ticket is from before the state was loaded: its round may be somebody else's by now"
             )
         newest = int(np.max(ticket.rounds, initial=-1)) if isinstance(ticket, Tickets) else ticket.round
-        horizon = self._engine.horizon
+        horizon = self._engine.view.horizon
         if horizon is not None and newest >= horizon:
             raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
         return ticket.index == turn.index and not self._engine.is_drawn

@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.errors import StateError
-from discreet.turn.problem import NOTHING, Asked
+from discreet.turn.questions import NOTHING, Asked
 from discreet.turn.record import OpenRounds
 
 __all__ = ["Waiting"]

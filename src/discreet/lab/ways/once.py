@@ -1,7 +1,5 @@
 """What is chosen once, and running sums: SetSelector's share by mode, RunningSum's noise by mode."""
 
-import numpy as np
-
 from discreet.arrivals import ClickModel, Nearby
 from discreet.budget.privacy import Privacy
 from discreet.domains import UniformMatroid
@@ -9,6 +7,7 @@ from discreet.errors import ConfigError
 from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
 from discreet.lab.ways.way import AUTO, Way, modes
 from discreet.learners.running_sum import RunningSum
+from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.set_selector import SetSelector
 
 __all__ = ["selections", "sums"]
@@ -63,11 +62,5 @@ def sums(
 
 def _largest_deviation(learner: RunningSum, releases: int) -> float:
     """The largest standard deviation of a total."""
-    problem = RunningSum.problem_for(learner.settings)
-    total = {"total": np.zeros(learner.settings.dimension)}
-    largest = 0.0
-    for release in range(1, releases + 1):
-        deviations = problem.scores(total, release, None).standard_deviations
-        assert deviations is not None
-        largest = max(largest, float(deviations[0]))
-    return largest
+    total = Prefixes(learner.settings).total
+    return max(total.standard_deviation(release) for release in range(1, releases + 1))

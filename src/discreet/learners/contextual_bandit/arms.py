@@ -26,9 +26,11 @@ from discreet.learners.contextual_bandit.settings import ContextualBanditSetting
 from discreet.learners.labels import names_by_number
 from discreet.learners.streams import ALIKE
 from discreet.turn.coins import Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Batch, Problem, Scores
+from discreet.turn.questions import Asked, Batch
+from discreet.turn.readings import Scores
 
 __all__ = ["FAR_APART", "ArmsMode", "People", "kernels"]
 
@@ -44,7 +46,7 @@ class People(NamedTuple):
     arms: Integers
 
 
-class ArmsMode(Problem):
+class ArmsMode(FlatProblem):
     """A way of learning which arm to play, given the context."""
 
     notion = "joint DP"
@@ -100,7 +102,7 @@ class ArmsMode(Problem):
             raise ConfigError(
                 f"there is room for {self.settings.slots} arms: give a larger max_arms from the start"
             )
-        if self.plan.next(public["stage"] + 1, public) is None:
+        if self.step(public["stage"] + 1, public) is None:
             raise StateError("no release is planned after the next block: a new arm would never be learned")
         label = event["add_arm"]
         if str(label) in [str(known) for known in self.names(public)]:

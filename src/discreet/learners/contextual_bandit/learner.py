@@ -15,7 +15,7 @@ from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import Label, label_of, labelled
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
-from discreet.turn.problem import Scores
+from discreet.turn.readings import Scores
 from discreet.turn.settings import refuses_removed
 
 __all__ = ["ContextualBandit"]
@@ -164,7 +164,7 @@ class ContextualBandit(Learner):
             remedy = "have names: give one" if named else "have numbers: leave out the name"
             raise ConfigError(f"this learner's arms {remedy}")
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
-        arm = int(self._engine.public["announced"])
+        arm = int(self._engine.view.public["announced"])
         name = label_of(arm if label is None else label, "arms")
         self._engine.note({"add_arm": name}, self._rounds.state())
         return name

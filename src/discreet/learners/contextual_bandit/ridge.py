@@ -32,7 +32,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Gram, Moments, Spread
 from discreet.release.noise import Once
 from discreet.turn.plan import State
-from discreet.turn.problem import Block
+from discreet.turn.questions import Block
 
 __all__ = ["Ridge"]
 
@@ -89,12 +89,12 @@ class Ridge(StagedMode):
         return min(self.settings.rounds / 25, 3 * self.settings.slots * self.width * self.noise)
 
     @cached_property
-    def spread(self) -> Once:
+    def spread(self) -> Once[Any]:
         """Stage 0: the mean context and a typical length."""
         return Once.for_budget(self.budget, Spread.of(self.settings.features))
 
     @cached_property
-    def gram(self) -> Once:
+    def gram(self) -> Once[Any]:
         """Stage 1: second moments around the mean."""
         return Once.for_budget(self.budget, Gram.of(self.settings.features))
 
@@ -103,7 +103,7 @@ class Ridge(StagedMode):
         return [self.spread.charge, self.gram.charge][: len(self.preparation)]
 
     @property
-    def releasing(self) -> list[Once]:
+    def releasing(self) -> list[Once[Any]]:
         return [self.spread, self.gram][: len(self.preparation)]
 
     @property

@@ -34,7 +34,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import ChosenRows, Gathering, Moments, Rows, Spread
 from discreet.release.noise import Once
 from discreet.turn.plan import State
-from discreet.turn.problem import Block
+from discreet.turn.questions import Block
 
 __all__ = ["Screen"]
 
@@ -81,7 +81,7 @@ class Screen(StagedMode):
         return self.settings.rounds / 50
 
     @cached_property
-    def beginning(self) -> dict[str, Once]:
+    def beginning(self) -> dict[str, Once[Any]]:
         """Stage 0: contexts, the arms' rewards, squares of rewards."""
         budget, slots = self.budget, self.settings.slots
         return {
@@ -100,7 +100,7 @@ class Screen(StagedMode):
         return [contexts.charge + rewards.charge + squares.charge, *(stage.charge for stage in self.stages)]
 
     @property
-    def releasing(self) -> list[Once]:
+    def releasing(self) -> list[Once[Any]]:
         return [*self.beginning.values(), *(stage.ridge for stage in self.stages)]
 
     @property

@@ -7,7 +7,7 @@ those that were drawn are released; a small ridge re-estimates the features foun
 
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,9 +39,9 @@ class Stage:
 
     picks: int
     draw: Selection
-    values: Once
-    ridge: Once
-    scalars: Once
+    values: Once[Any]
+    ridge: Once[Any]
+    scalars: Once[Any]
 
     @classmethod
     def planned(cls, settings: ContextualBanditSettings, budget: Charge, number: int, width: int) -> "Stage":

@@ -22,7 +22,7 @@ from discreet.release.gathering import Gathering, Moments
 from discreet.release.gathering.rounded import Rounded
 from discreet.release.noise import Once
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 from discreet.turn.schedule import ListedBlocks, growing_blocks
 
 __all__ = ["StagedMode"]
@@ -67,11 +67,11 @@ class StagedMode(ArmsMode, Earner):
         return ListedBlocks(rounds, (*self.preparation, *blocks))
 
     @cached_property
-    def moments(self) -> RunningTotal:
+    def moments(self) -> RunningTotal[Any]:
         wanted = Moments.of(self.settings.slots, self.width)
         return self._total("moments", wanted, 1 - self.settings.report)
 
-    def _total(self, name: str, wanted: Gathering, share: float) -> RunningTotal:
+    def _total(self, name: str, wanted: Gathering, share: float) -> RunningTotal[Any]:
         """The running total of all blocks after the preparations."""
         lengths = self.schedule.lengths[len(self.preparation) :]
         schedule = ListedBlocks(self.settings.rounds, lengths)
@@ -88,7 +88,7 @@ class StagedMode(ArmsMode, Earner):
 
     @property
     @abstractmethod
-    def releasing(self) -> list[Once]:
+    def releasing(self) -> list[Once[Any]]:
         """What the preparations release with noise."""
 
     @cached_property
@@ -133,6 +133,7 @@ class StagedMode(ArmsMode, Earner):
     def begin(self, public: State) -> tuple[State, State]:
         """Public and kept state before anyone came, with what this way of learning adds to it."""
         sums, kept = self.moments.start()
+        sums = self.moments.named(sums)
         public = self.nothing_learned() | public | sums
         if self.earnings is None:
             return public, kept
@@ -170,12 +171,12 @@ class StagedMode(ArmsMode, Earner):
             after, kept = self.earnings.next(after, kept, block, door, end=end, rounds=rounds)
         if public["stage"] < len(self.preparation):
             return after | self.prepare(public, door, block), kept
-        total = self.moments.next(public, kept, block, door)
+        total = self.moments.next(self.moments.own(public), kept, block, door)
         gathering = self.moments.gathering
         assert isinstance(gathering, Moments)
         grams, moments = gathering.parted(total.values)
         found = self.fitted(public, grams, moments, total.variance**0.5)
-        return after | total.public | found | {"learned": 1}, kept | total.kept
+        return after | self.moments.named(total.public) | found | {"learned": 1}, kept | total.kept
 
     @abstractmethod
     def prepare(self, public: State, door: Door, block: Block) -> State:

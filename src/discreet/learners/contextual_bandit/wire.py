@@ -36,7 +36,7 @@ from discreet.learners.logged import UNIFORM, item_text
 from discreet.learners.wire import Table, Wire, check_propensity, list_of_columns, present
 from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
-from discreet.turn.problem import Report
+from discreet.turn.readings import Report
 from discreet.turn.tickets import Tickets
 
 __all__ = ["ContextualBanditWire"]

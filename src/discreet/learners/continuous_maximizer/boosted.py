@@ -23,15 +23,17 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.decide.euclidean import Euclidean
-from discreet.decide.leader import Leader
+from discreet.decide.leader import Leader, LeaderMemory, Steps
 from discreet.learners.continuous_maximizer.mode import PointMode
 from discreet.learners.totals import RunningTotal, Total
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, Rows
 from discreet.release.noise import Once
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Batch, Block, Scores
+from discreet.turn.questions import Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import ListedBlocks
+from discreet.turn.states import flat, of_flat
 
 __all__ = ["Boosted"]
 
@@ -73,7 +75,7 @@ class Boosted(PointMode):
         return ListedBlocks(self.settings.rounds, self.settings.lengths)
 
     @cached_property
-    def looking(self) -> Once:
+    def looking(self) -> Once[Any]:
         """Counts of lengths, with the whole budget of the first people."""
         privacy = self.settings.privacy
         if privacy.contributions == 1:
@@ -81,7 +83,7 @@ class Boosted(PointMode):
         return Once.for_budget(privacy.budget, OneChoice((BINS,)))  # all cohorts in one measure
 
     @cached_property
-    def gradient(self) -> RunningTotal:
+    def gradient(self) -> RunningTotal[Any]:
         lengths = self.schedule.lengths[self._looks :]
         norm = 1 if self.settings.privacy.pure else 2
         return RunningTotal(
@@ -125,6 +127,7 @@ class Boosted(PointMode):
 
     def start(self) -> tuple[State, State]:
         sums, kept = self.gradient.start()
+        sums = self.gradient.named(sums)
         bound = self._longest if self.settings.bound == "auto" else self.settings.bound
         begin = {"stage": 0, "bound": float(bound), "total": np.zeros(self.settings.domain.items)}
         return begin | {"variance": 0.0} | self.first() | sums, kept
@@ -134,7 +137,7 @@ class Boosted(PointMode):
         if self.leader is None:
             return {"point": self.first_point()}
         memory = self.leader.start()
-        return {"point": memory["point"], "steps": memory["steps"]}
+        return {"point": memory.point} | flat(memory.steps, "steps.")
 
     @property
     def _longest(self) -> float:
@@ -185,8 +188,8 @@ class Boosted(PointMode):
         after = public | {"stage": public["stage"] + 1}
         if "lengths" in block:
             return after | {"bound": self._typical(door.release(self.looking, block["lengths"]))}, kept
-        total = self.gradient.next(public, kept, block, door)
-        return after | total.public | self.led(public, total), total.kept
+        total = self.gradient.next(self.gradient.own(public), kept, block, door)
+        return after | self.gradient.named(total.public) | self.led(public, total), total.kept
 
     def led(self, public: State, total: Total) -> State:
         """Where a new total leads, from released values alone."""
@@ -196,12 +199,12 @@ class Boosted(PointMode):
         if self.leader is None:
             return found | {"point": self.settings.domain.vertex(total.values)}
         memory = self.leader.follow(
-            {"point": public["point"], "total": -public["total"], "steps": public["steps"]},
+            LeaderMemory(public["point"], -public["total"], of_flat(Steps, public, "steps.")),
             -values,
             variance=variance,
             step_variance=total.step_variance * bound**2,
         )
-        return found | {"point": memory["point"], "steps": memory["steps"]}
+        return found | {"point": memory.point} | flat(memory.steps, "steps.")
 
     def _typical(self, counts: Floats) -> float:
         """A bound from noisy counts of lengths: some of the median of bins that stand out from the noise."""

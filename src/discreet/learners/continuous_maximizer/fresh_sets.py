@@ -26,7 +26,7 @@ from discreet.learners.fresh_paths import FreshPaths
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["FreshSets"]
 

@@ -15,9 +15,10 @@ from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerS
 from discreet.learners.labels import names_by_number
 from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.questions import Asked, Batch
 
 __all__ = ["PointMode"]
 
@@ -25,7 +26,7 @@ MOST_PEOPLE, MOST_NUMBERS = 4096, 2**22
 """How many people, and how many of their numbers, are computed with at once."""
 
 
-class PointMode(Problem):
+class PointMode(FlatProblem):
     """A way of deciding by `public["point"]`: that point itself, or a set that it stands for."""
 
     proof = "continuous.md"

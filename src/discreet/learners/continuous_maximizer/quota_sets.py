@@ -23,7 +23,8 @@ from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block, Scores
+from discreet.turn.questions import Batch, Block
+from discreet.turn.readings import Scores
 
 __all__ = ["QuotaSets"]
 

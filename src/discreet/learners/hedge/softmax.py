@@ -29,9 +29,11 @@ from discreet.learners.streams import ADVERSARIAL
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.coins import Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.labels import Labels
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Asked, Batch, Block, Problem, Scores
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, Segments
 
 __all__ = ["Softmax"]
@@ -42,7 +44,7 @@ FIRST_SEGMENT, SEGMENT_BLOCK = 1024, 32
 """Without a horizon: rounds of the first segment, which double from each to the next, and of every block."""
 
 
-class Softmax(Problem):
+class Softmax(FlatProblem):
     """Actions drawn afresh every round, from released totals of everyone's gains."""
 
     proof = "adversarial.md"

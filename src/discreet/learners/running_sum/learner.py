@@ -12,7 +12,7 @@ from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, g
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.turn.people import name_of
-from discreet.turn.problem import NOTHING
+from discreet.turn.questions import NOTHING
 from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["RunningSum", "RunningSumSettings"]
@@ -109,7 +109,7 @@ class RunningSum(Learner):
     @property
     def total(self) -> Floats:
         """The newest released total."""
-        total: Floats = self._engine.public["total"]
+        total: Floats = self._engine.view.public["total"]
         return total.copy()
 
     @property

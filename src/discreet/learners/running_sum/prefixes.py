@@ -17,8 +17,10 @@ from discreet.learners.segmented import SegmentedTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.coins import Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Asked, Batch, Block, Problem, Scores
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, Segments
 
 __all__ = ["Prefixes"]
@@ -27,7 +29,7 @@ FIRST_SEGMENT = 256
 """Without a horizon, the sum starts afresh after this many releases, then after twice as many, and so on."""
 
 
-class Prefixes(Problem):
+class Prefixes(FlatProblem):
     """The running totals of everyone's vectors."""
 
     proof = "sums.md"

@@ -24,7 +24,7 @@ from discreet.errors import ConfigError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.turn.plan import State
-from discreet.turn.problem import all_leave_some
+from discreet.turn.questions import all_leave_some
 
 __all__ = ["added", "first_catalogue", "joined", "names_of", "next_catalogue", "retired"]
 

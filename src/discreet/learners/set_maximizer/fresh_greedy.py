@@ -22,7 +22,7 @@ from discreet.learners.set_maximizer.mode import ConstantSlate
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["FreshGreedy"]
 
@@ -62,7 +62,7 @@ class FreshGreedy(ConstantSlate):
 
     def learns_on(self, public: State) -> bool:
         """The visitors of this block say already what a new item is worth to them."""
-        return self.plan.next(public["turns"], public) is not None
+        return self.step(public["turns"], public) is not None
 
     def start(self) -> tuple[State, State]:
         return self.first_catalogue() | {"slate": self.first_slate(), "index": 0}, {}

@@ -163,12 +163,12 @@ class SetMaximizer(Learner):
     @property
     def living(self) -> list[Any]:
         """The items that may be shown now."""
-        return self._mode.living_names(self._engine.public)
+        return self._mode.living_names(self._engine.view.public)
 
     @property
     def coming(self) -> list[Any]:
         """The items that may be shown from the next block on, and not yet."""
-        public = self._engine.public  # once: another thread may add an item meanwhile
+        public = self._engine.view.public  # once: another thread may add an item meanwhile
         names = self._mode.names(public)
         return [names[item] for item in np.flatnonzero(public["announced"] & ~public["living"])]
 
@@ -212,17 +212,17 @@ class SetMaximizer(Learner):
         """
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
-        names, added = self._mode.names(self._engine.public), _listed("add", add)
+        names, added = self._mode.names(self._engine.view.public), _listed("add", add)
         event = {"extend": more, "add": added, "retire": _listed("retire", retire)}
         self._engine.note(event, self._rounds.state())
-        unnamed = iter(range(len(names), len(self._mode.names(self._engine.public))))
-        known = {str(name): name for name in self._mode.names(self._engine.public)}
+        unnamed = iter(range(len(names), len(self._mode.names(self._engine.view.public))))
+        known = {str(name): name for name in self._mode.names(self._engine.view.public)}
         return [next(unnamed) if label is None else known[str(label)] for label in added]
 
     @property
     def log_rows(self) -> int:
         """How many rows the log had that this learner was warm-started with; 0 without one."""
-        return int(self._engine.public.get("log.rows", 0))
+        return int(self._engine.view.public.get("log.rows", 0))
 
     @guarded
     def warm_start(

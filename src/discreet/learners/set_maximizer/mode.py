@@ -26,7 +26,7 @@ from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
-from discreet.turn.problem import NOTHING, Asked, Batch
+from discreet.turn.questions import NOTHING, Asked, Batch
 
 __all__ = ["ConstantSlate", "SetMode", "first_of", "item_of"]
 
@@ -114,7 +114,7 @@ class SetMode(Earner):
 
     def learns_on(self, public: State) -> bool:
         """Whether a release is planned after the next block."""
-        return self.plan.next(public["turns"] + 1, public) is not None
+        return self.step(public["turns"] + 1, public) is not None
 
     def extended(self, public: State, rounds: int) -> State:
         """The public state with so many more rounds."""

@@ -39,7 +39,8 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Asked, Batch, Block, Scores
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks
 
 __all__ = ["OrderedExperts"]
@@ -71,21 +72,21 @@ class OrderedExperts(SetMode):
     # --- the plan -----------------------------------------------------------------------------------------
 
     @cached_property
-    def gains(self) -> RunningTotal:
+    def gains(self) -> RunningTotal[Any]:
         settings = self.settings
         if settings.block != "auto":
             return self._total(settings.block)
         block = block_for(settings.rounds, lambda block: self._range(self._total(block)))
         return self._total(block)
 
-    def _total(self, block: int) -> RunningTotal:
+    def _total(self, block: int) -> RunningTotal[Any]:
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         rows = Rows((settings.slots * settings.room + 1,), norm=norm, nonnegative=True)
         schedule = EqualBlocks(settings.rounds, block, last=False)
         return RunningTotal("gains", rows, schedule, settings.privacy, people=block)
 
-    def _range(self, gains: RunningTotal) -> float:
+    def _range(self, gains: RunningTotal[Any]) -> float:
         """The expected range of the noise in the totals of one slot."""
         return expected_range(self.settings.room) * gains.mean_noise
 
@@ -120,6 +121,7 @@ class OrderedExperts(SetMode):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gains.start()
+        public = self.gains.named(public)
         table = np.zeros((self.settings.slots, self.settings.room))
         found = {"table": table, "rate": 0.0, "cuts": 0, "slate": self.first_slate(), "variance": 0.0}
         return public | self.first_catalogue() | found, kept
@@ -180,14 +182,14 @@ class OrderedExperts(SetMode):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        total = self.gains.next(public, kept, block, door)
+        total = self.gains.next(self.gains.own(public), kept, block, door)
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
         catalogue = self.next_catalogue(public)
         lost = float(table[:, catalogue["living"]].max(axis=1).sum() - total.values[-1])
         cuts = self.rate.cuts_after(public["cuts"], lost)
         slate = distinct_leaders(table, catalogue["living"])
         newest = {"table": table, "rate": self.rate.at(cuts), "cuts": cuts, "slate": slate}
-        return total.public | catalogue | newest | {"variance": total.variance}, total.kept
+        return self.gains.named(total.public) | catalogue | newest | {"variance": total.variance}, total.kept
 
     def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
         """One slate per round, slot by slot among the available items that are left, by coins of its own."""

@@ -29,7 +29,8 @@ from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block, Scores
+from discreet.turn.questions import Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
 
 __all__ = ["SumExpert", "rows_of", "stacked"]
@@ -48,7 +49,7 @@ class SumExpert(ConstantSlate):
         return bool(settings.feedback == "full" and settings.stream == "drifting")
 
     @cached_property
-    def gains(self) -> RunningTotal:
+    def gains(self) -> RunningTotal[Any]:
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         # A short length weighs visitors more evenly.
@@ -78,6 +79,7 @@ class SumExpert(ConstantSlate):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gains.start()
+        public = self.gains.named(public)
         table = np.zeros((self.settings.slots, self.settings.room))
         found = {"table": table, "slate": self.first_slate(), "variance": 0.0}
         lived = {"lived": np.zeros(self.settings.room, dtype=np.int64)}
@@ -101,7 +103,7 @@ class SumExpert(ConstantSlate):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        total = self.gains.next(public, kept, block, door)
+        total = self.gains.next(self.gains.own(public), kept, block, door)
         end = self.schedule.end(door.index)
         begin = self.schedule.end(door.index - 1) if door.index else 0
         lived = public["lived"] + (end - begin) * public["began"]
@@ -109,7 +111,7 @@ class SumExpert(ConstantSlate):
         catalogue = self.next_catalogue(public)
         slate = distinct_leaders(table, catalogue["living"])
         newest = {"table": table, "slate": slate, "variance": total.variance, "lived": lived}
-        return total.public | catalogue | newest, total.kept
+        return self.gains.named(total.public) | catalogue | newest, total.kept
 
     def restricted(self, public: State, available: Mask) -> Integers:
         if not public["table"].any():

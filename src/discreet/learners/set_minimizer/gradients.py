@@ -24,15 +24,16 @@ from discreet.arrays import Floats, Integers
 from discreet.arrivals.feedback import as_callables, as_people
 from discreet.arrivals.person import reading
 from discreet.decide.extensions import chain
-from discreet.decide.leader import Leader
+from discreet.decide.leader import Leader, LeaderMemory
 from discreet.errors import ConfigError
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 from discreet.turn.schedule import EqualBlocks
+from discreet.turn.states import flat, of_flat
 
 __all__ = ["Gradients"]
 
@@ -62,7 +63,7 @@ class Gradients(CubeMode):
             raise ConfigError("explore is for bandit feedback: leave it as it is")
 
     @cached_property
-    def gradient(self) -> RunningTotal:
+    def gradient(self) -> RunningTotal[Any]:
         """The total with less noise: with l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε, δ)."""
         pure = self._total(norm=1, usual=PURE_CLIP, pure=True)
         if self.settings.privacy.pure:
@@ -70,7 +71,7 @@ class Gradients(CubeMode):
         usual = self._total(norm=2, usual=CLIP, pure=False)
         return min(usual, pure, key=lambda total: total.usual_noise)
 
-    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal:
+    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal[Any]:
         settings = self.settings
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
@@ -101,7 +102,8 @@ class Gradients(CubeMode):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
-        return public | self.leader.start() | {"variance": 0.0}, kept
+        public = self.gradient.named(public)
+        return public | flat(self.leader.start()) | {"variance": 0.0}, kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
         return {"gradient": self.gradient.gathering}
@@ -131,8 +133,11 @@ class Gradients(CubeMode):
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        total = self.gradient.next(public, kept, block, door)
+        total = self.gradient.next(self.gradient.own(public), kept, block, door)
         memory = self.leader.follow(
-            public, total.values, variance=total.variance, step_variance=total.step_variance
+            of_flat(LeaderMemory, public),
+            total.values,
+            variance=total.variance,
+            step_variance=total.step_variance,
         )
-        return total.public | memory | {"variance": total.variance}, total.kept
+        return self.gradient.named(total.public) | flat(memory) | {"variance": total.variance}, total.kept

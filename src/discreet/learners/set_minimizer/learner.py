@@ -146,7 +146,7 @@ class SetMinimizer(Learner):
     @property
     def point(self) -> Floats:
         """How likely each item is to be chosen: the newest released point of the cube."""
-        point: Floats = self._engine.public["point"]
+        point: Floats = self._engine.view.public["point"]
         return point.copy()
 
     def replay(self, rows: Any, *, persons: Any = None) -> Any:

@@ -15,7 +15,8 @@ from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coins
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State
-from discreet.turn.problem import Asked, Scores
+from discreet.turn.questions import Asked
+from discreet.turn.readings import Scores
 
 __all__ = ["CubeMode"]
 

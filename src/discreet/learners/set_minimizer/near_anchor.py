@@ -39,7 +39,8 @@ from discreet.release.gathering import Gathering, PublicCells
 from discreet.release.noise import Once
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Block, Scores
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 
 __all__ = ["NearAnchor"]
 
@@ -114,7 +115,7 @@ class NearAnchor(CubeMode):
             sets, each, longest, max(rounds / 6, 12 * screening), max(0.2 * rounds, 12 * screening)
         )
 
-    def _once(self, cells: int) -> Once:
+    def _once(self, cells: int) -> Once[Any]:
         """Each visitor enters one turn: the whole ε but for the report, pure, which needs the least noise."""
         bound = self.settings.bound
         budget = pure(self.settings.epsilon / self.settings.contributions * (1 - self.settings.report))
@@ -140,13 +141,13 @@ class NearAnchor(CubeMode):
         constants: tuple[Any, ...] = ("pairs", once.gathering, lengths)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
+        return Plan(None, total, settings.rounds, None, facts, constants)
 
     @cached_property
     def earnings(self) -> Earnings | None:
         return Earnings.by_cohorts(self.settings, self.units)
 
-    def _step(self, index: int, public: State) -> Step | None:
+    def step(self, index: int, public: State) -> Step | None:
         charge = pure(0.0) if public["settled"] else self._once(len(public["sets"])).charge
         if self.earnings is not None and public["length"]:
             charge += self.earnings.charge(index)

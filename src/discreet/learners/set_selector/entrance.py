@@ -20,7 +20,7 @@ from discreet.learners.wire import row_columns
 from discreet.release.gathering import HeldRows
 from discreet.release.gathering.parts import HeldPart
 from discreet.turn.coins import Coins
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 
 __all__ = ["CHUNK", "Entrance", "Source", "SourcePart", "Survey", "admitted", "batches", "marked", "whole"]
 

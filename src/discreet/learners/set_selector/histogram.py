@@ -25,7 +25,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering, OneChoice
 from discreet.release.noise import Once
 from discreet.turn.plan import State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["Histogram"]
 
@@ -69,7 +69,7 @@ class Histogram(SelectorMode):
         return self.family.cells(int(self.settings.count * min(epsilon, 4.0) / PEOPLE_A_CELL))
 
     @cached_property
-    def once(self) -> Once:
+    def once(self) -> Once[Any]:
         return Once.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
 
     @property

@@ -13,8 +13,9 @@ from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.crowd import Crowd
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.turn.coins import Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Block, Problem
+from discreet.turn.questions import Asked, Batch, Block
 
 __all__ = ["SelectorMode"]
 
@@ -22,7 +23,7 @@ FINE = 0.03
 """Below this share of noise, knapsacks are filled by density."""
 
 
-class SelectorMode(Problem):
+class SelectorMode(FlatProblem):
     """A way of choosing one set from many people's records: one block, one release."""
 
     proof = "selector.md"
@@ -57,7 +58,7 @@ class SelectorMode(Problem):
         charge, people = self.charge, self.settings.count
         step = Step(people, charge, cohort=0)
         return Plan(
-            lambda index, public: None if index else step,
+            lambda index: None if index else step,
             paid_by_cohorts(self.settings.privacy, [charge]),
             horizon=people,
             releases=1,

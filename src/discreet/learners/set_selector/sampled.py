@@ -23,7 +23,7 @@ from discreet.release.gathering.gain_path import Chain, GainPath
 from discreet.release.noise import Once
 from discreet.release.sampled import SampledPath
 from discreet.turn.plan import State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["Sampled"]
 
@@ -52,7 +52,7 @@ class Sampled(SelectorMode):
         )
 
     @cached_property
-    def value_noise(self) -> Once | None:
+    def value_noise(self) -> Once[Any] | None:
         """The noise of the value of what was chosen, if it is paid for."""
         share = self.settings.report
         if not share:

@@ -31,7 +31,7 @@ from discreet.release.gathering.parts import Runner
 from discreet.release.randomness import this_process
 from discreet.turn.engine import Engine
 from discreet.turn.journal import as_journal
-from discreet.turn.problem import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.settings import refuses_removed
 
 __all__ = ["Chosen", "SetSelector", "Traced"]
@@ -236,7 +236,7 @@ class SetSelector:
             engine = Engine(problem, type(self).__name__, self._journal)
             try:
                 if engine.turn.index == 0:
-                    engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.coins))
+                    engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.view.coins))
             except BaseException:
                 engine.detach()
                 raise
@@ -270,7 +270,7 @@ class SetSelector:
         return cls.modes[usual if settings.mode == "auto" else settings.mode](settings)
 
     def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
-        public, settings = engine.public, self.settings
+        public, settings = engine.view.public, self.settings
         numbers = public["chosen"].tolist()
         names = names_by_number(settings.domain.items, settings.labels)
         items = [names[number] for number in numbers]

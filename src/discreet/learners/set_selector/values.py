@@ -29,7 +29,9 @@ class WorthOf:
         return np.asarray(self.chain.worth(rows, state, last)[:, None])
 
 
-def value_of(door: Door, noise: Once | None, people: Gathered, chain: Chain, chosen: list[int]) -> Floats:
+def value_of(
+    door: Door, noise: Once[Any] | None, people: Gathered, chain: Chain, chosen: list[int]
+) -> Floats:
     """The worth of the set, added up over all people, and its standard deviation; nothing if not paid for."""
     if noise is None:
         return np.zeros(0)

@@ -46,15 +46,15 @@ strongest ridge."""
 class Passes:
     """What is paid for, part by part; every part reads everyone."""
 
-    lengths: Once | None
-    moments: Once | None
+    lengths: Once[Any] | None
+    moments: Once[Any] | None
     """Everything at once, where there are too few samples for more."""
-    grams: tuple[Once, ...]
-    clips: tuple[Once, ...]
-    steps: tuple[Once, ...]
+    grams: tuple[Once[Any], ...]
+    clips: tuple[Once[Any], ...]
+    steps: tuple[Once[Any], ...]
 
     @property
-    def parts(self) -> list[Once]:
+    def parts(self) -> list[Once[Any]]:
         """All of them."""
         alone = [once for once in (self.lengths, self.moments) if once]
         return [*alone, *self.grams, *self.clips, *self.steps]
@@ -167,7 +167,7 @@ class Descent:
 
     # --- parts --------------------------------------------------------------------------------------------
 
-    def _total(self, once: Once, of_rows: Callable[[Floats, Floats, Floats], Any]) -> Floats:
+    def _total(self, once: Once[Any], of_rows: Callable[[Floats, Floats, Floats], Any]) -> Floats:
         """The noisy total of a function of each sample's row, target and share."""
         held, onto = self.held.gathering, once.gathering
         assert isinstance(held, HeldRows)
@@ -191,7 +191,7 @@ class Descent:
         noise = once.standard_deviation
         return LENGTHS.quantile(counts, top=top, level=level, people=self.people, noise=noise)
 
-    def _even(self, grams: tuple[Once, ...]) -> None:
+    def _even(self, grams: tuple[Once[Any], ...]) -> None:
         """A map to rows whose directions are alike; what noise hides is no more than it."""
         longest = 1.0
         for once in grams:
@@ -218,7 +218,7 @@ class Descent:
             )
             longest = 1.5 * sqrt(self.width)
 
-    def _clip(self, once: Once, here: Floats) -> tuple[float, float]:
+    def _clip(self, once: Once[Any], here: Floats) -> tuple[float, float]:
         """The length that nearly all gradients keep, and the mean of their squared lengths."""
         loss = self.settings.loss
         assert not isinstance(loss, CallableLoss | SoftmaxLoss)
@@ -233,7 +233,7 @@ class Descent:
         clip = CLIPS.quantile(counts, top=top, level=0.97, people=self.people, noise=noise)
         return clip, CLIPS.mean(counts, top=top, noise=noise, power=2.0) or clip**2
 
-    def _gradient(self, once: Once, here: Floats, clip: float) -> Floats:
+    def _gradient(self, once: Once[Any], here: Floats, clip: float) -> Floats:
         """The noisy sum of gradients of evened rows, one row a class."""
         loss = self.settings.loss
         assert not isinstance(loss, CallableLoss)

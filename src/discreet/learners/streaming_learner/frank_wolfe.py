@@ -39,7 +39,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.release.selection import Selection
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["DrawnCorners", "FrankWolfe", "NoisyCorners"]
 
@@ -99,7 +99,7 @@ class NoisyCorners:
     settings: StreamingLearnerSettings
 
     @cached_property
-    def total(self) -> RunningTotal:
+    def total(self) -> RunningTotal[Any]:
         settings = self.settings
         rows = Rows(settings.shape, settings.clip, 1 if settings.privacy.pure else 2)
         schedule = settings.schedule
@@ -115,12 +115,13 @@ class NoisyCorners:
         return self.total.plan(facts | {"noise_in_samples": self.total.noise})
 
     def start(self) -> tuple[State, State]:
-        return self.total.start()
+        public, kept = self.total.start()
+        return self.total.named(public), kept
 
     def next(self, public: State, kept: State, block: Block, door: Door) -> tuple[Floats, State, State]:
         """The corner, and the public and kept state of the sum."""
-        total = self.total.next(public, kept, block, door)
-        return self.settings.domain.corner(total.values), total.public, total.kept
+        total = self.total.next(self.total.own(public), kept, block, door)
+        return self.settings.domain.corner(total.values), self.total.named(total.public), total.kept
 
 
 @dataclass(frozen=True)

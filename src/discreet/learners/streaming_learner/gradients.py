@@ -18,8 +18,9 @@ from discreet.learners.streams import ALIKE
 from discreet.learners.totals import RunningTotal
 from discreet.release.gathering import Gathered, Rows
 from discreet.turn.coins import Coins
+from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Asked, Batch, Problem
+from discreet.turn.questions import Asked, Batch
 from discreet.turn.signals import held
 
 __all__ = ["GradientMode", "NoisySum"]
@@ -34,7 +35,7 @@ MOST_NUMBERS, MOST_ROWS = 2**22, 4096
 """How many numbers, and how many samples, are held as dense rows at once."""
 
 
-class GradientMode(Problem):
+class GradientMode(FlatProblem):
     """A method that learns coefficients from sums of gradients."""
 
     proof = "streaming.md"
@@ -262,7 +263,7 @@ class NoisySum(GradientMode):
         self.check_grid(self.gradient_rows)
 
     @cached_property
-    def gradient(self) -> RunningTotal:
+    def gradient(self) -> RunningTotal[Any]:
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         rows = Rows(settings.shape, settings.clip, norm)

@@ -25,13 +25,14 @@ from typing import Any
 
 from discreet.arrays import Floats
 from discreet.arrivals.losses import CallableLoss
-from discreet.decide.leader import Leader
+from discreet.decide.leader import Leader, LeaderMemory
 from discreet.learners.streaming_learner.gradients import NoisySum
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
+from discreet.turn.states import flat, of_flat
 
 __all__ = ["GradientLeader"]
 
@@ -64,8 +65,9 @@ class GradientLeader(NoisySum):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
+        public = self.gradient.named(public)
         begin = self.settings.domain.start()
-        return public | self.leader.start() | {
+        return public | flat(self.leader.start()) | {
             "coefficients": begin,
             "mean": begin,
             "average": begin,
@@ -82,15 +84,22 @@ class GradientLeader(NoisySum):
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
         count = door.index + 1
-        total = self.gradient.next(public, kept, block, door)
+        total = self.gradient.next(self.gradient.own(public), kept, block, door)
         mean = public["mean"] + (public["point"] - public["mean"]) / count
         samples = self.settings.schedule.end(door.index)
         bent = self.curvature * samples
-        memory = self.leader.bent(public, total.values.reshape(-1), mean, bent, **total.variances)
-        average = public["average"] + (memory["point"] - public["average"]) * (2 / (count + 1))
-        published = self._faded(average, total.variance, samples, self.leader.stiffness(memory))
+        memory = self.leader.follow_curved(
+            of_flat(LeaderMemory, public),
+            total.values.reshape(-1),
+            mean=mean,
+            curvature=bent,
+            variance=total.variance,
+            step_variance=total.step_variance,
+        )
+        average = public["average"] + (memory.point - public["average"]) * (2 / (count + 1))
+        published = self._faded(average, total.variance, samples, memory.steps.stiffness)
         found = {"mean": mean, "average": average, "coefficients": published}
-        return total.public | memory | found, total.kept
+        return self.gradient.named(total.public) | flat(memory) | found, total.kept
 
     def _faded(self, average: Floats, variance: float, samples: int, stiffness: float) -> Floats:
         """The average, drawn towards the start as far as noise explains it; intercepts stay.

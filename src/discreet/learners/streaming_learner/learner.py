@@ -144,7 +144,7 @@ class StreamingLearner(Learner):
 
         A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T + intercept`.
         """
-        return self._gradient_mode.in_units(self._engine.public["coefficients"])[..., : self._features]
+        return self._gradient_mode.in_units(self._engine.view.public["coefficients"])[..., : self._features]
 
     @property
     def intercept(self) -> Any:
@@ -152,7 +152,7 @@ class StreamingLearner(Learner):
 
         0 without `intercept=True`.
         """
-        return self._of_intercept(self._engine.public["coefficients"], 0.0)
+        return self._of_intercept(self._engine.view.public["coefficients"], 0.0)
 
     @property
     def standard_errors(self) -> Floats:
@@ -163,13 +163,13 @@ class StreamingLearner(Learner):
         releases, for coefficients that were not learned, for classes, where more gradients are clipped than
         not, for many coefficients, and for methods that measure nothing ("leader", "frank-wolfe").
         """
-        errors = self._gradient_mode.standard_errors(self._engine.public)
+        errors = self._gradient_mode.standard_errors(self._engine.view.public)
         return self._gradient_mode.in_units(errors)[..., : self._features]
 
     @property
     def intercept_standard_error(self) -> Any:
         """The standard error of the intercept, as for coefficients; NaN without `intercept=True`."""
-        return self._of_intercept(self._gradient_mode.standard_errors(self._engine.public), np.nan)
+        return self._of_intercept(self._gradient_mode.standard_errors(self._engine.view.public), np.nan)
 
     @property
     def _gradient_mode(self) -> GradientMode:

@@ -38,7 +38,7 @@ from discreet.release.gathering import Gathering, Gram, HeldRows, Moments, OneCh
 from discreet.release.gathering.rounded import Rounded
 from discreet.release.noise import Once
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 
 __all__ = ["ManyPasses"]
 
@@ -140,11 +140,11 @@ class ManyPasses(GradientMode):
         """How many passes: not more than half as many as samples."""
         return max(4, min(most, self.settings.rounds // 2))
 
-    def _grams(self, count: int, share: float) -> tuple[Once, ...]:
+    def _grams(self, count: int, share: float) -> tuple[Once[Any], ...]:
         budget = self.budget * (share / count)
         return (Once.for_budget(budget, Gram.of(self.settings.width)),) * count
 
-    def _steps(self, weights: Floats, share: float) -> tuple[Once, ...]:
+    def _steps(self, weights: Floats, share: float) -> tuple[Once[Any], ...]:
         budget, rows = self.budget, Rows(self.settings.shape)
         shares = share * weights / weights.sum()
         return tuple(Once.for_budget(budget * float(part), rows) for part in shares)
@@ -154,7 +154,7 @@ class ManyPasses(GradientMode):
         charge, rounds = self.passes.charge, self.settings.rounds
         step = Step(rounds, charge, cohort=0)
         return Plan(
-            lambda index, public: None if index else step,
+            lambda index: None if index else step,
             paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
             horizon=rounds,
             releases=1,

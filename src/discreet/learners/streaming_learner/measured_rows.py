@@ -11,6 +11,7 @@ Guarantee   docs/guarantees/streaming.md, Theorem 3
 
 from functools import cached_property
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.release.gathering import Gathered, Gram, OneChoice
 from discreet.release.noise import Once
 from discreet.turn.plan import State
-from discreet.turn.problem import Batch
+from discreet.turn.questions import Batch
 
 __all__ = ["MeasuredRows"]
 
@@ -71,7 +72,7 @@ class MeasuredRows(NoisySum):
     # --- what each stage releases -------------------------------------------------------------------------
 
     @cached_property
-    def bounds(self) -> Once:
+    def bounds(self) -> Once[Any]:
         """The histogram of sizes: half of the cells for lengths of rows, half for targets."""
         privacy, cells = self.settings.privacy, OneChoice((2 * BOUNDS.bins,))
         if privacy.contributions > 1:  # all stages in one measure
@@ -79,14 +80,14 @@ class MeasuredRows(NoisySum):
         return Once.calibrate(privacy, cells)
 
     @cached_property
-    def gram(self) -> Once | None:
+    def gram(self) -> Once[Any] | None:
         """Second moments, if they pay."""
         if len(self.preparation) == 1:
             return None
         return Once.for_budget(self.settings.privacy.budget, Gram.of(self.size))
 
     @cached_property
-    def stages(self) -> list[Once]:
+    def stages(self) -> list[Once[Any]]:
         """All of them, in order."""
         return [self.bounds, *([self.gram] if self.gram else [])]
 
@@ -195,7 +196,7 @@ class MeasuredRows(NoisySum):
         """The target's bound with room: to cut a little of what was measured costs more than noise does."""
         return float(min(ROOM * public["target"], self.settings.target_bound))
 
-    def _evened(self, public: State, once: Once, totals: Floats) -> State:
+    def _evened(self, public: State, once: Once[Any], totals: Floats) -> State:
         assert isinstance(once.gathering, Gram)
         matrix, people = once.gathering.parted(totals)
         unit = public["length"] ** 2 / max(people, self.preparation[1] / 8)

@@ -13,6 +13,7 @@ No errors are given
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ ROWS_PER_COEFFICIENT = 4
 class ReleasedPath:
     """The released totals of gradients of evened rows, in clips, and the points that they were taken at."""
 
-    total: RunningTotal
+    total: RunningTotal[Any]
     blocks: Sequence[int]
     """The samples of each release."""
     size: int

@@ -37,7 +37,7 @@ from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering, Gram, Rows
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Batch, Block
+from discreet.turn.questions import Batch, Block
 from discreet.turn.schedule import ListedBlocks
 
 __all__ = ["WhitenedLeader"]
@@ -114,7 +114,7 @@ class WhitenedLeader(MeasuredRows):
         return 1.5 + 1.5 * large
 
     @cached_property
-    def gradient(self) -> RunningTotal:
+    def gradient(self) -> RunningTotal[Any]:
         return RunningTotal(
             "gradient",
             Rows((self.size,), norm=1 if self.settings.privacy.pure else 2),
@@ -157,6 +157,7 @@ class WhitenedLeader(MeasuredRows):
 
     def start(self) -> tuple[State, State]:
         public, kept = self.gradient.start()
+        public = self.gradient.named(public)
         begin = self.settings.domain.start()
         state = {"blocks": 0, "point": begin, "mean": begin, "average": begin, "coefficients": begin}
         return public | self.unmeasured() | state | self.path.start(), kept
@@ -212,7 +213,7 @@ class WhitenedLeader(MeasuredRows):
 
     def _followed(self, public: State, kept: State, block: Block, door: Door) -> tuple[State, State]:
         clip, blocks = public["clip"], public["blocks"] + 1
-        total = self.gradient.next(public, kept, block, door)
+        total = self.gradient.next(self.gradient.own(public), kept, block, door)
         samples = self.schedule.end(door.index) - sum(self.preparation)
         mean = public["mean"] + (public["point"] - public["mean"]) / blocks
         evening = Evening.of_state(public)
@@ -227,7 +228,7 @@ class WhitenedLeader(MeasuredRows):
             "coefficients": self._faded(evening, average, variance, samples),
         }
         path = self.path.followed(public, blocks, total.values, public["point"])
-        return public | total.public | found | path, kept | total.kept
+        return public | self.gradient.named(total.public) | found | path, kept | total.kept
 
     def _ridged(self, evening: Evening, total: Floats, variance: float, mean: Floats, samples: int) -> Floats:
         """The point of evened coefficients with a ridge for each direction, moved into the domain."""

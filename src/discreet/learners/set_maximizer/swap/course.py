@@ -4,6 +4,7 @@ Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
 from math import exp, inf
+from typing import Any
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class Course(SetMode):
         length = float(first * growth**number)
         return min(length, max(most, first)) if self.forgets else length
 
-    def once(self, gathering: Gathering) -> Once:
+    def once(self, gathering: Gathering) -> Once[Any]:
         """Each visitor enters one turn: the whole ε but for the report, pure, which needs the least noise."""
         budget = pure(self.settings.epsilon / self.settings.contributions * (1 - self.settings.report))
         return Once.for_budget(budget, gathering, most=2**20)  # fine enough for rewards times weights

@@ -41,7 +41,8 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, PublicCells, PublicRows, Rows
 from discreet.turn.coins import Coin, Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Asked, Batch, Block, Scores
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 
 __all__ = ["Swap"]
 
@@ -103,13 +104,13 @@ class Swap(Course):
         constants: tuple[Any, ...] = ("swap", self.first_gathering, UNIT)
         if self.earnings is not None:
             facts, constants = facts | self.earnings.facts, (*constants, *self.earnings.constants)
-        return Plan(self._step, total, settings.rounds, None, facts, constants, is_known=False)
+        return Plan(None, total, settings.rounds, None, facts, constants)
 
     @cached_property
     def earnings(self) -> Earnings | None:
         return Earnings.by_cohorts(self.settings, self.units)
 
-    def _step(self, index: int, public: State) -> Step | None:
+    def step(self, index: int, public: State) -> Step | None:
         length, is_settled = public["length"], public["kind"] == SETTLED
         charge = pure(0.0) if is_settled else self.once(self.gathering(public)).charge
         if self.earnings is not None and length:

@@ -1,0 +1,77 @@
+"""What comes with the questions of rounds, and feedback on its way to a view."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Integers, Mask
+from discreet.release.gathering import Gathered
+from discreet.turn.coins import Coins
+
+__all__ = ["NOTHING", "Asked", "Batch", "Block", "all_leave_some"]
+
+Block = dict[str, Gathered]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What came with the questions of some rounds: a row of context each, and what was available.
+
+    `available` is one mask of candidates for all of them, or one a round.
+    """
+
+    context: Any = field(default=None, repr=False)
+    available: Any = None
+
+    def row(self, place: int) -> "Asked":
+        """What came with one of the questions."""
+        return self[place : place + 1]
+
+    def __getitem__(self, part: Any) -> "Asked":
+        if self is NOTHING:
+            return self
+        mask = self.available
+        mask = mask if mask is None or mask.ndim == 1 else mask[part]
+        return Asked(None if self.context is None else self.context[part], mask)
+
+    def same(self, other: "Asked") -> bool:
+        """Whether two questions are the same."""
+        if (self.context is None) != (other.context is None):
+            return False
+        if self.context is not None and not np.array_equal(self.context, other.context, equal_nan=True):
+            return False
+        masks = self.available, other.available
+        return (masks[0] is None) == (masks[1] is None) and np.array_equal(*masks)
+
+
+NOTHING = Asked()
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Feedback of some rounds of one block, on its way to `gather`.
+
+    `single` feedback comes from one `close`: it is refused if it is wrong, and the round stays open.
+    Otherwise `feedback` holds one entry or row a round, and whoever is malformed adds nothing.
+    """
+
+    index: int
+    """Of the release that will read it."""
+    begin: int
+    """The first round of the block."""
+    rounds: Integers
+    feedback: Any = field(repr=False)
+    asked: Asked
+    coins: Coins
+    single: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+
+def all_leave_some(masks: Mask) -> bool:
+    """Whether every mask, one or one a row, has a yes."""
+    if masks.ndim == 1:
+        return bool(np.count_nonzero(masks))  # what one visitor waits for
+    return bool(masks.any(axis=-1).all())

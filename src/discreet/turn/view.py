@@ -1,0 +1,178 @@
+"""A view: a problem between two releases, with the hooks of the block that people are in.
+
+    step                                 the rounds of this block, and what its release costs
+    gatherings()                         what the block adds up, by name
+    decide(rounds, asked)                the decisions of many rounds at once
+    tally(counts, rounds, asked)         public counts that masks change, when rounds are opened
+    read(batch)                          feedback as typed answers; refuses what is malformed
+    gather(block, answers)               clip, quantise, add: rounds of the block, in any order
+    release(tally, kept, block, door)    what is public and what is kept after the block
+
+A view reads released values only. It never changes: the engine makes a new one for every release, and a
+caller that holds an old view sees one consistent state. A mode with several kinds of blocks has a subclass
+for each, a *phase*; which one a block is in follows from what is published, or from the schedule.
+
+Guarantee   docs/guarantees/turn.md
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from discreet.arrays import Integers
+from discreet.errors import ConfigError, StateError
+from discreet.release.door import Door
+from discreet.release.gathering import Gathered, Gathering
+from discreet.turn.coins import Coins
+from discreet.turn.labels import Label, Labels
+from discreet.turn.plan import State, Step
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Report, Scores
+
+__all__ = ["View", "nobody"]
+
+Public = TypeVar("Public")
+
+GROWING = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class View(ABC, Generic[Public]):
+    """A problem during one of its blocks: the parent of all phases."""
+
+    problem: Any
+    public: Public
+    """All that releases and public events have produced, typed."""
+    index: int
+    """Index of the release that ends this block."""
+    begin: int
+    """The first round of this block."""
+    coins: Coins = field(repr=False)
+    """Public coins of the rounds of this block."""
+
+    growing: ClassVar[GROWING] = ()
+    """Names of public arrays (as in the flat state) whose number of rows changes, those that change
+    together side by side."""
+
+    # --- the plan -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def step(self) -> Step | None:
+        """The rounds of this block and the charge of its release; None after the last release.
+
+        A phase whose length follows from released values overrides this.
+        """
+        found: Step | None = self.problem.plan.steps(self.index)
+        return found
+
+    @property
+    def horizon(self) -> int | None:
+        """How many rounds are planned by now."""
+        found: int | None = self.problem.plan.horizon
+        return found
+
+    @cached_property
+    def end(self) -> int | None:
+        """The round before which the next release is made, or the horizon after the last one."""
+        return self.horizon if self.step is None else self.begin + self.step.rounds
+
+    @property
+    def neighbours(self) -> str:
+        """What is replaced in neighbouring streams."""
+        found: str = self.problem.neighbours
+        return found
+
+    def layout(self) -> tuple[Any, State]:
+        """Public and kept state with the names, dtypes and shapes that they have in this block."""
+        found: tuple[Any, State] = self.problem.start()
+        return found
+
+    # --- the hooks of a block -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def gatherings(self) -> dict[str, Gathering]:
+        """What this block adds up, by name."""
+
+    @abstractmethod
+    def decide(self, rounds: Integers, asked: Asked) -> Any:
+        """The decisions of many rounds at once, one per row."""
+
+    def no_counts(self) -> State:
+        """The tally of this block before any of its rounds has a mask."""
+        return {}
+
+    def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
+        """Add public counts of rounds with masks to the tally.
+
+        Rounds without are not counted: the schedule says what they do.
+        """
+
+    @abstractmethod
+    def read(self, batch: Batch) -> Any:
+        """Feedback of some rounds as typed answers; a single one that is malformed is refused."""
+
+    @abstractmethod
+    def gather(self, block: Block, answers: Any) -> None:
+        """Clip, quantise and add what `read` gave: any rounds of the block, in any order."""
+
+    @abstractmethod
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        """What is public and what is kept after this block, from what the door gives."""
+
+    # --- public events and questions ----------------------------------------------------------------------
+
+    def noted(self, event: Any) -> Public:
+        """What is public after a public event."""
+        raise ConfigError(f"{type(self.problem).__name__} takes no public events")
+
+    def admitted(self, asked: Asked) -> Asked:
+        """What is asked for, within what public events allow now."""
+        return asked
+
+    def refuse_next(self, asked: Asked) -> None:
+        """Refuse a question that would be refused after the release that is due."""
+
+    # --- what may be read ---------------------------------------------------------------------------------
+
+    def names(self) -> list[Label] | None:
+        """The candidates' labels by number, their numbers if they have none; None without candidates."""
+        return None
+
+    @property
+    def labels(self) -> Labels | None:
+        """How decisions are told in labels; None if they are numbers."""
+        return None
+
+    @abstractmethod
+    def plain(self) -> dict[str, Any]:
+        """What is decided now, as plain data under its name: a slate, chances, coefficients, weights."""
+
+    def noticed(self) -> dict[str, str]:
+        """What a user should know of what was released so far, by a key: free, it reads nothing else."""
+        return {}
+
+    def scores(self, context: Any) -> Scores:
+        """How good each candidate is, from released values only."""
+        raise StateError(
+            "this way of learning releases choices only, no scores: see the learner's other modes"
+        )
+
+    def report(self) -> Report:
+        """What was earned so far, if it was paid for."""
+        if self.problem.settings.earns:
+            raise StateError("nothing was paid for a report: make the learner with report=0.1, say")
+        raise StateError("this learner reports nothing: see the `report` setting of those that see rewards")
+
+    @property
+    def learning(self) -> "View[Any]":
+        """The view of what is learned, without a report around it."""
+        return self
+
+
+def nobody(view: View[Any]) -> Block:
+    """A block of this view in which nobody was gathered yet."""
+    block: dict[str, Gathered] = {}
+    for name, gathering in view.gatherings().items():
+        block[name] = gathering.empty()
+    return block
