@@ -27,6 +27,7 @@ bench: .venv/ready
 	$(PYTHON) -m venv .venv/diffprivlib
 	.venv/diffprivlib/bin/python -m pip install --quiet "diffprivlib>=0.6.6" "scikit-learn<1.6" "numpy<2.3"
 	$(BIN)/python benchmarks/frame.py
+	$(BIN)/python benchmarks/equality.py
 	$(BIN)/python benchmarks/sampler.py
 	$(BIN)/python benchmarks/sums.py
 	$(BIN)/python benchmarks/display.py

@@ -1,0 +1,156 @@
+"""Whether seeded runs of two checkouts are equal, bit for bit: every decision, draw, charge and report.
+
+Each scenario of `measures/equality_scenarios.py` runs with the packages of both checkouts, one process per
+checkout. Recorded are all decisions, what goes into every draw at the door and what comes out, the ledger
+and the guarantee, and what may be read after each release; not how the state is kept. The first difference
+of each scenario is printed to standard error.
+
+Prints one JSON line: `seeded_equal` says for each mode whether all its runs are equal. The exit code is 1 if
+one differs. Without `--against` this checkout runs twice, which shows that runs can be repeated; with
+`--only` the result is printed and not kept.
+
+    python benchmarks/equality.py --against ../before
+    python benchmarks/equality.py --against ../before --only clicks
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import warnings
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from report import write
+
+HERE = Path(__file__).resolve().parent.parent
+THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""What tells libraries how many threads to use."""
+
+
+class Recorded(NamedTuple):
+    """What one scenario showed in one checkout."""
+
+    mode: str
+    entries: list[list[str]]
+    error: str
+    """Why the run broke off; "" if it did not."""
+
+
+def record(only: str, out: Path) -> None:
+    """Run the scenarios with the package that this process imports, and write what they show."""
+    import discreet
+    from measures.equality_scenarios import scenarios
+    from measures.equality_trace import Trace, recorded_doors
+
+    package = Path(discreet.__file__).parent
+    found: dict[str, Recorded] = {}
+    for scenario in scenarios():
+        if only not in scenario.name:
+            continue
+        trace, mode, error = Trace(), "", ""
+        try:
+            with recorded_doors(trace), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                mode = scenario.run(trace)
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised} (at {trace.step})"
+        found[scenario.name] = Recorded(mode, [list(entry) for entry in trace.entries], error)
+        if error or not len(found) % 50:
+            print(f"{package}: {len(found)} runs, {scenario.name} {error}", file=sys.stderr, flush=True)
+    missing = known_modes() - {each.mode for each in found.values()}
+    if missing and not only:
+        raise SystemExit(f"no scenario runs {', '.join(sorted(missing))}")
+    out.write_text(json.dumps(found), encoding="utf-8")
+
+
+def known_modes() -> set[str]:
+    """All modes of all learners, as "Learner mode"."""
+    from discreet import SetSelector
+    from discreet.learners.registry import HOMES, learner_named
+
+    kinds: list[Any] = [SetSelector, *(learner_named(name) for name in HOMES)]
+    return {f"{kind.__name__} {mode}" for kind in kinds for mode in kind.modes}
+
+
+def recorded(sources: list[Path], only: str) -> list[dict[str, Recorded]]:
+    """What the scenarios show in each checkout; the checkouts run at the same time."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / str(place) for place in range(len(sources))]
+        processes = [_started(source, only, file) for source, file in zip(sources, files, strict=True)]
+        codes = [process.wait() for process in processes]
+        if any(codes):
+            raise SystemExit("a checkout could not be run: see above")
+        read = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return [{name: Recorded(*each) for name, each in found.items()} for found in read]
+
+
+def _started(source: Path, only: str, out: Path) -> subprocess.Popen[bytes]:
+    environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source / "src")}
+    command = [sys.executable, str(Path(__file__).resolve()), "--only", only, "--record", str(out)]
+    return subprocess.Popen(command, env=environment)
+
+
+def difference(here: Recorded | None, there: Recorded | None) -> str:
+    """The first difference of two runs, in words; "" if there is none. A run that broke off is one."""
+    if here is None or there is None:
+        return "runs in one of the checkouts only"
+    for one, two in zip_longest(here.entries, there.entries):
+        if one != two:
+            return f"{_shown(one)}\n   there: {_shown(two)}"
+    if here.error or there.error:
+        return f"broke off: {here.error or there.error}"
+    return "" if here.mode == there.mode else f"mode {here.mode}, there {there.mode}"
+
+
+def _shown(entry: Any) -> str:
+    return "nothing more" if entry is None else f"{entry[0]}, {entry[1]}: {entry[2]}"
+
+
+def compared(against: Path, only: str = "") -> dict[str, Any]:
+    """Run all scenarios in this checkout and another one, and print differences to standard error."""
+    here, there = recorded([HERE, against.resolve()], only)
+    equal: dict[str, bool] = {}
+    differing = []
+    for name in here | there:
+        found = difference(here.get(name), there.get(name))
+        if found:
+            differing.append(name)
+            print(f"DIFFERS {name}: {found}", file=sys.stderr, flush=True)
+        run = here.get(name) or there[name]
+        mode = run.mode or name
+        equal[mode] = equal.get(mode, True) and not found
+    return {
+        "seeded_equal": dict(sorted(equal.items())),
+        "runs": len(here),
+        "entries": sum(len(each.entries) for each in here.values()),
+        "differing": differing,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--against", type=Path, default=HERE, help="the checkout to compare with; by default, this one"
+    )
+    parser.add_argument("--only", default="", help="run scenarios whose names contain this")
+    parser.add_argument("--record", type=Path, default=None, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.record is not None:
+        record(arguments.only, arguments.record)
+        return
+    found = compared(arguments.against, arguments.only)
+    if arguments.only:
+        print(json.dumps(found), flush=True)  # a part is no result to keep
+    else:
+        write(found)
+    raise SystemExit(1 if found["differing"] else 0)
+
+
+if __name__ == "__main__":
+    main()
