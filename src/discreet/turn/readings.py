@@ -24,6 +24,7 @@ class Scores:
     def as_dict(self) -> Any:
         """Values by label: a dictionary; for slates, a list with one per slot.
 
+        >>> import numpy as np
         >>> Scores(np.array([0.25, 0.5]), None, ("tea", "milk")).as_dict()
         {'tea': 0.25, 'milk': 0.5}
         """
