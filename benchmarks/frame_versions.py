@@ -46,9 +46,44 @@ COMMON = {
         "forced(StreamingLearner, 'frank-wolfe', LpBall(10, 1), SQUARED, 10**6, P, **BOUNDS)"
     ),
 }
-"""The modes of the newest version."""
+"""The modes of all versions, in the words of the newest."""
 CORNERS = {"StreamingLearner corners": COMMON["StreamingLearner corners"].replace("frank-wolfe", "corners")}
-VERSIONS = {"0.4": Preamble(IMPORTS, COMMON | CORNERS), "0.5": Preamble(IMPORTS, COMMON)}
+MORE_IMPORTS = """
+from discreet import ContextualBandit, ContinuousMaximizer
+from discreet.arrivals import ConcaveOfLinear
+from discreet.domains import PartitionMatroid, UniformMatroid
+KEYED = Privacy(1.0, 1e-6, keyed=True)
+CONCAVE = ConcaveOfLinear('log', 3.0)
+SHELVES = PartitionMatroid((0,) * 10 + (1,) * 10, (1, 2))
+"""
+MORE = {
+    "SetMaximizer full adversarial": "SetMaximizer(100, 5, 10**6, P, stream='adversarial')",
+    "SetMaximizer clicks masks": "SetMaximizer(100, 5, 10**6, P, feedback='clicks')",
+    "SetMaximizer bandit masks": "SetMaximizer(100, 5, 10**6, P, feedback='bandit')",
+    "SetMaximizer clicks keyed": "SetMaximizer(100, 5, 10**6, KEYED, feedback='clicks')",
+    "SetMinimizer bandit masks": "SetMinimizer(20, 10**6, P, feedback='bandit')",
+    "SetMinimizer bandit keyed": "SetMinimizer(20, 10**6, KEYED, feedback='bandit')",
+    "StreamingLearner whitened": "StreamingLearner(LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner passes": "forced(StreamingLearner, 'passes', LpBall(10), SQUARED, 10**6, P, **BOUNDS)",
+    "StreamingLearner keyed": "StreamingLearner(LpBall(10), SQUARED, 10**6, KEYED, **BOUNDS)",
+    "ContextualBandit ridge": "ContextualBandit(10, 10, 10**6, P)",
+    "ContextualBandit screen": "ContextualBandit(10, 100, 10**6, P)",
+    "ContextualBandit masks": "ContextualBandit(10, 10, 10**6, P)",
+    "ContextualBandit keyed": "ContextualBandit(10, 10, 10**6, KEYED)",
+    "ContinuousMaximizer slates": "ContinuousMaximizer(UniformMatroid(20, 3), 10**6, P)",
+    "ContinuousMaximizer fresh": "ContinuousMaximizer(SHELVES, 10**6, P, stream='iid')",
+    "ContinuousMaximizer vertex": "ContinuousMaximizer(SHELVES, 10**6, P)",
+    "ContinuousMaximizer euclidean": (
+        "ContinuousMaximizer(UniformMatroid(20, 3), 10**6, P, play='point', function=CONCAVE)"
+    ),
+    "Hedge keyed": "Hedge(10, 10**6, KEYED, block=1000)",
+}
+"""The modes of the newest version that are not measured in the versions before."""
+VERSIONS = {
+    "0.4": Preamble(IMPORTS, COMMON | CORNERS),
+    "0.5": Preamble(IMPORTS, COMMON),
+    "0.6": Preamble(IMPORTS + MORE_IMPORTS, COMMON | MORE),
+}
 """Preambles, keyed by the first version that each is for. A mode has the same name in all of them. Horizons
 are written 10**6, which frame.py replaces by others."""
 
