@@ -196,21 +196,28 @@ class _Life:
     # --- one by one ---------------------------------------------------------------------------------------
 
     def one_round(self) -> None:
-        """Ask, bring something malformed now and then, answer or not."""
+        """Ask, by `open` or by `act`; bring something malformed now and then; answer or not."""
         scenario, learner, round = self.scenario, self.learner, self.clock
         whose = {"person": f"person {round % PERSONS}"} if scenario.keyed else {}
         context = scenario.context(self.generator)
         mask = scenario.mask(self.generator) if round % 2 else None
-        decision = learner.act(context, available=mask, **whose)
-        self.trace.note("act", decision)
+        ticket = learner.open(context, mask, **whose) if round % 4 == 2 else None
+        decision = learner.act(context, mask, **whose) if ticket is None else ticket.decision
+        self.trace.note("decision", decision)
         person = scenario.answer(scenario.person(self.generator, round), decision)
+        if round % 11 == 7:
+            person = None
+        if ticket is not None:
+            self.trace.tried("close", lambda: learner.close(ticket, person))
+            return
+        self.trace.tried("act again", lambda: learner.act(context, mask, **whose))
         if scenario.refused and round % 3 == 0:
             malformed = scenario.refused[round // 3 % len(scenario.refused)]
             self.trace.tried("malformed", lambda: learner.observe(malformed))
         if round % 11 == 5:
             learner.skip()
         else:
-            self.trace.tried("observe", lambda: learner.observe(None if round % 11 == 7 else person))
+            self.trace.tried("observe", lambda: learner.observe(person))
         if scenario.resume and round == scenario.single - 1 and self.path.exists():
             self.reload()
 

@@ -318,7 +318,7 @@ def _single_costs(stream: str) -> Iterator[Scenario]:
     def scenario(name: str, rounds: int = 20_000, **more: Any) -> Scenario:
         how = {key: more.pop(key) for key in HOW if key in more}
         shape: dict[str, Any] = {"items": items, "horizon": rounds, "privacy": USUAL} | more
-        return Scenario(
+        usual = Scenario(
             name=f"SetMinimizer pairs, {stream}, {name}",
             make=_made(SetMinimizer, feedback="bandit", stream=stream, **shape),
             person=lambda generator, round: generator.normal(0, 0.3),
@@ -327,13 +327,17 @@ def _single_costs(stream: str) -> Iterator[Scenario]:
             refused=("abc", [0.7, 0.1], NAN),
             broken=NAN,
             full=False,
-            **how,
         )
+        return replace(usual, **how)
+
+    def shifted(generator: Random, round: int) -> float:
+        return generator.normal(0, 0.3) + (0.8 if round > 20_000 else -0.3)
 
     masked: dict[str, Any] = {"mask": _some(items, 1), "at_once": 700}
     yield scenario("usual")
     yield scenario("long", 100_000)
     yield scenario("loose", 40_000, privacy=Privacy(8.0, 1e-6))
+    yield scenario("shift", 40_000, privacy=Privacy(8.0, 1e-6), person=shifted)
     yield scenario("pure, explore, block", explore=0.3, block=900, privacy=PURE, bound=2.0)
     yield scenario("single", 6000, single=1000)
     yield scenario("masks", 6000, single=300, **masked)
@@ -523,12 +527,22 @@ def samples() -> Iterator[Scenario]:
             yield scenario(mode, "l1 ball", domain=LpBall(4, 1))
         if mode in ("leader", "frank-wolfe"):
             yield scenario(mode, "simplex, pure", domain=Simplex(4), privacy=PURE)
+    for mode in ("leader", "whitened", "passes"):
+        yield scenario(mode, "shares", events=((500, _weighted),))
     yield scenario("leader", "p between 1 and 2", domain=LpBall(4, 1.5))
     yield scenario("frank-wolfe", "l1 ball, logistic", LogisticLoss(), domain=LpBall(4, 1))
     yield scenario("frank-wolfe", "l1 ball, resumed", domain=LpBall(4, 1), resume=True)
     yield scenario("passes", "classes, intercept", SoftmaxLoss(3), intercept=True)
     yield scenario("whitened", "long", None, 40_000)
     yield scenario("whitened", "logistic, intercept", LogisticLoss(), 12_000, intercept=True)
+
+
+def _weighted(learner: Any) -> None:
+    """Hand in samples that count in part, across releases; some shares are none."""
+    generator = np.random.default_rng(6)
+    rows, shares = generator.uniform(-0.5, 0.5, size=(700, 4)), generator.uniform(0, 1, size=700)
+    shares[::9] = NAN
+    learner.observe_stream(rows, rows[:, 0] / 2, shares)
 
 
 def _residual(coefficients: Any, row: Any, target: float) -> Any:
@@ -587,7 +601,11 @@ def sums() -> Iterator[Scenario]:
         yield scenario(f"{mode}, replay", mode=mode, block=7, replay=True)
         yield scenario(f"{mode}, l1, nonnegative", mode=mode, norm=1, nonnegative=True, block=5)
     for name, privacy in (("pure", PURE), ("approximate", USUAL)):
-        yield scenario(f"horizon, {name}", privacy=privacy)
+        added = (
+            (60, lambda learner: learner.add([0.5, 0.1, -0.2])),
+            (61, lambda learner: learner.add([9.0, 0, 0])),
+        )
+        yield scenario(f"horizon, {name}", privacy=privacy, events=added)
         yield scenario(f"endless, {name}", None, privacy=privacy)
         yield scenario(f"endless, {name}, resumed", None, privacy=privacy, resume=True, block=3)
         yield scenario(f"largest entry, {name}", privacy=privacy, norm="inf", block=3)
