@@ -104,8 +104,9 @@ def _tastes(items: int, seed: int) -> Any:
 
 
 def _visitor(items: int, shift: int) -> Callable[[Random, int], Any]:
-    """Visitors who would click some items; with other tastes from round `shift` on."""
-    first, second = _tastes(items, 1), _tastes(items, 5)
+    """Visitors who would click some items; from round `shift` on, others click other items."""
+    first = _tastes(items, 1)
+    second = np.roll(first, items // 2, axis=1) * (first.max(axis=0) < 0.2)
 
     def person(generator: Random, round: int) -> Any:
         chances = first if round < shift else second
@@ -164,6 +165,7 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
     yield scenario("rare", 60_000, items=60, slots=5, privacy=Privacy(0.3, 1e-6))
     yield scenario("pure", privacy=PURE)
     yield scenario("shift", 150_000, shift=75_000)
+    yield scenario("shift, loose", 60_000, shift=30_000, privacy=Privacy(8.0, 1e-6))
     yield scenario("single", 6000, single=1500)
     yield scenario("masks", 6000, single=400, **masked)
     yield scenario("report", report=0.2)
@@ -415,12 +417,12 @@ def points() -> Iterator[Scenario]:
     shelves = PartitionMatroid((0, 0, 0, 0, 1, 1, 1, 1), (1, 2))
     prices = Knapsack((1.0, 2.0, 2.5, 1.0, 1.5, 0.5, 1.0, 2.0), 3.0)
 
-    def scenario(mode: str, name: str, **more: Any) -> Scenario:
+    def scenario(mode: str, name: str, /, **more: Any) -> Scenario:
         how = {key: more.pop(key) for key in HOW if key in more}
         shape: dict[str, Any] = {"domain": shelves, "horizon": 3000, "privacy": USUAL} | more
         usual = Scenario(
             name=f"ContinuousMaximizer {mode}, {name}",
-            make=_made(ContinuousMaximizer, mode=mode, **shape),
+            make=_made(ContinuousMaximizer, **({"mode": mode} | shape)),
             person=lambda generator, round: generator.beta(1, 3, size=items),
             rounds=3000,
             refused=([0.7], "abc", [0.7] * (items - 1) + [NAN], [0.7] * (items - 1) + [1.5]),
@@ -451,6 +453,10 @@ def points() -> Iterator[Scenario]:
     yield scenario("vertex", "points of a knapsack", domain=prices, play="point")
     yield scenario("vertex", "budget", domain=prices, function=BudgetAllocation())
     yield scenario("euclidean", "capped", domain=prices, play="point", function=ConcaveOfLinear("cap"))
+    wide: dict[str, Any] = {"domain": UniformMatroid(44, 2), "broken": [NAN] * 44, "mode": "auto"}
+    wide["person"] = lambda generator, round: generator.beta(1, 3, size=44)
+    yield scenario("euclidean", "many items", **wide, **amounts)
+    yield scenario("euclidean", "many items, pure", **wide, **amounts, privacy=PURE)
     yield scenario("euclidean", "callable", domain=one, play="point", function=Gradient(_slope, items))
 
 
@@ -474,21 +480,22 @@ def samples() -> Iterator[Scenario]:
         ("softmax", SoftmaxLoss(3)),
         ("callable", _residual),
     ]
-    truth = np.array([0.5, -0.3, 0.0, 0.2])
+    truth = np.array([0.5, -0.3, 0.0, 0.2, 0.1, 0.0, -0.2, 0.4])
 
     def scenario(mode: str, name: str, loss: Any = None, rounds: int = 3000, **more: Any) -> Scenario:
         loss = SquaredLoss() if loss is None else loss
         how = {key: more.pop(key) for key in HOW if key in more}
+        features, noise = more.pop("features", 4), more.pop("noise", 0.1)
         intercept = int(more.get("intercept", False))
         classes = loss.classes if isinstance(loss, SoftmaxLoss) else 1
-        domain = LpBall(classes * (4 + intercept), 2, 2.0)
+        domain = LpBall(classes * (features + intercept), 2, 2.0)
         shape: dict[str, Any] = (
             {"domain": domain, "loss": loss, "horizon": rounds, "privacy": USUAL} | bounds | more
         )
 
         def person(generator: Random, round: int) -> Any:
-            row = generator.uniform(-0.5, 0.5, size=4)
-            target = row @ truth + generator.normal(0, 0.1)
+            row = generator.uniform(-0.5, 0.5, size=features)
+            target = row @ truth[:features] + generator.normal(0, noise)
             if isinstance(loss, LogisticLoss):
                 return row, float(target > 0)
             if isinstance(loss, SoftmaxLoss):
@@ -501,7 +508,7 @@ def samples() -> Iterator[Scenario]:
             person=person,
             rounds=rounds,
             refused=([0.777], ([0.7] * 5, 0.1), ([0.7] * 4, NAN), ([float("inf")] * 4, 0.1), "abc"),
-            broken=([NAN] * 4, 0.3),
+            broken=([NAN] * features, 0.3),
             **how,
         )
 
@@ -532,6 +539,10 @@ def samples() -> Iterator[Scenario]:
     yield scenario("leader", "p between 1 and 2", domain=LpBall(4, 1.5))
     yield scenario("frank-wolfe", "l1 ball, logistic", LogisticLoss(), domain=LpBall(4, 1))
     yield scenario("frank-wolfe", "l1 ball, resumed", domain=LpBall(4, 1), resume=True)
+    yield scenario("leader", "eight features", features=8)
+    yield scenario("whitened", "eight features, noisy", None, 12_000, features=8, noise=0.9)
+    yield scenario("whitened", "heavy tails", HuberLoss(0.05), 12_000, noise=0.9)
+    yield scenario("passes", "logistic, loose", LogisticLoss(), 12_000, privacy=Privacy(8.0, 1e-6))
     yield scenario("passes", "classes, intercept", SoftmaxLoss(3), intercept=True)
     yield scenario("whitened", "long", None, 40_000)
     yield scenario("whitened", "logistic, intercept", LogisticLoss(), 12_000, intercept=True)
