@@ -1,6 +1,6 @@
 """Whether seeded runs of two checkouts are equal, bit for bit: every decision, draw, charge and report.
 
-Each scenario of `measures/equality_scenarios.py` runs with the packages of both checkouts, one process per
+Each scenario of `measures/equality/scenarios.py` runs with the packages of both checkouts, one process per
 checkout. Recorded are all decisions, what goes into every draw at the door and what comes out, the ledger
 and the guarantee, and what may be read after each release; not how the state is kept. The first difference
 of each scenario is printed to standard error.
@@ -43,8 +43,8 @@ class Recorded(NamedTuple):
 def record(only: str, out: Path) -> None:
     """Run the scenarios with the package that this process imports, and write what they show."""
     import discreet
-    from measures.equality_scenarios import scenarios
-    from measures.equality_trace import Trace, recorded_doors
+    from measures.equality.scenarios import scenarios
+    from measures.equality.trace import Trace, recorded_doors
 
     package = Path(discreet.__file__).parent
     found: dict[str, Recorded] = {}

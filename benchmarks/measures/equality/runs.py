@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.checks import Case
 from discreet.learners.registry import load
-from measures.equality_trace import Trace
+from measures.equality.trace import Trace
 
 __all__ = ["Random", "Scenario", "of_case"]
 

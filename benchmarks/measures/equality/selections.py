@@ -19,7 +19,7 @@ from discreet.arrivals import (
     WeightedCoverage,
 )
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
-from measures.equality_trace import Trace
+from measures.equality.trace import Trace
 
 __all__ = ["Selection", "selections"]
 
