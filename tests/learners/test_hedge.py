@@ -134,7 +134,7 @@ def test_chances_do_not_overflow() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"actions": 0}, "actions must be a whole number, at least 1"),
+        ({"actions": 0}, "actions must be a whole number, between 1"),
         ({"horizon": -3}, "horizon must be a whole number"),
         ({"horizon": None, "block": 5}, "without a horizon"),
         ({"block": 0}, "block must be a whole number"),

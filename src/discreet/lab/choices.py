@@ -12,7 +12,7 @@ from discreet.budget.privacy import Privacy
 from discreet.checks import Case
 from discreet.domains import Knapsack, UniformMatroid
 from discreet.learners import set_selector
-from discreet.learners.learner import Learner, privacy_settings
+from discreet.learners.learner import Learner
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.turn.problem import Problem
 from discreet.turn.settings import Settings
@@ -52,7 +52,7 @@ def choices(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
 
 def _choice(name: str, privacy: Privacy, function: Any, width: int, **more: Any) -> Case:
     usual = {"domain": UniformMatroid(3, 2), "function": function, "people": HORIZON}
-    settings = SetSelectorSettings(**privacy_settings(privacy), **(usual | more))
+    settings = SetSelectorSettings.from_arguments(privacy, **(usual | more))
 
     def person(generator: np.random.Generator) -> Any:
         types = isinstance(function, Types)

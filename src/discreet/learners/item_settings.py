@@ -1,11 +1,12 @@
 """What learners of sets have in their settings: items, by number or by name, and a horizon."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from discreet import require
+from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labelled
+from discreet.learners.labels import Label, labelled, with_labels
 from discreet.learners.streams import check_stream
 from discreet.limits import MOST_CANDIDATES
 from discreet.turn.settings import Settings
@@ -36,10 +37,9 @@ class ItemSettings(Settings):
         return self.horizon
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Also with the labels in place of the number of items."""
-        check_stream(plain.get("stream"))
-        if isinstance(plain.get("items"), list):
-            count, labels = labelled(plain["items"])
-            plain = plain | {"items": count, "labels": labels}
-        return super().from_plain(plain)
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for labels in place of the number of items, and for people's own functions."""
+        check_stream(given.get("stream"))
+        if "function" in given and (given["function"] is None or given["function"] is SetFunction):
+            given = given | {"function": AnyFunction()}
+        return with_labels(given, "items")

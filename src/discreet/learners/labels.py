@@ -10,7 +10,16 @@ from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.turn.labels import Label, Labels
 
-__all__ = ["Label", "label_of", "labelled", "mask_of", "masks_of_people", "names_by_number", "with_room"]
+__all__ = [
+    "Label",
+    "label_of",
+    "labelled",
+    "mask_of",
+    "masks_of_people",
+    "names_by_number",
+    "with_labels",
+    "with_room",
+]
 
 
 def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
@@ -32,6 +41,18 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
     if len({str(label) for label in labels}) != len(labels):
         raise ConfigError(f"{what} must be different from each other")
     return len(labels), labels
+
+
+def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dict[str, Any]:
+    """Return settings in which a list of labels in place of a number has become both.
+
+    >>> with_labels({"items": ["tea", "milk"], "slots": 1}, "items")
+    {'items': 2, 'slots': 1, 'labels': ('tea', 'milk')}
+    """
+    if count not in given or isinstance(require.plain(given[count]), int | float):
+        return given
+    number, labels = labelled(given[count], count)
+    return given | {count: number, names: labels}
 
 
 def label_of(item: Any, what: str = "items") -> Label:

@@ -24,7 +24,6 @@ import numpy as np
 
 from discreet import require
 from discreet.budget.guarantee import Guarantee
-from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, HorizonReached, StateError
 from discreet.learners.labels import Label, mask_of, masks_of_people, with_room
 from discreet.release.door import Door
@@ -39,7 +38,7 @@ from discreet.turn.rounds import Rounds
 from discreet.turn.settings import Settings
 from discreet.turn.tickets import Ticket, Tickets
 
-__all__ = ["Checkpoint", "JournalLike", "Learner", "Modes", "guarded", "privacy_settings"]
+__all__ = ["Checkpoint", "JournalLike", "Learner", "Modes", "guarded"]
 
 JournalLike = Journal | str | os.PathLike[str] | None
 Checkpoint = int | timedelta | None
@@ -103,6 +102,17 @@ class Learner:
         *,
         door: DoorMaker = Door,
     ) -> None:
+        self._begin(settings, journal, checkpoint, door=door)
+
+    def _begin(
+        self,
+        settings: Settings,
+        journal: JournalLike = None,
+        checkpoint: Checkpoint = None,
+        *,
+        door: DoorMaker = Door,
+    ) -> None:
+        """Begin with these settings: what every constructor does (discreet/learners/constructor.py)."""
         self._inside: set[int] = set()
         self._lock = Lock()
         self._pending: tuple[Ticket, Any, Name] | None = None
@@ -123,10 +133,9 @@ class Learner:
         *,
         door: DoorMaker = Door,
     ) -> Self:
-        """The learner with these settings."""
-        learner = cls.__new__(cls)
-        Learner.__init__(learner, settings, journal, checkpoint, door=door)
-        return learner
+        """The learner with these settings; `door` makes the door of each release, for audits."""
+        make: Callable[..., Self] = cls
+        return make(settings, journal, checkpoint, door=door)
 
     @classmethod
     def problem_for(cls, settings: Settings) -> Problem:
@@ -519,10 +528,3 @@ class _Checkpoint:
     def failed(self) -> None:
         """Try again with the next answer."""
         self._answers, self._since = 2**62, -inf
-
-
-def privacy_settings(privacy: Any) -> dict[str, Any]:
-    """What a learner's settings keep of `Privacy`."""
-    if not isinstance(privacy, Privacy):
-        raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {require.shown(privacy)}")
-    return {name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")}

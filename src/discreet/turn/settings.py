@@ -112,9 +112,23 @@ class Settings:
         return plain
 
     @classmethod
+    def from_arguments(cls, privacy: Any, **given: Any) -> Self:
+        """Return the settings that a constructor's arguments mean."""
+        if not isinstance(privacy, Privacy):
+            raise ConfigError(f"privacy must be a Privacy(epsilon, delta), got {require.shown(privacy)}")
+        parts = {name: getattr(privacy, name) for name in ("epsilon", "delta", "contributions", "keyed")}
+        return cls(**parts, **cls.translated(given))
+
+    @classmethod
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for what is given: names in place of the number of items, say."""
+        return given
+
+    @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """The inverse of `as_plain`."""
+        """The inverse of `as_plain`; what `translated` understands may be given too."""
         refuse_removed(cls.removed, plain)
+        plain = cls.translated(plain)
         needed = [name for name in cls.needed() if name not in plain]
         if needed:
             raise ConfigError(f"the settings lack {', '.join(needed)}")

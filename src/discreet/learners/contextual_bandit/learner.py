@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
+from discreet.learners.constructor import constructor
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.labels import Label, label_of, labelled
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.learners.labels import Label, label_of
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.turn.readings import Scores
-from discreet.turn.settings import refuses_removed
 
 __all__ = ["ContextualBandit"]
 
@@ -103,7 +103,7 @@ class ContextualBandit(Learner):
         "screen": Screen,  # few of many features matter
     }
 
-    @refuses_removed(ContextualBanditSettings.removed)
+    @constructor
     def __init__(
         self,
         arms: int | Sequence[Label],
@@ -122,25 +122,7 @@ class ContextualBandit(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        arm_count, labels = labelled(arms, "arms")
-        feature_count, feature_labels = labelled(features, "features")
-        settings = ContextualBanditSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            arms=arm_count,
-            labels=labels,
-            features=feature_count,
-            feature_labels=feature_labels,
-            relevant=relevant,
-            reward_range=reward_range,
-            context_bound=context_bound,  # type: ignore[arg-type]
-            context_length=context_length,
-            max_arms=max_arms,
-            block=block,
-            report=report,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `ContextualBanditSettings`, but for `journal` and `checkpoint`."""
 
     def scores(self, context: Any = None) -> Scores:
         """The reward that each arm is expected to bring, with standard deviations; from released values only.

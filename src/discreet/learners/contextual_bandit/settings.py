@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
 from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labelled
+from discreet.learners.labels import Label, labelled, with_labels
 from discreet.turn.settings import Settings
 
 __all__ = ["ContextualBanditSettings"]
@@ -153,13 +153,9 @@ class ContextualBanditSettings(Settings):
         return super().as_plain() | {"report": self.report}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Also with names in place of the numbers of arms and features."""
-        for count, names in (("arms", "labels"), ("features", "feature_labels")):
-            if isinstance(plain.get(count), list):
-                number, labels = labelled(plain[count], count)
-                plain = plain | {count: number, names: labels}
-        return super().from_plain(plain)
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for names in place of the numbers of arms and features."""
+        return with_labels(with_labels(given, "arms"), "features", "feature_labels")
 
 
 def _check_labels(what: str, labels: tuple[Label, ...] | None, count: int) -> None:

@@ -8,17 +8,16 @@ Guarantee   docs/guarantees/continuous.md
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from discreet import require
 from discreet.arrivals.continuous import Multilinear
 from discreet.budget.privacy import Privacy
+from discreet.learners.constructor import constructor
 from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
 from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import Label
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.streams import Stream
-from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["ContinuousMaximizer"]
 
@@ -88,7 +87,7 @@ class ContinuousMaximizer(Learner):
         "euclidean": Boosted,  # points of functions of amounts
     }
 
-    @refuses_removed({**ContinuousMaximizerSettings.removed, **NO_REPORT})
+    @constructor
     def __init__(
         self,
         domain: Any,
@@ -105,16 +104,4 @@ class ContinuousMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        settings = ContinuousMaximizerSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            domain=domain,
-            function=function,
-            labels=None if labels is None else tuple(require.listed("labels", labels)),
-            play=play,
-            stream=stream,
-            bound=bound,
-            block=block,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `ContinuousMaximizerSettings`, but for `journal` and `checkpoint`."""

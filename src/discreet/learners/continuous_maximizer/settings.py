@@ -101,6 +101,13 @@ class ContinuousMaximizerSettings(Settings):
         return (*([looked] if looked and looked < rounds else []), *blocks)
 
     @classmethod
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for labels in any kind of list."""
+        if given.get("labels") is None:
+            return given
+        return given | {"labels": tuple(require.listed("labels", given["labels"]))}
+
+    @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Refuses callables, and words of before, with the remedy."""
         check_stream(plain.get("stream"))

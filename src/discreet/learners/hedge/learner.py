@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
+from discreet.learners.constructor import constructor
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.hedge.softmax import Softmax
-from discreet.learners.labels import Label, labelled
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
-from discreet.turn.settings import NO_REPORT, refuses_removed
+from discreet.learners.labels import Label
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 
 __all__ = ["Hedge"]
 
@@ -57,7 +57,7 @@ class Hedge(Learner):
     settings_type = HedgeSettings
     modes: ClassVar[Modes] = {"softmax": Softmax}
 
-    @refuses_removed({**NO_REPORT, "stream": "leave it out, nothing is assumed about the stream"})
+    @constructor
     def __init__(
         self,
         actions: int | Sequence[Label],
@@ -70,14 +70,4 @@ class Hedge(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        count, labels = labelled(actions, "actions")
-        settings = HedgeSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            actions=count,
-            labels=labels,
-            bound=bound,
-            block=block,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `HedgeSettings`, but for `journal` and `checkpoint`."""

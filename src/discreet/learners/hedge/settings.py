@@ -1,11 +1,12 @@
 """The public settings of private experts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from discreet import require
 from discreet.errors import ConfigError
-from discreet.learners.labels import Label, labelled
+from discreet.learners.labels import Label, labelled, with_labels
 from discreet.limits import MOST_CANDIDATES
 from discreet.turn.settings import Settings
 
@@ -20,6 +21,8 @@ class HedgeSettings(Settings):
     labels: tuple[Label, ...] | None = None
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
+
+    removed: ClassVar[Mapping[str, str]] = {"stream": "leave it out, nothing is assumed about the stream"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,9 +45,6 @@ class HedgeSettings(Settings):
                 )
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Also with the labels in place of the number of actions."""
-        if isinstance(plain.get("actions"), list):
-            count, labels = labelled(plain["actions"], "actions")
-            plain = plain | {"actions": count, "labels": labels}
-        return super().from_plain(plain)
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for labels in place of the number of actions."""
+        return with_labels(given, "actions")

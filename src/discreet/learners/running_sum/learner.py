@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from discreet.arrays import Floats
 from discreet.arrivals.feedback import one_row
 from discreet.budget.privacy import Privacy
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.learners.constructor import constructor
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.running_sum.prefixes import Prefixes
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.turn.people import name_of
 from discreet.turn.questions import NOTHING
-from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["RunningSum", "RunningSumSettings"]
 
@@ -69,7 +69,7 @@ class RunningSum(Learner):
         "toeplitz": Prefixes,  # a factorisation of the sums: δ > 0
     }
 
-    @refuses_removed({**RunningSumSettings.removed, **NO_REPORT})
+    @constructor
     def __init__(
         self,
         dimension: int,
@@ -84,17 +84,7 @@ class RunningSum(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        settings = RunningSumSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            dimension=dimension,
-            bound=bound,
-            norm=norm,  # type: ignore[arg-type]
-            nonnegative=nonnegative,
-            block=block,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `RunningSumSettings`, but for `journal` and `checkpoint`."""
 
     @guarded
     def add(self, vector: Any, *, person: Any = None) -> Floats:

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet import require
-from discreet.arrivals.set_functions import AnyFunction, ClickModel, SetFunction
+from discreet.arrivals.set_functions import ClickModel
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
-from discreet.learners.labels import Label, label_of, labelled
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.learners.constructor import constructor
+from discreet.learners.labels import Label, label_of
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
@@ -25,7 +26,6 @@ from discreet.learners.set_maximizer.swap import Swap
 from discreet.learners.set_maximizer.swap.warm import Logged
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
-from discreet.turn.settings import refuses_removed
 
 __all__ = ["SetMaximizer"]
 
@@ -120,7 +120,7 @@ class SetMaximizer(Learner):
         "swap": Swap,  # clicks and rewards
     }
 
-    @refuses_removed(SetMaximizerSettings.removed)
+    @constructor
     def __init__(
         self,
         items: int | Sequence[Label],
@@ -140,25 +140,7 @@ class SetMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        count, labels = labelled(items)
-        function = AnyFunction() if function is None or function is SetFunction else function
-        settings = SetMaximizerSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            report=report,
-            items=count,
-            slots=slots,
-            labels=labels,
-            feedback=feedback,
-            stream=stream,
-            function=function,
-            bound=bound,
-            explore=explore,
-            block=block,
-            max_items=max_items,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `SetMaximizerSettings`, but for `journal` and `checkpoint`."""
 
     @property
     def living(self) -> list[Any]:

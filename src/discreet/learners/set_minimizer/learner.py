@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from discreet.arrays import Floats
-from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
-from discreet.learners.labels import Label, labelled
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, privacy_settings
+from discreet.learners.constructor import constructor
+from discreet.learners.labels import Label
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.set_minimizer.gradients import Gradients
 from discreet.learners.set_minimizer.near_anchor import NearAnchor
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import Stream
-from discreet.turn.settings import refuses_removed
 
 __all__ = ["SetMinimizer"]
 
@@ -107,7 +106,7 @@ class SetMinimizer(Learner):
         "pairs": NearAnchor,  # the cost of the chosen set alone
     }
 
-    @refuses_removed(SetMinimizerSettings.removed)
+    @constructor
     def __init__(
         self,
         items: int | Sequence[Label],
@@ -125,23 +124,7 @@ class SetMinimizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        count, labels = labelled(items)
-        function = AnyFunction() if function is None or function is SetFunction else function
-        settings = SetMinimizerSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            report=report,
-            items=count,
-            labels=labels,
-            feedback=feedback,
-            stream=stream,
-            function=function,
-            bound=bound,
-            explore=explore,
-            block=block,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `SetMinimizerSettings`, but for `journal` and `checkpoint`."""
 
     @property
     def point(self) -> Floats:

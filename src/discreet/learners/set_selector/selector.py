@@ -5,7 +5,7 @@ This file says what the selector is; how it chooses is in the files beside it, o
 Guarantee   docs/guarantees/selector.md
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
@@ -14,13 +14,13 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.set_functions import AnyFunction, SetFunction
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.errors import BudgetError, ConfigError, StateError
+from discreet.learners.constructor import constructor
 from discreet.learners.executors import check_engine, crew
 from discreet.learners.labels import Label, names_by_number
-from discreet.learners.learner import JournalLike, privacy_settings
+from discreet.learners.learner import JournalLike
 from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
 from discreet.learners.set_selector.entrance import Entrance
 from discreet.learners.set_selector.histogram import Histogram
@@ -32,7 +32,6 @@ from discreet.release.randomness import this_process
 from discreet.turn.engine import Engine
 from discreet.turn.journal import as_journal
 from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.settings import refuses_removed
 
 __all__ = ["Chosen", "SetSelector", "Traced"]
 
@@ -135,12 +134,13 @@ class SetSelector:
     Constraints".
     """
 
+    settings_type = SetSelectorSettings
     modes: ClassVar[dict[str, type[SelectorMode]]] = {
         "histogram": Histogram,  # functions with public cells: Nearby, Types
         "sampled": Sampled,  # all others
     }
 
-    @refuses_removed(SetSelectorSettings.removed)
+    @constructor
     def __init__(
         self,
         domain: Any,
@@ -153,28 +153,19 @@ class SetSelector:
         seed: int | None = None,
         journal: JournalLike = None,
     ) -> None:
-        self.settings = SetSelectorSettings(
-            **privacy_settings(privacy),
-            seed=seed,
-            domain=domain,
-            function=AnyFunction() if function is SetFunction else function,
-            labels=None if labels is None else tuple(require.listed("labels", labels)),
-            report=report,
-        )
-        self._begin(journal, engine)
+        """Each argument is a field of `SetSelectorSettings`, but for `engine` and `journal`."""
 
     @classmethod
     def from_settings(
         cls, settings: SetSelectorSettings, journal: JournalLike = None, *, engine: Any = None
     ) -> Self:
         """The selector with these settings."""
-        selector = cls.__new__(cls)
-        selector.settings = settings
-        selector._begin(journal, engine)
-        return selector
+        make: Callable[..., Self] = cls
+        return make(settings, journal, engine)
 
-    def _begin(self, journal: JournalLike, engine: Any) -> None:
+    def _begin(self, settings: SetSelectorSettings, journal: JournalLike = None, engine: Any = None) -> None:
         """What a selector has besides its settings; refused now rather than after people were handed in."""
+        self.settings = settings
         as_journal(journal)
         check_engine(engine)
         if self.settings.family is None and engine is not None:

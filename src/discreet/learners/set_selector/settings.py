@@ -12,6 +12,7 @@ from discreet.arrivals.set_functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
+    SetFunction,
     SetFunctions,
     WeightedCoverage,
 )
@@ -83,6 +84,16 @@ class SetSelectorSettings(Settings):
     def as_plain(self) -> dict[str, Any]:
         """The report is always named: it was there from the first."""
         return super().as_plain() | {"report": self.report}
+
+    @classmethod
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for labels in any kind of list, and for people's own functions."""
+        function = given.get("function")
+        if function is SetFunction:
+            given = given | {"function": AnyFunction()}
+        if given.get("labels") is None:
+            return given
+        return given | {"labels": tuple(require.listed("labels", given["labels"]))}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:

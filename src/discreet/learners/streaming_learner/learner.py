@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import Box, LpBall, Simplex
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded, privacy_settings
+from discreet.learners.constructor import constructor
+from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.learners.streaming_learner.leader import GradientLeader
@@ -21,7 +21,6 @@ from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.turn.people import names_of
-from discreet.turn.settings import NO_REPORT, refuses_removed
 
 __all__ = ["StreamingLearner"]
 
@@ -103,7 +102,7 @@ class StreamingLearner(Learner):
         "frank-wolfe": FrankWolfe,  # δ = 0 over l₁ balls and simplices, between two bounds on ε · horizon
     }
 
-    @refuses_removed({**StreamingLearnerSettings.removed, **NO_REPORT})
+    @constructor
     def __init__(
         self,
         domain: LpBall | Box | Simplex,
@@ -121,22 +120,7 @@ class StreamingLearner(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        # A callable is a loss too; the losses of discreet.arrivals are not callable.
-        loss = CallableLoss(loss) if callable(loss) and not isinstance(loss, type) else loss
-        settings = StreamingLearnerSettings(
-            **privacy_settings(privacy),
-            horizon=horizon,
-            seed=seed,
-            domain=domain,
-            loss=loss,
-            feature_bound=feature_bound,
-            target_bound=target_bound,
-            bound=bound,
-            method=method,
-            intercept=intercept,
-            block=block,
-        )
-        super().__init__(settings, journal, checkpoint)
+        """Each argument is a field of `StreamingLearnerSettings`, but for `journal` and `checkpoint`."""
 
     @property
     def coefficients(self) -> Floats:

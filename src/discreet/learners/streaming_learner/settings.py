@@ -233,6 +233,15 @@ class StreamingLearnerSettings(Settings):
         return EqualBlocks(self.rounds, min(block, self.rounds))
 
     @classmethod
+    def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Return fields for a callable in place of a loss."""
+        loss = given.get("loss")
+        # The losses of discreet.arrivals are not callable themselves.
+        if callable(loss) and not isinstance(loss, type):
+            return given | {"loss": CallableLoss(loss)}
+        return given
+
+    @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Refuses a callable, and methods that are no choice, with the remedy."""
         _refuse_method(plain.get("method"))

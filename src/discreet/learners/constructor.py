@@ -1,0 +1,63 @@
+"""One constructor for every learner: a declared signature whose arguments become settings.
+
+    class Hedge(Learner):
+        settings_type = HedgeSettings
+
+        @constructor
+        def __init__(self, actions: int | Sequence[Label], horizon: int | None, privacy: Privacy, …) -> None:
+            '''Each argument is a field of `HedgeSettings`, but for those that say where state is kept.'''
+
+The signature is what people and type checkers read; the settings are what is checked, hashed and kept. What
+is left out has the default of the settings. A learner can also be made from its settings (`from_settings`).
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from discreet.turn.settings import NO_REPORT, Settings, refuse_removed
+
+__all__ = ["Constructed", "constructor"]
+
+
+class Constructed(Protocol):
+    """What can be constructed from settings."""
+
+    settings_type: type[Settings]
+
+    def _begin(self, settings: Any, **kept: Any) -> None:
+        """Begin with these settings; `kept` are the arguments that are no settings."""
+
+
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made", bound=Any)
+
+
+def constructor(
+    declared: Callable[Concatenate[Made, Arguments], None],
+) -> Callable[Concatenate[Made, Arguments], None]:
+    """Return a constructor with the declared signature.
+
+    Its arguments become settings, by name; settings as the first argument are taken as they are. A keyword
+    that is no parameter is a `ConfigError` with the remedy where one is known.
+    """
+    parameters = signature(declared)
+
+    @wraps(declared)
+    def construct(self: Made, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> None:
+        made: Constructed = self
+        if arguments and isinstance(arguments[0], Settings):
+            made._begin(*arguments, **named)
+            return
+        kind = made.settings_type
+        refuse_removed({**kind.removed, **NO_REPORT}, set(named) - set(parameters.parameters))
+        declared(self, *arguments, **named)  # a wrong call is refused in Python's own words
+        given = dict(parameters.bind(self, *arguments, **named).arguments)
+        del given["self"]
+        of_settings = {"privacy", *(field.name for field in fields(kind))}
+        kept = {name: given.pop(name) for name in list(given) if name not in of_settings}
+        made._begin(kind.from_arguments(**given), **kept)
+
+    return construct

@@ -1,0 +1,55 @@
+"""One constructor: a declared signature, whose arguments become settings."""
+
+from dataclasses import MISSING, fields
+from inspect import Parameter, signature
+from typing import Any
+
+import pytest
+
+from discreet import Privacy, SetMaximizer, SetSelector
+from discreet.errors import ConfigError
+from discreet.learners.registry import HOMES, learner_named
+
+KINDS: list[Any] = [*(learner_named(name) for name in HOMES), SetSelector]
+NO_SETTINGS = {"privacy", "journal", "checkpoint", "engine"}
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+@every_kind
+def test_a_signature_and_its_settings_have_the_same_parameters_and_defaults(kind: Any) -> None:
+    """What a user reads in an editor is what the learner is made with."""
+    of_settings = {field.name: field for field in fields(kind.settings_type)}
+    for name, parameter in signature(kind).parameters.items():
+        if name in NO_SETTINGS:
+            continue
+        field = of_settings[name]
+        if parameter.default is Parameter.empty:
+            continue
+        assert field.default is not MISSING, name
+        given = kind.settings_type.translated({name: parameter.default})[name]
+        is_made = isinstance(given, type)  # a family that needs no settings, by its class
+        assert (given() if is_made else given) == field.default, name
+
+
+@every_kind
+def test_only_whats_public_by_position_comes_before_privacy(kind: Any) -> None:
+    parameters = signature(kind).parameters
+    places = list(parameters)
+    later = places[places.index("privacy") + 1 :]
+    assert all(parameters[name].kind is Parameter.KEYWORD_ONLY for name in later)
+
+
+def test_a_learner_is_made_from_its_settings_by_the_same_constructor() -> None:
+    shop = SetMaximizer(["tea", "milk", "soap"], 2, 1000, Privacy(1.0), stream="iid", seed=1)
+    again = SetMaximizer.from_settings(shop.settings)
+    assert again.settings == shop.settings
+    assert again.labels == ["tea", "milk", "soap"]
+
+
+def test_a_wrong_call_is_refused_in_pythons_words_and_a_removed_word_with_its_remedy() -> None:
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'privacy'"):
+        SetMaximizer(3, 2, 1000)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        SetMaximizer(3, 2, 1000, Privacy(1.0), colour="red")  # type: ignore[call-arg]
+    with pytest.raises(ConfigError, match="expert is no setting"):
+        SetMaximizer(3, 2, 1000, Privacy(1.0), expert="sum")  # type: ignore[call-arg]
