@@ -6,10 +6,11 @@ Guarantee   docs/guarantees/continuous.md
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from discreet.arrivals.continuous import Multilinear
+from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
 from discreet.budget.privacy import Privacy
+from discreet.domains import SetDomain
 from discreet.learners.constructor import constructor
 from discreet.learners.continuous_maximizer.boosted import Boosted
 from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
@@ -90,11 +91,11 @@ class ContinuousMaximizer(Learner):
     @constructor
     def __init__(
         self,
-        domain: Any,
+        domain: SetDomain,
         horizon: int,
         privacy: Privacy,
         *,
-        function: Any = Multilinear,
+        function: ContinuousFunctions | type[ContinuousFunctions] = Multilinear,
         labels: Sequence[Label] | None = None,
         play: Literal["set", "point"] = "set",
         stream: Stream = "drifting",

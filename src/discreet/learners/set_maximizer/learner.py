@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discreet import require
-from discreet.arrivals.set_functions import ClickModel
+from discreet.arrivals.set_functions import ClickModel, SetFunction, SetFunctions
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
 from discreet.learners.constructor import constructor
@@ -130,7 +130,7 @@ class SetMaximizer(Learner):
         *,
         feedback: Literal["full", "bandit", "clicks"] = "full",
         stream: Stream = "drifting",
-        function: Any = ClickModel,
+        function: SetFunctions | type[SetFunctions | SetFunction] | None = ClickModel,
         bound: float = 1.0,
         explore: float | Literal["auto"] = "auto",
         block: int | Literal["auto"] = "auto",

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from discreet.arrays import Floats
+from discreet.arrivals.cost_functions import CostFunctions
+from discreet.arrivals.set_functions import SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
 from discreet.learners.constructor import constructor
@@ -114,7 +116,7 @@ class SetMinimizer(Learner):
         privacy: Privacy,
         *,
         feedback: Literal["full", "bandit"] = "full",
-        function: Any = None,
+        function: CostFunctions | type[CostFunctions | SetFunction] | None = None,
         bound: float = 1.0,
         stream: Stream = "drifting",
         explore: float | Literal["auto"] = "auto",

@@ -14,8 +14,11 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
+from discreet.arrivals.places import Nearby, Types
+from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
+from discreet.domains import SetDomain
 from discreet.errors import BudgetError, ConfigError, StateError
 from discreet.learners.constructor import constructor
 from discreet.learners.executors import check_engine, crew
@@ -143,10 +146,10 @@ class SetSelector:
     @constructor
     def __init__(
         self,
-        domain: Any,
+        domain: SetDomain,
         privacy: Privacy,
         *,
-        function: Any,
+        function: SetFunctions | Nearby | Types | type[SetFunctions | SetFunction],
         labels: Sequence[Label] | None = None,
         report: float = 0.0,
         engine: Any = None,

@@ -5,11 +5,13 @@ This file says what the learner is; how it learns is in the files beside it, one
 Guarantee   docs/guarantees/streaming.md
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.learners.constructor import constructor
@@ -106,7 +108,7 @@ class StreamingLearner(Learner):
     def __init__(
         self,
         domain: LpBall | Box | Simplex,
-        loss: Any,
+        loss: Loss | SoftmaxLoss | type[Loss] | Callable[..., Any],
         horizon: int,
         privacy: Privacy,
         *,
