@@ -284,7 +284,7 @@ def test_a_choice_that_was_committed_and_not_shown_is_shown_by_the_next_fit(
 
     def interrupted(self: Any, *arguments: Any) -> None:
         real(self, *arguments)
-        drawn.append(self.view.public["chosen"].tolist())
+        drawn.append(self.view.public.chosen.tolist())
         raise TimeoutError
 
     with monkeypatch.context() as signalled:

@@ -27,6 +27,13 @@ ITEMS, PEOPLE = 6, 400
 NAN = float("nan")
 
 
+def _told(chosen: Any) -> dict[str, Any]:
+    """Return what a choice tells; versions up to 0.5 also told a point, which no method had."""
+    plain: dict[str, Any] = chosen.as_plain()
+    plain.pop("point", None)
+    return plain
+
+
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """One choice: how the selector is made, and the records it chooses from."""
@@ -43,11 +50,11 @@ class Selection:
         """Choose; gives the mode, as "SetSelector mode"."""
         with TemporaryDirectory() as folder:
             more: dict[str, Any] = {"journal": Path(folder) / "choice"} if self.kept else {}
-            trace.note("chosen", self.make(**more).fit(self.people(), columns=self.columns).as_plain())
+            trace.note("chosen", _told(self.make(**more).fit(self.people(), columns=self.columns)))
             if self.kept:
                 trace.step = "read back"
                 again = self.make(**more).fit(self.people(), columns=self.columns)
-                trace.note("chosen", again.as_plain())
+                trace.note("chosen", _told(again))
         return f"SetSelector {self.mode}"
 
 

@@ -7,7 +7,7 @@ Guarantee   docs/guarantees/selector.md, Theorem 1
 Runtime     O(1) a person; O(cells · items) a step of the search
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from typing import Any
@@ -20,9 +20,9 @@ from discreet.budget.privacy import Charge
 from discreet.decide.domains import Simplex
 from discreet.learners.set_selector.crowd import Crowd
 from discreet.learners.set_selector.entrance import SourcePart, admitted, batches
-from discreet.learners.set_selector.mode import SelectorMode
+from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, Gathering, OneChoice
+from discreet.release.gathering import Gathering, OneChoice
 from discreet.release.noise import Once
 from discreet.turn.plan import State
 from discreet.turn.questions import Batch, Block
@@ -30,7 +30,9 @@ from discreet.turn.questions import Batch, Block
 __all__ = ["Histogram"]
 
 PEOPLE_A_CELL = 4.0
-"""Cells are so large that noise for ε = 1 meets about so many people in each."""
+"""People per cell, about, that noise for ε = 1 meets (benchmarks/selection.py)."""
+CELLS = "cells"
+"""Under which the block counts people."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +44,74 @@ class Count:
     grid: tuple[int, ...]
     counts: OneChoice
 
-    def add(self, counted: Gathered, batch: Batch) -> None:
-        """Add some people, one row each."""
+    def cells_of(self, batch: Batch) -> Integers:
+        """Return the cell of each person."""
         rows, _ = admitted(batch, self.family, self.items)
-        self.counts.add(counted, self.family.cell_of(rows, Cells(np.zeros((0, 0)), self.grid)))
+        return self.family.cell_of(rows, Cells(np.zeros((0, 0)), self.grid))
 
     def __call__(self, part: SourcePart) -> Integers:
         counted = self.counts.empty()
         for batch in batches(part.rows()):
-            self.add(counted, batch)
+            self.counts.add(counted, self.cells_of(batch))
         return counted.values
+
+
+class HistogramView(SelectorView):
+    """A block of people who are counted by cells, and the search in the noisy counts."""
+
+    problem: "Histogram"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {CELLS: self.problem.once.gathering}
+
+    def layout(self) -> tuple[Public, State]:
+        """After the release also what was reached with each item."""
+        chosen, kept = self.problem.start()
+        return (replace(chosen, trace=np.zeros(0)) if self.index else chosen), kept
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        from discreet.decide.greedy import choose_facilities
+
+        once, worths, settings = self.problem.once, self.problem.cells.worths, self.problem.settings
+        noisy = door.release(once, block[CELLS])
+        weights: Floats = Simplex(len(worths), float(settings.count)).project(noisy)
+        chosen = choose_facilities(worths, weights, settings.domain, price="density")
+        # The value follows from the same counts, for nothing.
+        worth = worths[:, chosen].max(axis=1)
+        deviation = once.standard_deviation * sqrt(float(worth @ worth))
+        value = np.array([float(noisy @ worth), deviation])
+        along = np.maximum.accumulate(worths[:, chosen], axis=1)
+        return Public(np.array(chosen, dtype=np.int64), value, trace=noisy @ along), {}
+
+
+class HistogramRows(HistogramView):
+    """People come one row per round."""
+
+    def read(self, batch: Batch) -> Integers:
+        return self.problem.count.cells_of(batch)
+
+    def gather(self, block: Block, answers: Integers) -> None:
+        self.problem.once.gathering.add(block[CELLS], answers)
+
+
+class HistogramParts(HistogramView):
+    """People come all at once, and are counted in their parts."""
+
+    def read(self, batch: Batch) -> Crowd:
+        crowd: Crowd = batch.feedback
+        return crowd
+
+    def gather(self, block: Block, answers: Crowd) -> None:
+        counts = self.problem.once.gathering
+        for values in answers.enter(self.problem.count, answers.parts):
+            block[CELLS] = counts.merge(block[CELLS], counts.holding(values))
 
 
 class Histogram(SelectorMode):
     """Noisy counts of public cells, then greedy and swaps."""
+
+    rows_view = HistogramRows
+    parts_view = HistogramParts
 
     @property
     def family(self) -> Nearby | Types:
@@ -69,7 +125,7 @@ class Histogram(SelectorMode):
         return self.family.cells(int(self.settings.count * min(epsilon, 4.0) / PEOPLE_A_CELL))
 
     @cached_property
-    def once(self) -> Once[Any]:
+    def once(self) -> Once[OneChoice]:
         return Once.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
 
     @property
@@ -91,40 +147,7 @@ class Histogram(SelectorMode):
     def constants(self) -> tuple[Any, ...]:
         return (self.once, len(self.cells), self.cells.grid)
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"cells": self.once.gathering}
-
-    def layout(self, public: State, index: int) -> tuple[State, State]:
-        """After the release also what was reached with each item."""
-        chosen, kept = self.start()
-        return chosen | ({"trace": np.zeros(0)} if index else {}), kept
-
     @cached_property
     def count(self) -> Count:
         """How people are counted."""
-        counts = self.once.gathering
-        assert isinstance(counts, OneChoice)
-        return Count(self.family, self.settings.domain.items, self.cells.grid, counts)
-
-    def add(self, block: Block, batch: Batch) -> None:
-        self.count.add(block["cells"], batch)
-
-    def enter(self, block: Block, crowd: Crowd) -> None:
-        counts = self.count.counts
-        for values in crowd.enter(self.count, crowd.parts):
-            block["cells"] = counts.merge(block["cells"], counts.holding(values))
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        from discreet.decide.greedy import choose_facilities
-
-        noisy = door.release(self.once, block["cells"])
-        weights: Floats = Simplex(len(self.cells), float(self.settings.count)).project(noisy)
-        chosen = choose_facilities(self.cells.worths, weights, self.settings.domain, price="density")
-        # The value follows from the same counts, for nothing.
-        worth = self.cells.worths[:, chosen].max(axis=1)
-        deviation = self.once.standard_deviation * sqrt(float(worth @ worth))
-        value = np.array([float(noisy @ worth), deviation])
-        along = np.maximum.accumulate(self.cells.worths[:, chosen], axis=1)
-        return {"chosen": np.array(chosen, dtype=np.int64), "value": value, "trace": noisy @ along}, {}
+        return Count(self.family, self.settings.domain.items, self.cells.grid, self.once.gathering)

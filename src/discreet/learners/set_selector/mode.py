@@ -1,37 +1,80 @@
-"""What the methods of `SetSelector` share: people who come in, and the one release."""
+"""What the methods of `SetSelector` share: one block of people, one release, and what it publishes."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
 from discreet.learners.labels import names_by_number
-from discreet.learners.set_selector.crowd import Crowd
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.turn.coins import Coins
-from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.problem import Problem
+from discreet.turn.questions import Asked
+from discreet.turn.states import of_flat
+from discreet.turn.view import View
 
-__all__ = ["SelectorMode"]
-
-FINE = 0.03
-"""Below this share of noise, knapsacks are filled by density."""
+__all__ = ["Public", "SelectorMode", "SelectorView"]
 
 
-class SelectorMode(FlatProblem):
-    """A way of choosing one set from many people's records: one block, one release."""
+@dataclass(frozen=True, eq=False)
+class Public:
+    """What was chosen; nothing before the release."""
+
+    chosen: Integers
+    """Items, in the order in which they were drawn."""
+    value: Floats
+    """What the set is worth to all people, and its standard deviation; empty if that was not paid for."""
+    trace: Floats | None = None
+    """What all people have reached with each item, where that was released."""
+
+
+class SelectorView(View[Public]):
+    """The one block of a choice, and what may be read of it."""
+
+    problem: "SelectorMode"
+    growing = (("chosen", "trace"), ("value",))
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        chosen = self.public.chosen
+        return np.broadcast_to(chosen, (len(rounds), len(chosen)))
+
+    def plain(self) -> dict[str, Any]:
+        settings = self.problem.settings
+        names = names_by_number(settings.domain.items, settings.labels)
+        return {"chosen": [names[item] for item in self.public.chosen.tolist()]}
+
+
+class SelectorMode(Problem):
+    """A way of choosing one set from many people's records.
+
+    Parameters
+    ----------
+    settings
+        Of the selector.
+    in_parts
+        Whether all people come at once, in parts that may stay where they are, as `SetSelector.fit` reads
+        them; otherwise one row per round, as audits send them.
+    """
 
     proof = "selector.md"
     neighbours = "replace one person's whole record"
     words = Wording("record", "the chosen set", "set", streams=False)
-    growing = (("chosen", "trace"), ("value",))
     retry = "fit() again commits this choice, and reads nobody"
     settings: SetSelectorSettings
+    rows_view: ClassVar[type[SelectorView]]
+    """Serves people who come one row per round."""
+    parts_view: ClassVar[type[SelectorView]]
+    """Serves people who come in parts."""
+
+    def __init__(self, settings: SetSelectorSettings, *, in_parts: bool = False) -> None:
+        self.in_parts = in_parts
+        super().__init__(settings)
 
     @property
     @abstractmethod
@@ -71,34 +114,15 @@ class SelectorMode(FlatProblem):
         """The name of this way."""
         return type(self).__name__.lower()
 
-    # --- people -------------------------------------------------------------------------------------------
+    # --- from one release to the next ---------------------------------------------------------------------
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        if isinstance(batch.feedback, Crowd):
-            self.enter(block, batch.feedback)
-        else:
-            self.add(block, batch)
+    def start(self) -> tuple[Public, State]:
+        return Public(chosen=np.empty(0, dtype=np.int64), value=np.zeros(0)), {}
 
-    @abstractmethod
-    def add(self, block: Block, batch: Batch) -> None:
-        """Add some people, one row each."""
-
-    @abstractmethod
-    def enter(self, block: Block, crowd: Crowd) -> None:
-        """Add all people, who came in parts."""
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> SelectorView:
+        kind = self.parts_view if self.in_parts else self.rows_view
+        return kind(self, of_flat(Public, public), index, begin, coins)
 
     def blank(self) -> Any:
         family = self.settings.family
         return None if family is None else np.full(family.width(self.settings.domain.items), np.nan)
-
-    # --- what is chosen -----------------------------------------------------------------------------------
-
-    def start(self) -> tuple[State, State]:
-        return {"chosen": np.empty(0, dtype=np.int64), "value": np.zeros(0)}, {}
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any:
-        return np.broadcast_to(public["chosen"], (len(rounds), len(public["chosen"])))
-
-    def plain(self, public: State) -> dict[str, Any]:
-        names = names_by_number(self.settings.domain.items, self.settings.labels)
-        return {"chosen": [names[item] for item in public["chosen"].tolist()]}

@@ -1,7 +1,7 @@
 """A sampled path: people are kept by a coin, and items drawn one after another among those kept.
 
 Guarantee   docs/guarantees/selector.md, Theorem 2
-Runtime     one pass over the kept people a step
+Runtime     one pass over the kept people per step
 """
 
 from functools import cached_property
@@ -15,7 +15,7 @@ from discreet.budget.privacy import Charge
 from discreet.decide.constraints import Priced
 from discreet.learners.set_selector.crowd import Crowd
 from discreet.learners.set_selector.entrance import marked
-from discreet.learners.set_selector.mode import SelectorMode
+from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
 from discreet.learners.set_selector.values import value_of
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, HeldRows, Rows
@@ -28,9 +28,64 @@ from discreet.turn.questions import Batch, Block
 __all__ = ["Sampled"]
 
 LEVELS = 2**16
-"""How many integer steps a worth of 1 has."""
+"""Integer steps of a worth of 1."""
 FINE = 0.03
-"""Below this share of noise, knapsacks are filled by density."""
+"""Below this share of noise, knapsacks are filled by density (benchmarks/selection.py)."""
+PEOPLE = "people"
+"""Under which the block holds its people."""
+
+
+class SampledView(SelectorView):
+    """A block of people who are asked step by step, and the path that is drawn among them."""
+
+    problem: "Sampled"
+    stays: bool
+    """Whether people stay in their parts, so that the block holds nobody."""
+
+    @cached_property
+    def held(self) -> HeldRows:
+        """How people are held."""
+        return HeldRows((self.problem.settings.count, self.problem.width), elsewhere=self.stays)
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {PEOPLE: self.held}
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        problem, people = self.problem, block[PEOPLE]
+        path = GainPath(people, problem.chain, problem.prices, LEVELS)
+        chosen = door.select_path(problem.path, path, problem.settings.domain.extensions)
+        value = np.zeros(0)
+        if problem.value_noise is not None:
+            value = value_of(door, problem.value_noise, self.held, people, problem.chain, chosen)
+        return Public(np.array(chosen, dtype=np.int64), value), {}
+
+
+class SampledRows(SampledView):
+    """People come one row per round, and are held quantised."""
+
+    stays = False
+
+    def read(self, batch: Batch) -> tuple[Batch, Floats]:
+        settings = self.problem.settings
+        assert settings.family is not None
+        return batch, marked(batch, settings.family, settings.domain.items)
+
+    def gather(self, block: Block, answers: tuple[Batch, Floats]) -> None:
+        batch, rows = answers
+        self.held.add(block[PEOPLE], batch.rounds, rows)
+
+
+class SampledParts(SampledView):
+    """People come all at once, and stay in their parts."""
+
+    stays = True
+
+    def read(self, batch: Batch) -> Crowd:
+        crowd: Crowd = batch.feedback
+        return crowd
+
+    def gather(self, block: Block, answers: Crowd) -> None:
+        self.held.stay(block[PEOPLE], answers.staying(), answers.run)
 
 
 class Sampled(SelectorMode):
@@ -39,8 +94,8 @@ class Sampled(SelectorMode):
     People's rows are asked step by step: held in the block, quantised, or in their parts.
     """
 
-    elsewhere = False
-    """Whether people stay in their parts, so that the block holds nobody."""
+    rows_view = SampledRows
+    parts_view = SampledParts
 
     @cached_property
     def path(self) -> SampledPath:
@@ -52,7 +107,7 @@ class Sampled(SelectorMode):
         )
 
     @cached_property
-    def value_noise(self) -> Once[Any] | None:
+    def value_noise(self) -> Once[Rows] | None:
         """The noise of the value of what was chosen, if it is paid for."""
         share = self.settings.report
         if not share:
@@ -80,7 +135,8 @@ class Sampled(SelectorMode):
         return (self.path, LEVELS, self.value_noise)
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
+        """Numbers that are held per person."""
         # The last number of a row says whether the row is a person.
         family = self.settings.family
         return 1 if family is None else family.width(self.settings.domain.items) + 1
@@ -91,29 +147,8 @@ class Sampled(SelectorMode):
         family = self.settings.family
         return VoicesChain(self.settings.domain.items) if family is None else PresentChain(family)
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"people": HeldRows((self.settings.count, self._width), elsewhere=self.elsewhere)}
-
-    def add(self, block: Block, batch: Batch) -> None:
-        held, settings = block["people"].gathering, self.settings
-        assert isinstance(held, HeldRows)
-        assert settings.family is not None
-        held.add(block["people"], batch.rounds, marked(batch, settings.family, settings.domain.items))
-
-    def enter(self, block: Block, crowd: Crowd) -> None:
-        held = block["people"].gathering
-        assert isinstance(held, HeldRows)
-        held.stay(block["people"], crowd.staying(), crowd.run)
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        path = GainPath(block["people"], self.chain, self._prices(), LEVELS)
-        chosen = door.select_path(self.path, path, self.settings.domain.extensions)
-        value = value_of(door, self.value_noise, block["people"], self.chain, chosen)
-        return {"chosen": np.array(chosen, dtype=np.int64), "value": value}, {}
-
-    def _prices(self) -> Floats:
+    @property
+    def prices(self) -> Floats:
         """How much an item's gain counts: cheaper ones more, under a knapsack.
 
         By density where noise is small; while it is large, only what is dearer than the lower quartile counts

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Floats
 from discreet.arrivals.places import Nearby, Types
 from discreet.arrivals.set_functions import SetFunction, SetFunctions
 from discreet.budget.guarantee import Guarantee
@@ -27,7 +26,7 @@ from discreet.learners.learner import JournalLike
 from discreet.learners.set_selector.crowd import Crowd, crowd_of, voices_of
 from discreet.learners.set_selector.entrance import Entrance
 from discreet.learners.set_selector.histogram import Histogram
-from discreet.learners.set_selector.mode import SelectorMode
+from discreet.learners.set_selector.mode import Public, SelectorMode
 from discreet.learners.set_selector.sampled import Sampled
 from discreet.learners.set_selector.settings import SetSelectorSettings
 from discreet.release.gathering.parts import Runner
@@ -53,8 +52,7 @@ class Chosen:
     `items` are labels if the selector has them, otherwise numbers; `numbers` are always numbers. `value` is
     what the set is worth to all people together, with its standard deviation; None if it was not paid for.
     `trace` has the items in the order in which they were drawn; after a histogram, whose noisy
-    counts tell it for nothing, also what was reached. `point` is the fractional point before rounding, of
-    methods that have one.
+    counts tell it for nothing, also what was reached.
     """
 
     items: list[Label]
@@ -62,7 +60,6 @@ class Chosen:
     method: str
     why: str
     guarantee: Guarantee
-    point: Floats | None
     trace: list[Traced]
     value: tuple[float, float] | None
     people: int
@@ -76,7 +73,6 @@ class Chosen:
             "method": self.method,
             "why": self.why,
             "people": self.people,
-            "point": None if self.point is None else self.point.tolist(),
             "trace": [{"item": item, "worth": worth} for item, worth in self.trace],
             "value": value,
             "guarantee": str(self.guarantee),
@@ -224,9 +220,7 @@ class SetSelector:
     def _choice(self, people: Any, columns: Sequence[str] | None) -> Chosen:
         with crew(self._engine) as run:
             crowd = self._crowd(people, columns, run)
-            problem = self.problem_for(replace(self.settings, people=crowd.count))
-            if isinstance(problem, Sampled):
-                problem.elsewhere = True
+            problem = self.problem_for(replace(self.settings, people=crowd.count), in_parts=True)
             engine = Engine(problem, type(self).__name__, self._journal)
             try:
                 if engine.turn.index == 0:
@@ -258,25 +252,25 @@ class SetSelector:
         return crowd_of(people, entrance, run, is_local=is_local, has_cells=settings.has_cells)
 
     @classmethod
-    def problem_for(cls, settings: SetSelectorSettings) -> SelectorMode:
+    def problem_for(cls, settings: SetSelectorSettings, *, in_parts: bool = False) -> SelectorMode:
         """The method that these settings ask for: a histogram where people fall into public cells."""
         usual = "histogram" if settings.has_cells else "sampled"
-        return cls.modes[usual if settings.mode == "auto" else settings.mode](settings)
+        mode = cls.modes[usual if settings.mode == "auto" else settings.mode]
+        return mode(settings, in_parts=in_parts)
 
     def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
-        public, settings = engine.view.public, self.settings
-        numbers = public["chosen"].tolist()
+        public: Public = engine.view.public
+        settings, numbers = self.settings, public.chosen.tolist()
         names = names_by_number(settings.domain.items, settings.labels)
         items = [names[number] for number in numbers]
-        value = tuple(public["value"].tolist())
-        worths = public["trace"].tolist() if "trace" in public else [None] * len(items)
+        value = tuple(public.value.tolist())
+        worths = [None] * len(items) if public.trace is None else public.trace.tolist()
         return Chosen(
             items,
             numbers,
             problem.method,
             problem.why,
             engine.guarantee,
-            public.get("point"),
             [Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
             (value[0], value[1]) if value else None,
             problem.settings.count,

@@ -30,13 +30,9 @@ class WorthOf:
 
 
 def value_of(
-    door: Door, noise: Once[Any] | None, people: Gathered, chain: Chain, chosen: list[int]
+    door: Door, noise: Once[Rows], held: HeldRows, people: Gathered, chain: Chain, chosen: list[int]
 ) -> Floats:
-    """The worth of the set, added up over all people, and its standard deviation; nothing if not paid for."""
-    if noise is None:
-        return np.zeros(0)
-    held, sums = people.gathering, noise.gathering
-    assert isinstance(held, HeldRows)
-    assert isinstance(sums, Rows)
-    total = door.release(noise, held.total(people, WorthOf(chain, tuple(chosen)), sums))
+    """Release the worth of the set, added up over all people, with its standard deviation."""
+    worth = held.total(people, WorthOf(chain, tuple(chosen)), noise.gathering)
+    total = door.release(noise, worth)
     return np.array([float(total[0]), noise.standard_deviation])
