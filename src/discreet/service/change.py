@@ -10,9 +10,10 @@ from typing import Any
 
 from discreet import require
 from discreet.errors import ConfigError
+from discreet.learners.abilities import HasCatalogue
 from discreet.learners.labels import Label
+from discreet.learners.learner import Learner
 from discreet.learners.registry import load
-from discreet.learners.set_maximizer import SetMaximizer
 
 __all__ = ["change_run"]
 
@@ -27,7 +28,7 @@ def change_run(
         raise ConfigError(f"{folder} is not the folder of a run: it has no state")
     learner = load(folder / "state")
     try:
-        if not isinstance(learner, SetMaximizer):
+        if not isinstance(learner, HasCatalogue):
             raise ConfigError(f"a {type(learner).__name__} has no catalogue: only sets of items to show have")
         known = {str(name): name for name in learner.labels or ()}
         learner.change(
@@ -40,7 +41,7 @@ def change_run(
         learner.detach()
 
 
-def _new(learner: SetMaximizer, text: str) -> Label | None:
+def _new(learner: Learner, text: str) -> Label | None:
     """A new item, with the kind of name that the others have."""
     labels = learner.labels or []
     if learner.settings.labels is not None:

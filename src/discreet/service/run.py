@@ -34,9 +34,9 @@ from rich.progress import Progress
 
 from discreet import require
 from discreet.errors import ConfigError
+from discreet.learners.abilities import WarmStarts
 from discreet.learners.learner import Learner
 from discreet.learners.registry import learner_named
-from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.table import LogTable, read_log
 from discreet.learners.wire import OfAnotherPolicy, Wire, present, wire_of
 from discreet.pictures import require_matplotlib
@@ -44,6 +44,7 @@ from discreet.service.columns import LogReading, keep_reading
 from discreet.service.decisions import Decisions
 from discreet.service.earned import PICTURE, as_entries, write_picture
 from discreet.service.files import make_folder, read_toml, write_whole
+from discreet.turn.readings import Report
 
 __all__ = ["in_words", "run_log"]
 
@@ -63,8 +64,7 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
     columns = wire.columns([column for column in log.columns if column != person])
     make_folder(out)
     learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
-    if isinstance(learner, SetMaximizer):  # whose items may have changed since the settings were written
-        wire = wire.with_labels(learner.labels)
+    wire = wire.with_labels(learner.labels)  # items may have changed since the settings were written
     try:
         # From here on the state is locked: nobody else writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
@@ -77,37 +77,53 @@ def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, 
                 _warm(learner, wire, others, columns, decisions)
         learner.save(out / "state")
         earned = wire.estimated(learner.report()) if wire.settings.report else None
-        drawn = [PICTURE] if earned is not None and len(earned.rounds) else []
-        if earned is not None and drawn:
-            write_picture(earned, wire, out)
+        pictures = _pictures(earned, wire, out)
     finally:
         learner.detach()
-    final = wire.named(learner.decision, columns)
+    report = _report(learner, wire, columns, earned)
+    write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
+    _tell(learner, wire, columns, decisions, console)
+    names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
+    console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
+    return report
+
+
+def _pictures(earned: Report | None, wire: Wire, out: Path) -> list[str]:
+    """Draw what was earned, if a report was released; give the names of the files."""
+    if earned is None or not len(earned.rounds):
+        return []
+    write_picture(earned, wire, out)
+    return [PICTURE]
+
+
+def _report(learner: Learner, wire: Wire, columns: list[str], earned: Report | None) -> dict[str, Any]:
+    """What the run has led to, as plain data."""
     notices = list(learner.notices.values())
-    report = {
+    return {
         **_log_of(learner),
         f"{wire.row}s": learner.clock,
         "releases": learner.releases,
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
-        **final,
+        **wire.named(learner.decision, columns),
         **({} if earned is None else {"earned": {"means": wire.meaning} | as_entries(earned)}),
         **({"notices": notices} if notices else {}),
         "guarantee": str(learner.guarantee),
     }
-    write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
+
+
+def _tell(learner: Learner, wire: Wire, columns: list[str], decisions: Decisions, console: Console) -> None:
+    """Print what the run has led to."""
+    final = wire.named(learner.decision, columns)
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     for rows in _log_of(learner).values():
         console.print(f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True)
     for begin, end in decisions.missing:
         console.print(f"decisions.jsonl has no lines of releases {begin} to {end}: no run saw them")
     console.print(f"{learner.clock:,} {wire.row}s, {learner.releases} releases; now {shown}", soft_wrap=True)
-    for notice in notices:
+    for notice in learner.notices.values():
         console.print(f"Note: {notice}", soft_wrap=True)
-    console.print(report["guarantee"], soft_wrap=True)
-    names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *drawn))
-    console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
-    return report
+    console.print(str(learner.guarantee), soft_wrap=True)
 
 
 def _configured(config: Path) -> tuple[str, Wire, str | None]:
@@ -167,7 +183,10 @@ def _warm(
     learner: Learner, wire: Wire, others: OfAnotherPolicy, columns: list[str], decisions: Decisions
 ) -> None:
     """A log of another policy into the learner, once: by the same command after a kill, or never again."""
-    assert isinstance(learner, SetMaximizer)
+    if not isinstance(learner, WarmStarts):
+        raise ConfigError(
+            f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
+        )
     _note(learner, wire, columns, decisions)
     if not learner.log_rows:
         learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)
@@ -188,7 +207,7 @@ def _note(learner: Learner, wire: Wire, columns: list[str], decisions: Decisions
 
 def _log_of(learner: Learner) -> dict[str, int]:
     """How many rows of another policy's log the learner was warm-started with, if it was."""
-    rows = learner.log_rows if isinstance(learner, SetMaximizer) else 0
+    rows = learner.log_rows if isinstance(learner, WarmStarts) else 0
     return {"warm_start_rows": rows} if rows else {}
 
 

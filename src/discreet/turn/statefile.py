@@ -22,6 +22,7 @@ import numpy as np
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
+from discreet.turn.plan import State
 from discreet.turn.record import OpenRounds, PeopleState, RoundsState, Turn
 
 __all__ = ["decode", "encode", "make_durable", "read", "write"]
@@ -37,30 +38,50 @@ _STATES = ("public", "kept", "block")
 
 def encode(turn: Turn) -> bytes:
     """The bytes of a turn."""
-    arrays: list[np.ndarray] = []
+    writer = _Writer()
+    header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
+    for name in _STATES:
+        header[name] = writer.dictionary(header[name])
+    header["rounds"] = writer.rounds(turn.rounds)
+    header["ledger"] = turn.ledger.as_plain()
+    header["coin_key"] = turn.coin_key.hex()
+    return _framed(json.dumps(header).encode(), writer.arrays)
 
-    def plain(value: Any) -> Any:
+
+class _Writer:
+    """States as plain values; their arrays are put aside, and described where they stood."""
+
+    def __init__(self) -> None:
+        self.arrays: list[np.ndarray] = []
+
+    def plain(self, value: Any) -> Any:
+        """Return a number or text as it is, and the description of an array."""
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            arrays.append(np.ascontiguousarray(value))
+            self.arrays.append(np.ascontiguousarray(value))
             return {"dtype": value.dtype.str, "shape": list(value.shape)}
         if value is None or isinstance(value, int | float | str):
             return value
         kind = getattr(value, "dtype", type(value).__name__)
         raise StateError(f"a state holds plain arrays, numbers and strings, not {kind}")
 
-    def dictionary(state: dict[str, Any]) -> dict[str, Any]:
-        return {name: plain(value) for name, value in state.items()}
+    def dictionary(self, state: State) -> State:
+        """Return all entries of a state as plain values."""
+        return {name: self.plain(value) for name, value in state.items()}
 
-    header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
-    header |= {name: dictionary(header[name]) for name in _STATES}
-    opened = [[plain(part.edges), plain(part.context), plain(part.available)] for part in turn.rounds.open]
-    header["rounds"] = {"clock": turn.rounds.clock, "open": opened, "tally": dictionary(turn.rounds.tally)}
-    if (people := turn.rounds.people) is not None:
-        digests, silent = plain(people.digests), plain(people.silent)
-        header["rounds"]["people"] = {"key": people.key.hex(), "digests": digests, "silent": silent}
-    header["ledger"] = turn.ledger.as_plain()
-    header["coin_key"] = turn.coin_key.hex()
-    text = json.dumps(header).encode()
+    def rounds(self, rounds: RoundsState) -> State:
+        """Return the clock, the open rounds, the tally and who has opened rounds."""
+        opened = []
+        for part in rounds.open:
+            opened.append([self.plain(part.edges), self.plain(part.context), self.plain(part.available)])
+        found: State = {"clock": rounds.clock, "open": opened, "tally": self.dictionary(rounds.tally)}
+        if (people := rounds.people) is not None:
+            digests, silent = self.plain(people.digests), self.plain(people.silent)
+            found["people"] = {"key": people.key.hex(), "digests": digests, "silent": silent}
+        return found
+
+
+def _framed(text: bytes, arrays: list[np.ndarray]) -> bytes:
+    """Return the file: what it is and how long, the header, the arrays, and a checksum of all of it."""
     length = _START + len(text) + sum(array.nbytes for array in arrays) + _CHECK
     start = [
         MAGIC,

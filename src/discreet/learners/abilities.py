@@ -1,0 +1,40 @@
+"""What some learners can do besides learning: commands ask for abilities, never for a class by name."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from discreet.turn.labels import Label
+
+__all__ = ["HasCatalogue", "WarmStarts"]
+
+
+@runtime_checkable
+class HasCatalogue(Protocol):
+    """A learner whose items come and go, and whose horizon grows, by public events."""
+
+    def change(
+        self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
+    ) -> list[Label]:
+        """Extend the horizon, then add items, then retire some: all or none."""
+
+    @property
+    def living(self) -> list[Label]:
+        """The items that may be shown now."""
+
+    @property
+    def coming(self) -> list[Label]:
+        """The items that may be shown from the next block on, and not yet."""
+
+
+@runtime_checkable
+class WarmStarts(Protocol):
+    """A learner that can read a log of another policy before the first visitor."""
+
+    @property
+    def log_rows(self) -> int:
+        """Rows of the log that was read; 0 without one."""
+
+    def warm_start(
+        self, rows: Any, propensity: Any = "uniform", *, least_propensity: float | None = None
+    ) -> None:
+        """Read the log, in one release of its own."""
