@@ -25,6 +25,7 @@ settings: how many rows agree with what was decided is people's data, and nobody
 """
 
 import json
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -54,38 +55,70 @@ CHECKPOINT = timedelta(seconds=10)
 """How often what came in since the last release is saved."""
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A log, and how its rows are read."""
+
+    wire: Wire
+    log: LogTable
+    columns: list[str]
+    """That the learner reads."""
+    person: str | None
+    """The column that says whose a row is."""
+
+    @property
+    def reading(self) -> LogReading:
+        """What a later run must read alike."""
+        whose = [] if self.person is None else [self.person]
+        return LogReading(self.columns + whose, self.wire.lasting)
+
+
 def run_log(config: Path, data: Path, out: Path, console: Console) -> dict[str, Any]:
     """Feed the log from where the state left off; write decisions.jsonl and report.json."""
-    name, wire, person = _configured(config)
-    if wire.settings.report:
-        require_matplotlib()  # before anything is spent on the curve
-    log = read_log(data)
-    whose = [] if person is None else present(log.columns, [person])
-    columns = wire.columns([column for column in log.columns if column != person])
+    name, source = _prepared(config, data)
     make_folder(out)
-    learner = learner_named(name).from_settings(wire.settings, out / "state", CHECKPOINT)
-    wire = wire.with_labels(learner.labels)  # items may have changed since the settings were written
+    learner = learner_named(name).from_settings(source.wire.settings, out / "state", CHECKPOINT)
+    # Items may have changed since the settings were written.
+    wire = source.wire.with_labels(learner.labels)
+    source = replace(source, wire=wire)
     try:
         # From here on the state is locked: nobody else writes to this folder.
         begun = learner.clock > 0 or learner.releases > 0
-        keep_reading(out, LogReading(columns + whose, wire.lasting), begun=begun)
+        keep_reading(out, source.reading, begun=begun)
         with Decisions(out / "decisions.jsonl", learner.releases) as decisions:
-            others = wire.of_another_policy(log, columns)
-            if others is None:
-                _feed(learner, wire, log, columns, person, decisions, console)
-            else:
-                _warm(learner, wire, others, columns, decisions)
+            _read(learner, source, decisions, console)
         learner.save(out / "state")
         earned = wire.estimated(learner.report()) if wire.settings.report else None
         pictures = _pictures(earned, wire, out)
     finally:
         learner.detach()
-    report = _report(learner, wire, columns, earned)
+    report = _report(learner, source, earned)
     write_whole(out / "report.json", json.dumps(report, indent=2) + "\n")
-    _tell(learner, wire, columns, decisions, console)
+    _tell(learner, source, decisions, console)
     names = ", ".join(str(out / name) for name in ("decisions.jsonl", "report.json", *pictures))
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
     return report
+
+
+def _prepared(config: Path, data: Path) -> tuple[str, _Source]:
+    """Return the learner's name, and the log as its settings say that it is read."""
+    name, wire, person = _configured(config)
+    if wire.settings.report:
+        require_matplotlib()  # before anything is spent on the curve
+    log = read_log(data)
+    if person is not None:
+        present(log.columns, [person])
+    columns = wire.columns([column for column in log.columns if column != person])
+    return name, _Source(wire, log, columns, person)
+
+
+def _read(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
+    """Feed the learner the log: of its own decisions, or of another policy."""
+    others = source.wire.of_another_policy(source.log, source.columns)
+    if others is None:
+        _feed(learner, source, decisions, console)
+    else:
+        _warm(learner, source, others, decisions)
 
 
 def _pictures(earned: Report | None, wire: Wire, out: Path) -> list[str]:
@@ -96,8 +129,9 @@ def _pictures(earned: Report | None, wire: Wire, out: Path) -> list[str]:
     return [PICTURE]
 
 
-def _report(learner: Learner, wire: Wire, columns: list[str], earned: Report | None) -> dict[str, Any]:
+def _report(learner: Learner, source: _Source, earned: Report | None) -> dict[str, Any]:
     """What the run has led to, as plain data."""
+    wire = source.wire
     notices = list(learner.notices.values())
     return {
         **_log_of(learner),
@@ -105,16 +139,17 @@ def _report(learner: Learner, wire: Wire, columns: list[str], earned: Report | N
         "releases": learner.releases,
         "epsilon": learner.guarantee.epsilon,
         "delta": learner.guarantee.delta,
-        **wire.named(learner.decision, columns),
+        **wire.named(learner.decision, source.columns),
         **({} if earned is None else {"earned": {"means": wire.meaning} | as_entries(earned)}),
         **({"notices": notices} if notices else {}),
         "guarantee": str(learner.guarantee),
     }
 
 
-def _tell(learner: Learner, wire: Wire, columns: list[str], decisions: Decisions, console: Console) -> None:
+def _tell(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Print what the run has led to."""
-    final = wire.named(learner.decision, columns)
+    wire = source.wire
+    final = wire.named(learner.decision, source.columns)
     shown = "; ".join(f"{what}: {in_words(value)}" for what, value in final.items())
     for rows in _log_of(learner).values():
         console.print(f"Warm start from {rows:,} people whom another policy showed slates", soft_wrap=True)
@@ -141,19 +176,12 @@ def _configured(config: Path) -> tuple[str, Wire, str | None]:
         raise ConfigError(f"{config}: {error}") from None
 
 
-def _feed(
-    learner: Learner,
-    wire: Wire,
-    log: LogTable,
-    columns: list[str],
-    person: str | None,
-    decisions: Decisions,
-    console: Console,
-) -> None:
+def _feed(learner: Learner, source: _Source, decisions: Decisions, console: Console) -> None:
     """Rows into the learner, block after block, from where it left off; every release is noted."""
+    wire, log, columns, person = source.wire, source.log, source.columns, source.person
 
     def note() -> None:
-        _note(learner, wire, columns, decisions)
+        _note(learner, source, decisions)
 
     first = learner.clock  # after a kill: those who were counted for good
     if len(log) < first:
@@ -179,15 +207,13 @@ def _feed(
             progress.advance(bar, count)
 
 
-def _warm(
-    learner: Learner, wire: Wire, others: OfAnotherPolicy, columns: list[str], decisions: Decisions
-) -> None:
+def _warm(learner: Learner, source: _Source, others: OfAnotherPolicy, decisions: Decisions) -> None:
     """A log of another policy into the learner, once: by the same command after a kill, or never again."""
     if not isinstance(learner, WarmStarts):
         raise ConfigError(
             f"a {type(learner).__name__} has no warm start: leave the log of another policy out"
         )
-    _note(learner, wire, columns, decisions)
+    _note(learner, source, decisions)
     if not learner.log_rows:
         learner.warm_start(others.rows, others.propensity, least_propensity=others.least_propensity)
     elif learner.log_rows != len(others.rows):
@@ -195,14 +221,15 @@ def _warm(
             f"a log of {learner.log_rows} rows was read before, and this one has {len(others.rows)}: "
             'a run is warm-started once; go on with slates = "decided"'
         )
-    _note(learner, wire, columns, decisions)
+    _note(learner, source, decisions)
 
 
-def _note(learner: Learner, wire: Wire, columns: list[str], decisions: Decisions) -> None:
+def _note(learner: Learner, source: _Source, decisions: Decisions) -> None:
     """What is decided now, in a line; the one after a warm start says so."""
+    wire = source.wire
     about = {"release": learner.releases, f"from_{wire.row}": learner.rounds_before_release}
     warm = _log_of(learner) if learner.releases == 1 else {}
-    decisions.note(about | warm | wire.named(learner.decision, columns))
+    decisions.note(about | warm | wire.named(learner.decision, source.columns))
 
 
 def _log_of(learner: Learner) -> dict[str, int]:
