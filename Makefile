@@ -41,6 +41,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/returning.py
 	$(BIN)/python benchmarks/ways.py
 	$(BIN)/python benchmarks/mended.py
+	$(BIN)/python benchmarks/readability.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
