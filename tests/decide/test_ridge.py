@@ -5,7 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from discreet.decide.ridge import beyond_noise, drawn_together, fit_ridges
+from discreet.decide.ridge import fit_ridges
+from discreet.decide.shrinkage import beyond_noise, drawn_together
 
 
 def regressions(

@@ -18,7 +18,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["Evening"]
+__all__ = ["Evening", "fourth_root_map"]
 
 RESOLVED = 1.2
 """An eigenvalue counts if it lies so many times as far from the middle one as noise alone reaches."""
@@ -95,3 +95,21 @@ class Evening:
     def of_state(cls, state: dict[str, Any]) -> "Evening":
         """Back from `state`."""
         return cls(state["directions"], state["moments"][:-1], float(state["moments"][-1]))
+
+
+def fourth_root_map(matrix: Floats, edge: float) -> Floats:
+    """Return the map H^(−1/4), scaled so that mapped rows have a mean squared length of 1.
+
+    Eigenvalues up to `edge`, which noise hides, are replaced by their mean.
+
+    >>> fourth_root_map(np.diag([16.0, 1.0]), edge=0.1).round(3)
+    array([[0.224, 0.   ],
+           [0.   , 0.447]])
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    seen = values > edge
+    total = max(float(values.sum()), 0.05)
+    if not seen.all():
+        rest = (total - float(values[seen].sum())) / float((~seen).sum())
+        values = np.where(seen, values, max(rest, 1e-4 * total / len(matrix)))
+    return np.asarray((vectors * values**-0.25) @ vectors.T / sqrt(float(np.sqrt(values).sum())))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
 from discreet.learners.constructor import constructor
+from discreet.learners.contextual_bandit.arms import NewArm
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
@@ -146,7 +147,7 @@ class ContextualBandit(Learner):
             remedy = "have names: give one" if named else "have numbers: leave out the name"
             raise ConfigError(f"this learner's arms {remedy}")
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
-        arm = int(self._engine.view.public["announced"])
+        arm = self._engine.view.learning.public.arms.announced
         name = label_of(arm if label is None else label, "arms")
-        self._engine.note({"add_arm": name}, self._rounds.state())
+        self._engine.note(NewArm(name), self._rounds.state())
         return name

@@ -1,0 +1,76 @@
+"""How a block chooses arms: uniformly, by the best score, or trying new arms in some rounds.
+
+A choice is a function of what is public, of its person's own context and mask, and of public coins.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.learners.contextual_bandit.arms import Arms
+from discreet.turn.coins import Coins
+
+__all__ = ["BestChoice", "Choice", "NewcomersChoice", "UniformChoice"]
+
+
+class Choice(Protocol):
+    """How arms are chosen."""
+
+    def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
+        """Return one arm per round; `scores` has one row per round, and so has `allowed`."""
+
+
+@dataclass(frozen=True)
+class UniformChoice:
+    """All arms are equally likely: before anything is learned."""
+
+    arms: Arms
+    coins: Coins = field(repr=False)
+
+    def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
+        return _uniform(allowed, self.arms.living, self.coins.uniform(rounds))
+
+
+@dataclass(frozen=True)
+class BestChoice:
+    """The arm with the best score."""
+
+    arms: Arms
+
+    def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
+        if allowed is not None:
+            scores = np.where(allowed, scores, -np.inf)
+        elif self.arms.living < scores.shape[1]:
+            scores = scores[:, : self.arms.living]
+        return np.asarray(scores.argmax(axis=1))
+
+
+@dataclass(frozen=True)
+class NewcomersChoice:
+    """The best of the arms that are known; a young arm in its share of rounds."""
+
+    arms: Arms
+    coins: Coins = field(repr=False)
+
+    def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
+        living, young, known = self.arms.living, self.arms.young, self.arms.known
+        coins = self.coins.uniform(rounds)
+        if allowed is None:
+            allowed = self.arms.every_row(scores.shape)
+        best = np.where(allowed, scores, -np.inf)[:, :known].argmax(axis=1)
+        tried = known + np.minimum((coins * living).astype(np.int64), young - 1)
+        is_wanted = coins < young / living
+        is_allowed = allowed[np.arange(len(scores)), tried]
+        chosen = np.where(is_wanted & is_allowed, tried, best)
+        without_known = ~allowed[:, :known].any(axis=1)
+        return np.where(without_known, _uniform(allowed, living, coins), chosen)
+
+
+def _uniform(allowed: Mask | None, living: int, coins: Floats) -> Integers:
+    """Return one of the arms that may be played, all equally likely."""
+    if allowed is None:
+        return (coins * living).astype(np.int64)
+    places = (coins * allowed.sum(axis=1)).astype(np.int64)
+    return np.asarray((np.cumsum(allowed, axis=1) > places[:, None]).argmax(axis=1))

@@ -1,0 +1,245 @@
+"""What both modes of the contextual bandit plan alike: preparations, then one running total.
+
+    releases 0 … p − 1      preparations, each with the whole budget for its own people
+    releases p, p + 1, …    second moments and moments of every arm, through one running total
+
+Which block a person enters is fixed by the clock before they come. Every release may also report
+what its people earned, for a share of the budget: with noise of its own in the preparations, then
+through a running total beside that of the moments.
+
+Guarantee   docs/guarantees/contextual.md, Theorem 1
+"""
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.arrivals.contexts import as_contexts, by_feature
+from discreet.budget.privacy import Charge
+from discreet.errors import ConfigError
+from discreet.learners.contextual_bandit.phase import ContextualPhase, Published
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
+from discreet.learners.reporting import (
+    BlockReporting,
+    TotalReporting,
+    Units,
+    planned_with,
+    started_with,
+    with_report,
+)
+from discreet.learners.streams import ALIKE
+from discreet.learners.totals import RunningTotal
+from discreet.release.gathering import Gathering, Moments
+from discreet.release.gathering.rounded import Rounded
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.problem import Problem
+from discreet.turn.questions import Asked
+from discreet.turn.schedule import ListedBlocks, growing_blocks
+from discreet.turn.states import of_flat
+from discreet.turn.view import View
+
+__all__ = ["ContextualMode"]
+
+Kind = TypeVar("Kind", bound=Gathering)
+
+
+class ContextualMode(Problem, Generic[Published]):
+    """A way of learning which arm to play, given the context."""
+
+    notion = "joint DP"
+    neighbours = "replace the context, the mask and the reward of one round"
+    proof = "contextual.md"
+    takes_context = True
+    settings: ContextualBanditSettings
+
+    growth: ClassVar[float]
+    """Factor by which blocks grow after the preparations."""
+    public_type: type[Published]
+    preparing: ClassVar[tuple[type[ContextualPhase[Any]], ...]]
+    """The phases of the preparations, in order; the last may be left out."""
+    regressing: ClassVar[type[ContextualPhase[Any]]]
+    """The phase of all blocks after them."""
+
+    @property
+    def assumes(self) -> str:
+        return f"{ALIKE} and rewards about linear in the context"
+
+    @property
+    def candidates(self) -> int:
+        return self.settings.slots
+
+    def check(self) -> None:
+        for gathering in (*self.rounded, self.moments.gathering):
+            gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
+
+    # --- what the modes say -------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def preparation(self) -> tuple[int, ...]:
+        """Rounds of each preparation."""
+
+    @property
+    @abstractmethod
+    def prepared(self) -> list[Charge]:
+        """What each preparation costs its people."""
+
+    @property
+    @abstractmethod
+    def first_block(self) -> float:
+        """Rounds of the first block after the preparations, unless the settings say otherwise."""
+
+    @property
+    @abstractmethod
+    def learned_from(self) -> int:
+        """Index of the first block that plays arms by released scores."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Number of numbers of a mapped context."""
+
+    @property
+    @abstractmethod
+    def rounded(self) -> list[Rounded]:
+        """What the preparations gather on grids that may be too coarse."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> tuple[Any, ...]:
+        """What the preparations' state depends on besides the settings."""
+
+    @abstractmethod
+    def nothing_learned(self, moments: State) -> Published:
+        """Return what is public before anyone came, with this state of the running total."""
+
+    # --- the plan -----------------------------------------------------------------------------
+
+    @cached_property
+    def budget(self) -> Charge:
+        """What learning may cost a person; the rest of the budget pays for the report."""
+        return self.settings.privacy.budget * (1 - self.settings.report)
+
+    @cached_property
+    def schedule(self) -> ListedBlocks:
+        settings, rounds = self.settings, self.settings.rounds
+        first = self.first_block if settings.block == "auto" else settings.block
+        blocks = growing_blocks(rounds - sum(self.preparation), first, self.growth)
+        return ListedBlocks(rounds, (*self.preparation, *blocks))
+
+    @cached_property
+    def moments(self) -> RunningTotal[Moments]:
+        """Second moments and moments of every arm."""
+        wanted = Moments.of(self.settings.slots, self.width)
+        return self._total("moments", wanted, 1 - self.settings.report)
+
+    def _total(self, name: str, wanted: Kind, share: float) -> RunningTotal[Kind]:
+        """Return the running total of all blocks after the preparations."""
+        lengths = self.schedule.lengths[len(self.preparation) :]
+        return RunningTotal(
+            name,
+            wanted,
+            ListedBlocks(self.settings.rounds, lengths),
+            self.settings.privacy,
+            people=max(lengths, default=1),
+            fresh=False,
+            share=share,
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        prepared, total, report = self.prepared, self.moments.sum, self.report_of_total
+        preparations = len(prepared)
+
+        def charge(index: int) -> Charge:
+            is_preparation = index < preparations
+            learned = prepared[index] if is_preparation else total.charge(index - preparations)
+            reporting = self.reporting(index)
+            return learned if reporting is None else learned + reporting.charge(index)
+
+        later = total.spent(self.moments.releases)
+        later = later if report is None else later + report.spent
+        alone = () if self.report_of_block is None else self.report_of_block.constants
+        plan = Plan.scheduled(
+            self.schedule,
+            charge,
+            paid_by_cohorts(
+                self.settings.privacy, [*(charge(index) for index in range(preparations)), later]
+            ),
+            cohort=lambda index: min(index, preparations),
+            facts={
+                "method": "screen" if self.settings.screens else "ridge",
+                "why": self.settings.why,
+                "releases": self.schedule.releases,
+                "noise_in_people": self.moments.noise,
+            },
+            constants=(*self.constants, total, *alone),
+        )
+        return planned_with(report, plan)
+
+    # --- the report ---------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> Units:
+        """How rewards are counted: from the middle of their range, in halves of it."""
+        settings = self.settings
+        return Units(low=-1.0, high=1.0, scale=settings.half_range, zero=settings.middle)
+
+    @cached_property
+    def report_of_block(self) -> BlockReporting | None:
+        """How a preparation is reported; None if nothing is paid for that."""
+        share = self.settings.report
+        if not share:
+            return None
+        return BlockReporting.for_budget(self.settings.privacy.budget * share, self.units)
+
+    @cached_property
+    def report_of_total(self) -> TotalReporting | None:
+        """How the blocks after the preparations are reported; None if nothing is paid for that."""
+        share = self.settings.report
+        if not share:
+            return None
+        earned = self._total("earned", self.units.number, share)
+        return TotalReporting(self.units, earned, first=len(self.preparation))
+
+    def reporting(self, index: int) -> BlockReporting | TotalReporting | None:
+        """Return how the block that ends with release `index` is reported."""
+        is_preparation = index < len(self.preparation)
+        return self.report_of_block if is_preparation else self.report_of_total
+
+    # --- state --------------------------------------------------------------------------------
+
+    def start(self) -> tuple[Any, State]:
+        sums, kept = self.moments.start()
+        return started_with(self.report_of_total, self.nothing_learned(sums), kept)
+
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+        is_preparation = index < len(self.preparation)
+        phase = self.preparing[index] if is_preparation else self.regressing
+        view = phase(self, of_flat(self.public_type, public), index, begin, coins)
+        return with_report(view, self.reporting(index), public)
+
+    # --- questions and feedback ---------------------------------------------------------------
+
+    def blank_question(self) -> Asked:
+        return Asked(np.zeros((1, self.settings.features)))
+
+    def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
+        if context is None:
+            raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
+        if self.settings.feature_labels is not None:
+            context = by_feature(context, self.settings.feature_labels, one=one)
+        contexts = as_contexts(context, self.settings.features, count, one=one)
+        if available is None or one or np.shape(available) != (count, self.settings.slots):
+            return Asked(contexts, self._masks(available, count, one))
+        return Asked(contexts, available)  # one row per person, of whom some may have no arm left
+
+    def blank(self) -> Any:
+        return float("nan")
+
+    def single(self, decisions: Integers) -> int:
+        return int(decisions[0])
