@@ -28,13 +28,14 @@ from discreet.lab.transcripts import (
     run_audit,
     understated_caught,
 )
-from discreet.learners.hedge.softmax import Softmax
+from discreet.learners.hedge.softmax import SoftmaxView
 from discreet.release.door import Door
 from discreet.release.fresh import FreshSum
 from discreet.release.gathering import Gathered, PublicCells
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.turn.plan import State
 from discreet.turn.questions import Block
+from discreet.turn.states import flat
 
 
 def hedge(**more: object) -> Hedge:
@@ -42,7 +43,6 @@ def hedge(**more: object) -> Hedge:
     return Hedge(3, 12, **settings)  # type: ignore[arg-type]
 
 
-Both = tuple[State, State]
 CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0],), [np.nan] * 3)
 
 
@@ -133,34 +133,33 @@ def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:
 
 
 def test_noise_that_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Softmax.release
+    honest = SoftmaxView.release
 
-    def peeking(
-        self: Softmax, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        once = self.gains.sum_of(0).once  # type: ignore[attr-defined]
+    def peeking(self: SoftmaxView, tally: State, kept: State, block: Block, door: Door) -> tuple[Any, State]:
+        gains = self.problem.gains
+        once = gains.sum_of(0).once  # type: ignore[attr-defined]
         scale = once.noise.scale * (1 + int(block["gains"].values[0]) % 2)
-        self.gains._sums[0] = FreshSum(replace(once, noise=DiscreteLaplace(scale)))
+        gains._sums[0] = FreshSum(replace(once, noise=DiscreteLaplace(scale)))
         try:
-            return honest(self, public, tally, kept, block, door)
+            return honest(self, tally, kept, block, door)
         finally:
-            self.gains._sums[0] = FreshSum(once)
+            gains._sums[0] = FreshSum(once)
 
-    monkeypatch.setattr(Softmax, "release", peeking)
+    monkeypatch.setattr(SoftmaxView, "release", peeking)
     with pytest.raises(AssertionError, match="noise or rate depends on data"):
         audit_transcript(CASE, pairs=60)
 
 
 def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Softmax.release
+    honest = SoftmaxView.release
 
     def leaking(
-        self: Softmax, public: State, tally: State, kept: State, block: Block, door: Door
+        self: SoftmaxView, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        released, kept = honest(self, public, tally, kept, block, door)
-        return released | {"seen": int(block["gains"].values.sum())}, kept
+        released, kept = honest(self, tally, kept, block, door)
+        return flat(released) | {"seen": int(block["gains"].values.sum())}, kept
 
-    monkeypatch.setattr(Softmax, "release", leaking)
+    monkeypatch.setattr(SoftmaxView, "release", leaking)
     with pytest.raises(AssertionError, match="visible depends on a person"):
         audit_transcript(CASE, pairs=20)
 

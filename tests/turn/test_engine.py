@@ -592,7 +592,7 @@ def test_any_other_error_after_a_draw_ends_the_learner_for_good(stops: BaseExcep
 
 
 def test_an_error_before_any_draw_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.learners.running_sum.prefixes import Prefixes
+    from discreet.learners.running_sum.prefixes import PrefixView
 
     sums = sum_of()
     sums.observe_many([[1.0]])
@@ -600,7 +600,7 @@ def test_an_error_before_any_draw_changes_nothing(monkeypatch: pytest.MonkeyPatc
     def broken(self: Any, *arguments: Any) -> Any:
         raise ArithmeticError
 
-    monkeypatch.setattr(Prefixes, "release", broken)
+    monkeypatch.setattr(PrefixView, "release", broken)
     with pytest.raises(ArithmeticError):
         sums.turn()
     monkeypatch.undo()

@@ -19,7 +19,7 @@ from discreet import (
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
 from discreet.learners.forced import forced
-from discreet.learners.running_sum.prefixes import Prefixes
+from discreet.learners.running_sum.prefixes import PrefixView
 from discreet.turn.engine import Engine
 from discreet.turn.journal import FileJournal
 from discreet.turn.rounds import Rounds
@@ -33,20 +33,20 @@ def counting(**more: Any) -> RunningSum:
 
 
 def people(sums: RunningSum) -> float:
-    gathering = type(sums).problem_for(sums.settings).gatherings(sums.snapshot().public)["sum"]
+    gathering = sums._engine.view.gatherings()["sum"]
     return float(sums.snapshot().block["sum"].sum() / gathering.levels)
 
 
 def test_an_error_after_people_were_counted_does_not_give_their_rounds_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = Prefixes.gather
+    honest = PrefixView.gather
 
-    def interrupted(self: Prefixes, *arguments: Any) -> None:
+    def interrupted(self: PrefixView, *arguments: Any) -> None:
         honest(self, *arguments)
         raise StateError("too late")
 
-    monkeypatch.setattr(Prefixes, "gather", interrupted)
+    monkeypatch.setattr(PrefixView, "gather", interrupted)
     sums = counting()
     with pytest.raises(StateError):
         sums.observe_many([[1.0]] * 10)

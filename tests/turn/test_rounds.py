@@ -488,17 +488,17 @@ def test_a_mask_belongs_to_its_round_whatever_comes_in_between() -> None:
 def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from discreet.learners.running_sum.prefixes import Prefixes
+    from discreet.learners.running_sum.prefixes import PrefixView
 
     sums = counting()
-    real = Prefixes.gather
+    real = PrefixView.gather
 
     def interrupted(self: Any, *arguments: Any) -> None:
         real(self, *arguments)
         raise KeyboardInterrupt
 
     ticket, tickets = sums.open(), sums.open_many(2)
-    monkeypatch.setattr(Prefixes, "gather", interrupted)
+    monkeypatch.setattr(PrefixView, "gather", interrupted)
     for attempt in (
         lambda: sums.close(ticket, [1.0]),
         lambda: sums.close_many(tickets, ONE * 2),

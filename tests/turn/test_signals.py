@@ -348,7 +348,7 @@ def counting(**more: Any) -> RunningSum:
 
 
 def people(sums: RunningSum) -> float:
-    gathering = type(sums).problem_for(sums.settings).gatherings(sums.snapshot().public)["sum"]
+    gathering = sums._engine.view.gatherings()["sum"]
     return float(sums.snapshot().block["sum"].sum() / gathering.levels)
 
 

@@ -240,7 +240,7 @@ NONSENSE = [
 FIELDS = [
     "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin", "public",
     "kept", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon", "settings.horizon",
-    "settings.dimension", "public.prefix", "public.total", "public.index", "kept.steps",
+    "settings.dimension", "public.newest.prefix", "public.total", "public.closed", "kept.steps",
     "block.sum", "ledger.everyone", "ledger.cohort", "rounds.clock", "rounds.open", "rounds.tally",
 ]  # fmt: skip
 
@@ -254,7 +254,7 @@ def test_a_state_with_one_field_of_nonsense_is_refused_or_goes_on(tmp_path: Path
     for wrong in NONSENSE:
         header, rest = opened(content)
         place = header
-        *outer, last = field.split(".")
+        *outer, last = field.split(".", 1)
         for name in outer:
             place = place[name]
         assert last in place

@@ -6,7 +6,7 @@ released.
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
 
@@ -15,6 +15,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge, Privacy
+from discreet.errors import StateError
 from discreet.limits import MOST_ROUNDS
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Rows
@@ -22,7 +23,19 @@ from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.turn.plan import State, paid_by_cohorts
 from discreet.turn.schedule import EqualBlocks, Segments
 
-__all__ = ["SegmentedTotal"]
+__all__ = ["SegmentedState", "SegmentedTotal"]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedState:
+    """What a total publishes."""
+
+    total: Floats
+    """The newest total."""
+    closed: Floats
+    """The total of all segments before the newest one."""
+    newest: State
+    """The sum of the newest segment; empty before the first release."""
 
 
 @dataclass(frozen=True)
@@ -103,33 +116,38 @@ class SegmentedTotal:
         parts = [(self.sum_of(part), count) for part, count in counts]
         return hypot(*(sqrt(each.variance(count)) * each.gathering.grid for each, count in parts))
 
-    # --- the hooks ----------------------------------------------------------------------------------------
+    # --- state and releases -------------------------------------------------------------------------------
 
-    def start(self) -> State:
-        """What is public before the first release."""
+    def start(self) -> SegmentedState:
+        """Return what is public before the first release."""
         zeros = np.zeros(self.wanted.size)
-        return {"total": zeros, "closed": zeros, "index": 0}
+        return SegmentedState(total=zeros, closed=zeros, newest={})
 
-    def layout(self, index: int) -> tuple[State, State]:
-        """Public and kept state after so many releases: from the first on also the newest segment's sum."""
+    def layout(self, index: int, begin: int) -> tuple[SegmentedState, State]:
+        """Return public and kept state after `index` releases, of which the last was after `begin` rounds.
+
+        From the first release on, there is the sum of a segment.
+        """
+        if begin != (self.schedule.end(index - 1) if index else 0):
+            raise StateError("the schedule has no such release")
         if not index:
             return self.start(), {}
         released, kept = self.sum_of(self.place(index - 1)[0]).start()
-        return self.start() | released, kept
+        return replace(self.start(), newest=released), kept
 
     def gathering(self, index: int) -> Rows:
-        """What the block before release `index` is gathered with."""
-        rows = self.sum_of(self.place(index)[0]).gathering
-        assert isinstance(rows, Rows)
-        return rows
+        """Return what the block before release `index` is gathered with: on its segment's grid."""
+        return self.wanted.on_grid(self.sum_of(self.place(index)[0]).gathering.levels)
 
-    def next(self, public: State, kept: State, gathered: Gathered, door: Door) -> tuple[State, State]:
-        """The public and kept state after the next release; `public["total"]` is the total."""
+    def next(
+        self, public: SegmentedState, kept: State, gathered: Gathered, door: Door
+    ) -> tuple[SegmentedState, State]:
+        """Return the public and kept state after the next release."""
         number, position = self.place(door.index)
         sums = self.sum_of(number)
         begins = position == 0
-        closed: Floats = public["total"] if begins else public["closed"]
-        before, kept = sums.start() if begins else (public, kept)
-        released, kept = door.prefix(sums, before, kept, gathered)
-        total = closed + released["prefix"] * sums.gathering.grid
-        return released | {"total": total, "closed": closed, "index": door.index + 1}, kept
+        closed = public.total if begins else public.closed
+        before, kept = sums.start() if begins else (public.newest, kept)
+        newest, kept = door.prefix(sums, before, kept, gathered)
+        total = closed + newest["prefix"] * sums.gathering.grid
+        return SegmentedState(total, closed, newest), kept

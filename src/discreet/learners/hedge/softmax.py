@@ -13,6 +13,7 @@ Runtime     O(n) a round and a release
 References  Freund, Schapire (1997); Perez-Salazar, Cummings (2021), Algorithm 1 with another mechanism
 """
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, log, sqrt
 from typing import Any
@@ -24,27 +25,121 @@ from discreet.arrivals.feedback import as_rows
 from discreet.decide.bold import BoldRate, block_for, expected_range, softmax
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.labels import Label, names_by_number
-from discreet.learners.segmented import SegmentedTotal
+from discreet.learners.segmented import SegmentedState, SegmentedTotal
 from discreet.learners.streams import ADVERSARIAL
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.coins import Coins
-from discreet.turn.flat import FlatProblem
 from discreet.turn.labels import Labels
 from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Problem
 from discreet.turn.questions import Asked, Batch, Block
 from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, Segments
+from discreet.turn.states import of_flat
+from discreet.turn.view import View
 
 __all__ = ["Softmax"]
 
-BOLDNESS, PATIENCE = 64.0, 0.01
-"""How bold the rate is at first; what share of the bound may be lost before a cut (benchmarks/ways.py)."""
 FIRST_SEGMENT, SEGMENT_BLOCK = 1024, 32
 """Without a horizon: rounds of the first segment, which double from each to the next, and of every block."""
+GAINS = "gains"
+"""Name of what a block adds up."""
 
 
-class Softmax(FlatProblem):
+@dataclass(frozen=True)
+class HedgeConstants:
+    """Tuned constants of the mode."""
+
+    boldness: float = 64.0
+    """The first rate, over the one with the least bound on the regret (benchmarks/ways.py)."""
+    patience: float = 0.01
+    """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
+
+
+TUNED = HedgeConstants()
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """What releases have produced: totals of gains, and the chances of the next block."""
+
+    gains: SegmentedState
+    """Totals of the gains of all actions, and of what the chances earned."""
+    up_to: Floats
+    """The chances of all actions, added up: published, never computed anew elsewhere."""
+    cuts: int
+    """How often the rate was cut."""
+
+
+class SoftmaxView(View[Public]):
+    """A block of gains, in which the chances of actions stay."""
+
+    problem: "Softmax"
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What this block adds up."""
+        return self.problem.gains.gathering(self.index)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """The chance of each action."""
+        return np.diff(self.public.up_to, prepend=0.0)
+
+    def layout(self) -> tuple[Public, State]:
+        gains, kept = self.problem.gains.layout(self.index, self.begin)
+        return replace(self.problem.nothing_learned, gains=gains), kept
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {GAINS: self.rows}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        """An action by a coin of its own round; past the horizon, where coins end, the likeliest one."""
+        settings, up_to = self.problem.settings, self.public.up_to
+        if settings.horizon is not None and len(rounds) and rounds[0] >= settings.horizon:
+            return np.full(len(rounds), self.chances.argmax())
+        drawn = up_to.searchsorted(self.coins.uniform(rounds) * up_to[-1], side="right")
+        return np.asarray(np.minimum(drawn, settings.actions - 1))
+
+    def read(self, batch: Batch) -> Floats:
+        return as_rows(batch, self.problem.settings.actions)
+
+    def gather(self, block: Block, answers: Floats) -> None:
+        bound = self.problem.settings.bound
+        with np.errstate(all="ignore"):
+            gains = np.clip(answers, 0.0, bound)
+            earned = np.minimum(gains @ self.chances, bound)
+        self.rows.add(block[GAINS], np.concatenate([gains, earned[:, None]], axis=1))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        gains, kept = self.problem.gains.next(self.public.gains, kept, block[GAINS], door)
+        totals, earned = gains.total[:-1], float(gains.total[-1])
+        rate = self.problem.rate(self.index + 1)
+        lost = (float(totals.max()) - earned) / self.problem.settings.bound
+        cuts = rate.cuts_after(self.public.cuts, lost)
+        return Public(gains, self.problem.up_to(totals, rate.at(cuts)), cuts), kept
+
+    # --- what may be read ---------------------------------------------------------------------------------
+
+    def names(self) -> list[Label]:
+        return self.problem.names
+
+    @property
+    def labels(self) -> Labels | None:
+        return self.problem.labels
+
+    def plain(self) -> dict[str, Any]:
+        return {"chances": dict(zip(self.names(), self.chances.tolist(), strict=True))}
+
+    def scores(self, context: Any) -> Scores:
+        """What each action would have gained in all."""
+        deviation = self.problem.gains.standard_deviation(self.index)
+        deviations = np.full(self.problem.settings.actions, deviation)
+        return Scores(self.public.gains.total[:-1].copy(), deviations)
+
+
+class Softmax(Problem):
     """Actions drawn afresh every round, from released totals of everyone's gains."""
 
     proof = "adversarial.md"
@@ -100,8 +195,8 @@ class Softmax(FlatProblem):
                 rounds=rounds,
                 block=block,
                 range=self._range(gains, max(1, releases)),
-                boldness=BOLDNESS,
-                patience=PATIENCE,
+                boldness=TUNED.boldness,
+                patience=TUNED.patience,
             )
         return self._rates[number]
 
@@ -123,7 +218,7 @@ class Softmax(FlatProblem):
         }
         if self.settings.horizon is not None and not self.settings.privacy.pure:
             facts["regret_bound"] = self._regret_bound(rate)
-        constants = (gains.sum_of(0), BOLDNESS, PATIENCE)
+        constants = (gains.sum_of(0), TUNED.boldness, TUNED.patience)
         return Plan.scheduled(
             gains.schedule,
             gains.charge,
@@ -142,71 +237,35 @@ class Softmax(FlatProblem):
         levels = cuts * rate.level + gains.schedule.block
         return (rate.bound + levels + noise) * self.settings.bound
 
-    # --- the hooks ----------------------------------------------------------------------------------------
+    # --- state --------------------------------------------------------------------------------------------
 
-    def start(self) -> tuple[State, State]:
-        return self.gains.start() | self._chances(np.zeros(self.settings.actions), 0.0), {}
+    @property
+    def nothing_learned(self) -> Public:
+        """What is public before anyone came: all actions are equally likely."""
+        return Public(self.gains.start(), self.up_to(np.zeros(self.settings.actions), 0.0), cuts=0)
 
-    def layout(self, public: State, index: int) -> tuple[State, State]:
-        public, kept = self.gains.layout(index)
-        return public | self._chances(np.zeros(self.settings.actions), 0.0), kept
+    def up_to(self, totals: Floats, rate: float) -> Floats:
+        """Return the chances of all actions, added up."""
+        return np.cumsum(softmax(totals / self.settings.bound, rate))
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"gains": self.gains.gathering(public["index"])}
+    def start(self) -> tuple[Public, State]:
+        return self.nothing_learned, {}
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        bound = self.settings.bound
-        with np.errstate(all="ignore"):
-            gains = np.clip(as_rows(batch, self.settings.actions), 0.0, bound)
-            earned = np.minimum(gains @ np.diff(public["up_to"], prepend=0.0), bound)
-        rows = np.concatenate([gains, earned[:, None]], axis=1)
-        self.gains.gathering(public["index"]).add(block["gains"], rows)
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        released, kept = self.gains.next(public, kept, block["gains"], door)
-        totals, earned = released["total"][:-1], float(released["total"][-1])
-        rate = self.rate(door.index + 1)
-        cuts = rate.cuts_after(public["cuts"], (float(totals.max()) - earned) / self.settings.bound)
-        return released | self._chances(totals, rate.at(cuts)) | {"cuts": cuts}, kept
-
-    def _chances(self, totals: Floats, rate: float) -> State:
-        """The chances of all actions, added up, as they are published: never computed anew elsewhere."""
-        chances = softmax(totals / self.settings.bound, rate)
-        return {"up_to": np.cumsum(chances), "cuts": 0}
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
-        """An action by a coin of its own round; past the horizon, where coins end, the likeliest one."""
-        up_to: Floats = public["up_to"]
-        if self.settings.horizon is not None and len(rounds) and rounds[0] >= self.settings.horizon:
-            return np.full(len(rounds), np.diff(up_to, prepend=0.0).argmax())
-        drawn = up_to.searchsorted(coins.uniform(rounds) * up_to[-1], side="right")
-        return np.asarray(np.minimum(drawn, self.settings.actions - 1))
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> SoftmaxView:
+        return SoftmaxView(self, of_flat(Public, public), index, begin, coins)
 
     def single(self, decisions: Integers) -> int:
         return int(decisions[0])
 
-    def blank(self) -> Any:
+    def blank(self) -> Floats:
         return np.zeros(self.settings.actions)
 
-    # --- what may be read ---------------------------------------------------------------------------------
-
-    def names(self, public: State) -> list[Label]:
+    @property
+    def names(self) -> list[Label]:
+        """The labels of the actions, their numbers if they have none."""
         return names_by_number(self.settings.actions, self.settings.labels)
 
-    def labels(self, public: State) -> Labels | None:
-        return self._labels
-
     @cached_property
-    def _labels(self) -> Labels | None:
+    def labels(self) -> Labels | None:
+        """How actions are told in labels; None if they are numbers."""
         return None if self.settings.labels is None else Labels(self.settings.labels, "one")
-
-    def plain(self, public: State) -> dict[str, Any]:
-        chances = np.diff(public["up_to"], prepend=0.0).tolist()
-        return {"chances": dict(zip(self.names(public), chances, strict=True))}
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        """What each action would have gained in all."""
-        deviation = self.gains.standard_deviation(index)
-        return Scores(public["total"][:-1].copy(), np.full(self.settings.actions, deviation))

@@ -99,12 +99,11 @@ class RunningSum(Learner):
     @property
     def total(self) -> Floats:
         """The newest released total."""
-        total: Floats = self._engine.view.public["total"]
+        total: Floats = self._engine.view.learning.public.total
         return total.copy()
 
     @property
     def standard_deviation(self) -> float:
         """How far each coordinate of the newest total is from the truth, typically: the same for any data."""
-        problem = self._engine.problem
-        assert isinstance(problem, Prefixes)
-        return problem.total.standard_deviation(self.releases)
+        deviation: float = self._engine.view.learning.problem.total.standard_deviation(self.releases)
+        return deviation

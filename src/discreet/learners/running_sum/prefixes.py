@@ -13,23 +13,64 @@ from discreet.arrays import Floats, Integers, repeated
 from discreet.arrivals.feedback import as_rows
 from discreet.budget.guarantee import Wording
 from discreet.learners.running_sum.settings import RunningSumSettings
-from discreet.learners.segmented import SegmentedTotal
+from discreet.learners.segmented import SegmentedState, SegmentedTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.turn.coins import Coins
-from discreet.turn.flat import FlatProblem
 from discreet.turn.plan import Plan, State
+from discreet.turn.problem import Problem
 from discreet.turn.questions import Asked, Batch, Block
 from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, Segments
+from discreet.turn.states import of_flat
+from discreet.turn.view import View
 
 __all__ = ["Prefixes"]
 
+SUM = "sum"
+"""Name of what a block adds up."""
+
 FIRST_SEGMENT = 256
-"""Without a horizon, the sum starts afresh after this many releases, then after twice as many, and so on."""
+"""Releases of the first segment without a horizon; each next one has twice as many."""
 
 
-class Prefixes(FlatProblem):
+class PrefixView(View[SegmentedState]):
+    """A block of vectors; the newest total is decided on."""
+
+    problem: "Prefixes"
+
+    @cached_property
+    def rows(self) -> Rows:
+        """What this block adds up."""
+        return self.problem.total.gathering(self.index)
+
+    def layout(self) -> tuple[SegmentedState, State]:
+        return self.problem.total.layout(self.index, self.begin)
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {SUM: self.rows}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Floats:
+        return np.asarray(repeated(self.public.total, len(rounds)))
+
+    def read(self, batch: Batch) -> Floats:
+        return as_rows(batch, self.problem.settings.dimension)
+
+    def gather(self, block: Block, answers: Floats) -> None:
+        self.rows.add(block[SUM], answers)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[SegmentedState, State]:
+        return self.problem.total.next(self.public, kept, block[SUM], door)
+
+    def plain(self) -> dict[str, Any]:
+        return {"total": self.public.total.tolist()}
+
+    def scores(self, context: Any) -> Scores:
+        deviation = self.problem.total.standard_deviation(self.index)
+        return Scores(self.public.total.copy(), np.full(self.problem.settings.dimension, deviation))
+
+
+class Prefixes(Problem):
     """The running totals of everyone's vectors."""
 
     proof = "sums.md"
@@ -51,43 +92,21 @@ class Prefixes(FlatProblem):
     def plan(self) -> Plan:
         total, first = self.total, self.total.sum_of(0)
         grid = first.gathering.grid
-        facts: dict[str, Any] = {
+        facts = {
             "method": first.name,
             "why": "it has the least noise for this plan",
+            "grid": grid,
+            "noise": sqrt(first.variance(1)) * grid,
         }
-        facts |= {"grid": grid, "noise": sqrt(first.variance(1)) * grid}
         return Plan.scheduled(
             total.schedule, total.charge, total.spending, cohort=total.cohort, facts=facts, constants=(first,)
         )
 
-    # --- the hooks ----------------------------------------------------------------------------------------
-
-    def start(self) -> tuple[State, State]:
+    def start(self) -> tuple[SegmentedState, State]:
         return self.total.start(), {}
 
-    def layout(self, public: State, index: int) -> tuple[State, State]:
-        return self.total.layout(index)
-
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"sum": self.total.gathering(public["index"])}
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        self.total.gathering(public["index"]).add(block["sum"], as_rows(batch, self.settings.dimension))
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        return self.total.next(public, kept, block["sum"], door)
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Floats:
-        return np.asarray(repeated(public["total"], len(rounds)))
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> PrefixView:
+        return PrefixView(self, of_flat(SegmentedState, public), index, begin, coins)
 
     def blank(self) -> Floats:
         return np.zeros(self.settings.dimension)
-
-    def plain(self, public: State) -> dict[str, Any]:
-        return {"total": public["total"].tolist()}
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        deviations = np.full(self.settings.dimension, self.total.standard_deviation(index))
-        return Scores(public["total"].copy(), deviations)
