@@ -10,8 +10,8 @@ the field's own key holds the name of the class; None is left out. A field annot
 that a mechanism keeps (a running total's): its entries stay as they are.
 """
 
-from dataclasses import fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -42,11 +42,14 @@ def flat(value: Any, prefix: str = "") -> State:
     if isinstance(value, dict):
         return {prefix + name: part for name, part in value.items()} if prefix else value
     found: State = {}
-    for name, choices in _choices_by_field(type(value)).items():  # type: ignore[arg-type]
-        key, part = prefix + name, getattr(value, name)
-        if is_dataclass(part) and len(choices) > 1:
-            found[key] = type(part).__name__
-        if is_dataclass(part) or isinstance(part, dict):
+    for field in _fields_of(type(value)):  # type: ignore[arg-type]
+        key, part = prefix + field.name, getattr(value, field.name)
+        if type(part) is dict:
+            for name, entry in part.items():
+                found[f"{key}.{name}"] = entry
+        elif _is_state(type(part)):  # type: ignore[arg-type]
+            if field.is_union:
+                found[key] = type(part).__name__
             found |= flat(part, key + ".")
         elif part is not None:
             found[key] = part
@@ -56,32 +59,56 @@ def flat(value: Any, prefix: str = "") -> State:
 def of_flat(kind: type[T], state: State, prefix: str = "") -> T:
     """Return the typed state with these entries: the inverse of `flat`; other entries are ignored."""
     parts = {}
-    for name, choices in _choices_by_field(kind).items():  # type: ignore[arg-type]
-        parts[name] = _part(choices, state, prefix + name)
+    for field in _fields_of(kind):  # type: ignore[arg-type]
+        key = prefix + field.name
+        parts[field.name] = state[key] if field.is_leaf else _part(field, state, key)
     return kind(**parts)
 
 
-def _part(choices: tuple[Any, ...], state: State, key: str) -> Any:
-    """Return one field: of the types that its annotation allows, the one that the state has."""
+def _part(field: "_Field", state: State, key: str) -> Any:
+    """Return one field that is a dictionary, a dataclass, or one of several types."""
     inside = key + "."
-    if get_origin(choices[0]) is dict:
-        return {name.removeprefix(inside): state[name] for name in state if name.startswith(inside)}
-    kinds: list[Any] = [kind for kind in choices if is_dataclass(kind)]
-    if len(choices) == 1:
-        return of_flat(kinds[0], state, inside) if kinds else state[key]
-    if not kinds or key not in state:
+    if field.is_dict:
+        size = len(inside)
+        return {name[size:]: state[name] for name in state if name.startswith(inside)}
+    if not field.is_union:
+        return of_flat(field.kinds[0], state, inside)
+    if not field.kinds or key not in state:
         return state.get(key)
-    (kind,) = (kind for kind in kinds if kind.__name__ == state[key])
+    (kind,) = (kind for kind in field.kinds if kind.__name__ == state[key])
     return of_flat(kind, state, inside)
 
 
+@dataclass(frozen=True)
+class _Field:
+    """A field of a typed state, and what its annotation says."""
+
+    name: str
+    is_union: bool
+    is_dict: bool
+    kinds: tuple[Any, ...]
+    """The dataclasses that it may be."""
+
+    @cached_property
+    def is_leaf(self) -> bool:
+        """Whether it is one entry: an array, a number or a text."""
+        return not (self.is_union or self.is_dict or self.kinds)
+
+
 @cache
-def _choices_by_field(kind: Any) -> dict[str, tuple[Any, ...]]:
-    """Return the fields of a dataclass, each with the types that its annotation allows."""
+def _fields_of(kind: Any) -> tuple[_Field, ...]:
+    """Return the fields of a dataclass."""
     hints = get_type_hints(kind)
-    return {field.name: _choices(hints[field.name]) for field in fields(kind)}
+    found = []
+    for name in (field.name for field in fields(kind)):
+        is_union = get_origin(hints[name]) in (Union, UnionType)
+        choices = get_args(hints[name]) if is_union else (hints[name],)
+        is_dict = get_origin(choices[0]) is dict
+        kinds = tuple(choice for choice in choices if is_dataclass(choice))
+        found.append(_Field(name, is_union, is_dict, kinds))
+    return tuple(found)
 
 
-def _choices(annotation: Any) -> tuple[Any, ...]:
-    is_union = get_origin(annotation) in (Union, UnionType)
-    return get_args(annotation) if is_union else (annotation,)
+@cache
+def _is_state(kind: type) -> bool:
+    return is_dataclass(kind)
