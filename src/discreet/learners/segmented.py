@@ -137,7 +137,14 @@ class SegmentedTotal:
 
     def gathering(self, index: int) -> Rows:
         """Return what the block before release `index` is gathered with: on its segment's grid."""
-        return self.wanted.on_grid(self.sum_of(self.place(index)[0]).gathering.levels)
+        number = self.place(index)[0]
+        if number not in self._gatherings:
+            self._gatherings[number] = self.wanted.on_grid(self.sum_of(number).gathering.levels)
+        return self._gatherings[number]
+
+    @cached_property
+    def _gatherings(self) -> dict[int, Rows]:
+        return {}
 
     def next(
         self, public: SegmentedState, kept: State, gathered: Gathered, door: Door

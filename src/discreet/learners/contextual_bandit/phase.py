@@ -115,14 +115,6 @@ class People:
         return People(self.contexts[came], self.arms[came], self.rewards[came])
 
 
-@dataclass(frozen=True, eq=False)
-class Played:
-    """Contexts within their bounds, and the arms that their rounds play."""
-
-    contexts: Floats
-    arms: Integers
-
-
 # --- what all phases have in common -----------------------------------------------------------
 
 Published = TypeVar("Published", bound=ContextualPublic)
@@ -163,10 +155,10 @@ class ContextualPhase(View[Published]):
         return NewcomersChoice(arms, self.coins) if arms.young else BestChoice(arms)
 
     def decide(self, rounds: Integers, asked: Asked) -> Integers:
-        return self._played(rounds, asked).arms
+        return self._played(rounds, asked)[1]
 
-    def _played(self, rounds: Integers, asked: Asked) -> Played:
-        """Return the arm of each round: it depends on public values and its person's context."""
+    def _played(self, rounds: Integers, asked: Asked) -> tuple[Floats, Integers]:
+        """Return contexts within their bounds, and the arms that their rounds play."""
         contexts = asked.context
         if contexts is None:  # nobody asked: to see what would be played
             contexts = np.zeros((len(rounds), self.settings.features))
@@ -174,7 +166,7 @@ class ContextualPhase(View[Published]):
         if allowed.without_arms is not None:
             contexts = np.where(allowed.without_arms[:, None], np.nan, contexts)
         admitted, scores = self._scored(contexts)
-        return Played(admitted, self.choice.chosen(rounds, scores, allowed.arms))
+        return admitted, self.choice.chosen(rounds, scores, allowed.arms)
 
     def _scored(self, contexts: Floats) -> tuple[Floats, Floats]:
         """Return contexts within their bounds (0 where not finite), and the score of every arm."""
@@ -198,14 +190,14 @@ class ContextualPhase(View[Published]):
         settings = self.settings
         rewards = as_numbers(batch)
         came = np.isfinite(rewards)
-        played = self._played(batch.rounds, batch.asked)
+        contexts, arms = self._played(batch.rounds, batch.asked)
         available = batch.asked.available
         if available is not None and available.ndim == 2:
             came &= available[:, : self.public.arms.living].any(axis=1)
         with np.errstate(all="ignore"):
             scaled = (rewards - settings.middle) / settings.half_range
         scaled = np.where(came, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
-        return People(played.contexts, np.where(came, played.arms, -1), scaled)
+        return People(contexts, np.where(came, arms, -1), scaled)
 
     def admitted(self, asked: Asked) -> Asked:
         self.public.arms.refuse_none_left(asked.available)

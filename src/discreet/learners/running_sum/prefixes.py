@@ -39,7 +39,7 @@ class PrefixView(View[SegmentedState]):
 
     problem: "Prefixes"
 
-    @cached_property
+    @property
     def rows(self) -> Rows:
         """What this block adds up."""
         return self.problem.total.gathering(self.index)
