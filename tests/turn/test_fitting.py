@@ -79,7 +79,7 @@ def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
     case: Case, rounds: int, memory_path: Path
 ) -> None:
     turn, path = lived(case, rounds), memory_path / "state"
-    growing = {name for names in case.make()._engine.problem.growing for name in names}
+    growing = {name for names in case.make()._engine.view.growing for name in names}
     path.write_bytes(statefile.encode(turn))
     discreet.load(path).detach()
     for what, wrong in damaged(turn):
@@ -110,7 +110,7 @@ def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path:
     )
     features = chance.normal(size=(20_000, 4)) * [1.0, 0.1, 0.1, 0.01]
     stream.observe_stream(features, features.sum(axis=1))
-    assert len(stream.snapshot().public["directions"])
+    assert len(stream.snapshot().public["measured.moments.vectors"])
     path.write_bytes(statefile.encode(stream.snapshot()))
     discreet.load(path).detach()
 

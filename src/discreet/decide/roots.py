@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.decide.domains import Domain
 
 __all__ = ["Root", "root_of_path", "symmetric_noise"]
 
@@ -86,6 +87,11 @@ class Root:
         roots = self.centre - np.einsum("kij,kj->ki", directions, steps) @ self.basis.T
         apart = np.abs(published - roots @ unmapped.T)
         return np.asarray(np.quantile(apart, 0.95, axis=0) / NORMAL_95)
+
+    def known_errors(self, published: Floats, unmapped: Floats, domain: Domain) -> Floats:
+        """Return standard errors; NaN where they exceed what the domain allows: that was not learned."""
+        errors = self.standard_errors(published, unmapped)
+        return np.where(errors < domain.diameter(2.0) / 2, errors, np.nan)
 
 
 def root_of_path(

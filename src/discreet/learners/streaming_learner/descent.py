@@ -13,51 +13,76 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.losses import CallableLoss, SoftmaxLoss
+from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Charge
-from discreet.decide.evening import Evening
+from discreet.decide.evening import Evening, noise_edge
 from discreet.decide.ridge import fit_ridges
 from discreet.decide.roots import Root, symmetric_noise
+from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gram, HeldRows, Moments, OneChoice, Rows
 from discreet.release.noise import Once
-from discreet.turn.plan import State
 
-__all__ = ["CLIPS", "LENGTHS", "Descent", "Passes"]
+__all__ = ["CLIPS", "LENGTHS", "Descent", "Part", "Passes", "Public", "Unfolded"]
 
 LENGTHS = Sizes(bins=30, ratio=sqrt(2))
-USUAL = {"regression": 0.25, "classes": 0.95}
-"""Which quantile of lengths rows are divided by: where second moments are released, noise is to be small."""
-UNMEASURED = {"regression": 0.5, "classes": 1.0}
-"""The share of the bound that takes its place where a histogram would be noise."""
+"""Bins of lengths of rows."""
 CLIPS = Sizes(bins=24)
-CLIP = 0.1
-"""Classifiers: the clip, in lengths of rows."""
-WAY = {"even": 2000.0, "plain": 800.0}
-"""Classifiers: how far all steps together go, in clips, if noise is small and samples are half as many."""
-PRIOR, MOST_RIDGE = 1.0, 0.2
-"""Regressions: the square that evened coefficients have together, in squares of the target's bound; and the
-strongest ridge."""
+"""Bins of lengths of gradients."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Constants that benchmarks chose."""
+
+    usual_regression: float = 0.25
+    usual_classes: float = 0.95
+    """The quantile of lengths that rows are divided by: where second moments are released, noise is
+    to be small (benchmarks/real.py)."""
+    unmeasured_regression: float = 0.5
+    unmeasured_classes: float = 1.0
+    """The share of the bound that takes its place where a histogram would be noise
+    (benchmarks/real.py)."""
+    clip_level: float = 0.97
+    """Regressions: the quantile of lengths of gradients that is the clip (benchmarks/real.py)."""
+    clip: float = 0.1
+    """Classifiers: the clip, in lengths of rows (benchmarks/real.py)."""
+    way_whitened: float = 2000.0
+    way_plain: float = 800.0
+    """Classifiers: how far all steps together go, in clips, if noise is small and there are half as
+    many samples (benchmarks/real.py)."""
+    prior: float = 1.0
+    """Regressions: the square that whitened coefficients have together, in squares of the target's
+    bound (benchmarks/real.py)."""
+    most_ridge: float = 0.2
+    """Regressions: the strongest ridge (benchmarks/real.py)."""
+
+
+TUNED = Tuned()
+
+Part = Once[OneChoice] | Once[Moments] | Once[Gram] | Once[Rows]
+"""The noise of one of the totals that a release draws."""
 
 
 @dataclass(frozen=True)
 class Passes:
     """What is paid for, part by part; every part reads everyone."""
 
-    lengths: Once[Any] | None
-    moments: Once[Any] | None
+    lengths: Once[OneChoice] | None
+    moments: Once[Moments] | None
     """Everything at once, where there are too few samples for more."""
-    grams: tuple[Once[Any], ...]
-    clips: tuple[Once[Any], ...]
-    steps: tuple[Once[Any], ...]
+    grams: tuple[Once[Gram], ...]
+    clips: tuple[Once[OneChoice], ...]
+    steps: tuple[Once[Rows], ...]
 
     @property
-    def parts(self) -> list[Once[Any]]:
+    def parts(self) -> list[Part]:
         """All of them."""
-        alone = [once for once in (self.lengths, self.moments) if once]
-        return [*alone, *self.grams, *self.clips, *self.steps]
+        alone: list[Part | None] = [self.lengths, self.moments]
+        there = [once for once in alone if once is not None]
+        return [*there, *self.grams, *self.clips, *self.steps]
 
     @property
     def charge(self) -> Charge:
@@ -68,201 +93,262 @@ class Passes:
         return first
 
 
+@dataclass(frozen=True, eq=False)
+class Public:
+    """What the one release produces."""
+
+    coefficients: Floats
+    errors: Floats
+    """Standard errors; NaN where they are not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """Samples that are held, as they were brought."""
+
+    rows: Floats
+    """Rows within the declared bound, with the constant."""
+    targets: Floats
+    shares: Floats
+    """0 for a person who is not there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """A map to rows whose directions are alike, and how well the second moments are known there."""
+
+    map: Floats
+    root: Root
+
+
+@dataclass(frozen=True)
+class Clip:
+    """How long gradients are."""
+
+    length: float
+    """The length that nearly all of them keep."""
+    squared: float
+    """The mean of their squared lengths."""
+
+
+@dataclass(frozen=True, eq=False)
 class Descent:
     """One release: what the door gives for what is held, and the coefficients that follow from it."""
 
-    def __init__(
-        self,
-        settings: StreamingLearnerSettings,
-        passes: Passes,
-        unfolded: Callable[[Floats], tuple[Floats, Floats, Floats]],
-        held: Gathered,
-        door: Door,
-    ) -> None:
-        self.settings, self.passes, self.unfolded = settings, passes, unfolded
-        self.held, self.door, self.people = held, door, settings.rounds
-        self.width, self.classes = settings.width, settings.classes
-        self.map = np.eye(self.width) / self._usual_length()
+    settings: StreamingLearnerSettings
+    loss: Loss | SoftmaxLoss
+    passes: Passes
+    unfolded: Callable[[Floats], Unfolded]
+    rows: HeldRows
+    held: Gathered
+    door: Door
 
-    def regress_once(self) -> State:
-        """A ridge on noisy second moments and moments of everyone."""
-        bound, once = self.settings.target_bound, self.passes.moments
-        assert once is not None
-        assert isinstance(once.gathering, Moments)
+    @property
+    def people(self) -> int:
+        """How many samples are held."""
+        return self.settings.rounds
 
-        def moments(rows: Floats, targets: Floats, shares: Floats) -> tuple[Floats, Floats, Integers]:
-            slots = np.where(shares > 0, 0, -1)
-            weights = np.sqrt(shares)  # of a row and a target: their products count as much as the sample
-            return rows @ self.map.T * weights[:, None], targets / bound * weights, slots
+    @property
+    def width(self) -> int:
+        """How many coefficients a class has, with the constant's."""
+        return self.settings.width
+
+    def fitted(self) -> Public:
+        """Return coefficients and their errors by the parts that are paid for."""
+        # Rows are divided by their usual length, which is drawn first.
+        scaling = np.asarray(np.eye(self.width) / self.usual_length())
+        if self.passes.moments is not None:
+            return self.regress_once(self.passes.moments, scaling)
+        return self.classify(scaling) if self.settings.classifies else self.regress(scaling)
+
+    # --- regressions ------------------------------------------------------------------------------
+
+    def regress_once(self, once: Once[Moments], scaling: Floats) -> Public:
+        """Return the ridge regression on noisy second moments and moments of everyone."""
+        bound = self.settings.target_bound
+
+        def moments(people: Unfolded) -> tuple[Floats, Floats, Integers]:
+            slots = np.where(people.shares > 0, 0, -1)
+            # Of a row and a target: their products count as much as the sample.
+            weights = np.sqrt(people.shares)
+            return people.rows @ scaling.T * weights[:, None], people.targets / bound * weights, slots
 
         noise = once.standard_deviation
-        grams, sums = once.gathering.parted(self._total(once, moments))
+        grams, sums = once.gathering.parted(self.total(once, moments))
         found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        coefficients = self.settings.domain.project(self.map.T @ found.coefficients[0] * bound)
+        coefficients = self.settings.domain.project(scaling.T @ found.coefficients[0] * bound)
         values, vectors = np.linalg.eigh(grams[0])
         root = Root(
             basis=vectors,
             centre=np.zeros(self.width),
             gradient=-vectors.T @ sums[0],
-            # Residuals are not measured: they are at most as large as the target's bound, which is 1 here.
+            # Residuals are not measured: they are at most as large as the target's bound, 1 here.
             gradient_deviations=np.sqrt(noise**2 + np.maximum(values, 0.0)),
             slopes=np.diag(values),
             slope_deviations=sqrt(2) * noise * symmetric_noise(self.width),
         )
-        return {"coefficients": coefficients, "errors": self._errors(root, coefficients, self.map.T * bound)}
+        unmapped = scaling.T * bound
+        return Public(coefficients, root.known_errors(coefficients, unmapped, self.settings.domain))
 
-    def regress(self) -> State:
-        """Newton's steps on evened rows."""
-        settings, loss = self.settings, self.settings.loss
-        assert not isinstance(loss, CallableLoss | SoftmaxLoss)
-        self._even(self.passes.grams)
-        begin = settings.domain.start()
-        point, clip = np.zeros(self.width), 1.0
+    def regress(self, scaling: Floats) -> Public:
+        """Return the coefficients of Newton's steps on whitened rows."""
+        domain, curvature = self.settings.domain, self.loss.curvature
+        whitening = self.whitened(scaling)
+        way, begin = whitening.map, domain.start()
+        point, clip = np.zeros(self.width), Clip(1.0, 1.0)
         for index, once in enumerate(self.passes.steps):
-            here = begin + self.map.T @ point
+            here = begin + way.T @ point
             if index in (0, 2):
-                clip, squared = self._clip(self.passes.clips[index // 2], here)
-            noise = once.standard_deviation * clip / self.people / loss.curvature
-            gradient = self._gradient(once, here, clip)[0] / self.people / loss.curvature
-            # Where rows do not vary, noise would add up from step to step: a ridge as strong as the noise.
-            ridge = min(MOST_RIDGE, noise**2 * self.width / (PRIOR * settings.target_bound**2))
-            before, point = point, self._inside(point - gradient - ridge * point, begin)
-        sampled = squared / self.width / self.people / loss.curvature**2
-        coefficients = begin + self.map.T @ point
+                clip = self.clip(self.passes.clips[index // 2], way, here)
+            noise = once.standard_deviation * clip.length / self.people / curvature
+            total = self.gradient(once, way, here, clip.length)
+            gradient = total[0] / self.people / curvature
+            before = point
+            point = self._inside(point - gradient - self._ridge(noise) * point, way, begin)
+        sampled = clip.squared / self.width / self.people / curvature**2
         root = replace(
-            self.evened,
+            whitening.root,
             centre=before,
-            gradient=self.evened.basis.T @ gradient,
+            gradient=whitening.root.basis.T @ gradient,
             gradient_deviations=np.full(self.width, sqrt(noise**2 + sampled)),
         )
-        return {"coefficients": coefficients, "errors": self._errors(root, coefficients - begin, self.map.T)}
+        coefficients = begin + way.T @ point
+        return Public(coefficients, root.known_errors(coefficients - begin, way.T, domain))
 
-    def classify(self) -> State:
-        """Steps of clipped gradients, averaged."""
-        settings, steps = self.settings, self.passes.steps
-        if self.passes.grams:
-            self._even(self.passes.grams)
-            self.map = self.map / sqrt(self.width)
-        begin = settings.domain.start().reshape(self.classes, self.width)
-        noise = steps[0].standard_deviation * sqrt(begin.size) / self.people
-        furthest = WAY["even"] if self.passes.grams else min(WAY["plain"], 2 * self.people)
-        way = furthest / max(1.0, noise)
+    def _ridge(self, noise: float) -> float:
+        """Return a ridge as strong as the noise: where rows do not vary, noise would add up."""
+        prior = TUNED.prior * self.settings.target_bound**2
+        return min(TUNED.most_ridge, noise**2 * self.width / prior)
+
+    # --- classifiers ------------------------------------------------------------------------------
+
+    def classify(self, scaling: Floats) -> Public:
+        """Return the average of steps of clipped gradients."""
+        steps, classes = self.passes.steps, self.settings.classes
+        way = self.whitened(scaling).map / sqrt(self.width) if self.passes.grams else scaling
+        begin = self.settings.domain.start().reshape(classes, self.width)
+        length = self._way() / len(steps)
         point = average = np.zeros_like(begin)
         for index, once in enumerate(steps):
-            here = begin + point @ self.map
-            gradient = self._gradient(once, here, CLIP) / CLIP / self.people
-            gradient = gradient - gradient.mean(axis=0) if self.classes > 1 else gradient
-            point = self._inside(point - way / len(steps) * gradient, begin)
+            here = begin + point @ way
+            gradient = self.gradient(once, way, here, TUNED.clip) / TUNED.clip / self.people
+            gradient = gradient - gradient.mean(axis=0) if classes > 1 else gradient
+            point = self._inside(point - length * gradient, way, begin)
             average = average + (point - average) * (2 / (index + 2))
-        # Where gradients are shortened to a tenth of a row's length, their root is not told: no errors.
-        return {
-            "coefficients": (begin + average @ self.map).reshape(-1),
-            "errors": np.full(begin.size, np.nan),
-        }
+        coefficients = (begin + average @ way).reshape(-1)
+        # Where gradients are shortened to a tenth of a row's length, their root is not told.
+        return Public(coefficients, np.full(begin.size, np.nan))
 
-    def _errors(self, root: Root, published: Floats, unmapped: Floats) -> Floats:
-        """Standard errors; NaN where they exceed what the domain allows: that was not learned."""
-        errors = root.standard_errors(published, unmapped)
-        return np.where(errors < self.settings.domain.diameter(2.0) / 2, errors, np.nan)
+    def _way(self) -> float:
+        """Return how far all steps together go, in clips."""
+        size = self.settings.domain.dimension
+        noise = self.passes.steps[0].standard_deviation * sqrt(size) / self.people
+        plain = min(TUNED.way_plain, 2 * self.people)
+        furthest = TUNED.way_whitened if self.passes.grams else plain
+        return furthest / max(1.0, noise)
 
-    # --- parts --------------------------------------------------------------------------------------------
+    # --- parts ------------------------------------------------------------------------------------
 
-    def _total(self, once: Once[Any], of_rows: Callable[[Floats, Floats, Floats], Any]) -> Floats:
-        """The noisy total of a function of each sample's row, target and share."""
-        held, onto = self.held.gathering, once.gathering
-        assert isinstance(held, HeldRows)
-        assert isinstance(onto, Rows | Gram | OneChoice | Moments)
-        total = held.total(self.held, lambda numbers: of_rows(*self.unfolded(numbers)), onto)
-        return self.door.release(once, total)
+    def total(self, once: Part, of_people: Callable[[Unfolded], Any]) -> Floats:
+        """Return the noisy total of a function of each sample, in the form that the part adds up."""
+        found = self.rows.total(self.held, lambda numbers: of_people(self.unfolded(numbers)), once.gathering)
+        return self.door.release(once, found)
 
-    def _usual_length(self) -> float:
-        """What rows usually are long, or could be."""
-        settings = self.settings
-        wider = settings.features ** max(0.0, 0.5 - 1 / settings.domain.dual)
-        top = sqrt((settings.feature_bound * wider) ** 2 + settings.constant**2)
-        once, level = self.passes.lengths, USUAL[self.settings.learns]
+    def usual_length(self) -> float:
+        """Return how long rows usually are, or could be."""
+        classifies, once = self.settings.classifies, self.passes.lengths
+        top = longest_row(self.settings)
         if once is None:
-            return UNMEASURED[self.settings.learns] * top
+            return (TUNED.unmeasured_classes if classifies else TUNED.unmeasured_regression) * top
 
-        def cells(rows: Floats, targets: Floats, shares: Floats) -> Any:
-            return np.where(shares > 0, LENGTHS.cells(np.linalg.norm(rows, axis=1), top), -1)
+        def cells(people: Unfolded) -> Integers:
+            bins = LENGTHS.cells(np.linalg.norm(people.rows, axis=1), top)
+            return np.asarray(np.where(people.shares > 0, bins, -1))
 
-        counts = self._total(once, cells)
+        counts = self.total(once, cells)
+        level = TUNED.usual_classes if classifies else TUNED.usual_regression
         noise = once.standard_deviation
         return LENGTHS.quantile(counts, top=top, level=level, people=self.people, noise=noise)
 
-    def _even(self, grams: tuple[Once[Any], ...]) -> None:
-        """A map to rows whose directions are alike; what noise hides is no more than it."""
-        longest = 1.0
-        for once in grams:
-            assert isinstance(once.gathering, Gram)
-            way = self.map / longest
+    def whitened(self, way: Floats) -> Whitening:
+        """Return a map to rows whose directions are alike; what noise hides is raised to its edge."""
+        first, *others = self.passes.grams
+        found = self.even(first, way, 1.0)
+        for once in others:
+            found = self.even(once, found.map, 1.5 * sqrt(self.width))
+        return found
 
-            def mapped(rows: Floats, targets: Floats, shares: Floats, way: Floats = way) -> Floats:
-                return np.asarray(rows @ way.T * (shares > 0)[:, None])
+    def even(self, once: Once[Gram], way: Floats, longest: float) -> Whitening:
+        """Return the map after one more release of second moments, of rows up to this length."""
+        shortened = way / longest
 
-            matrix = once.gathering.parted(self._total(once, mapped))[0] * (longest**2 / self.people)
-            noise = once.standard_deviation * longest**2 / self.people
-            edge = sqrt(2 * self.width) * noise
-            seen, vectors = np.linalg.eigh(matrix)
-            values = np.maximum(seen, min(edge, longest**2))
-            self.map = (vectors / np.sqrt(values)) @ vectors.T @ self.map
-            scale = np.multiply.outer(np.sqrt(values), np.sqrt(values))
-            self.evened = Root(
-                basis=vectors,
-                centre=np.zeros(self.width),
-                gradient=np.zeros(self.width),
-                gradient_deviations=np.zeros(self.width),
-                slopes=np.diag(seen / values),
-                slope_deviations=noise * symmetric_noise(self.width) / scale,
-            )
-            longest = 1.5 * sqrt(self.width)
+        def mapped(people: Unfolded) -> Floats:
+            return np.asarray(people.rows @ shortened.T * (people.shares > 0)[:, None])
 
-    def _clip(self, once: Once[Any], here: Floats) -> tuple[float, float]:
-        """The length that nearly all gradients keep, and the mean of their squared lengths."""
-        loss = self.settings.loss
-        assert not isinstance(loss, CallableLoss | SoftmaxLoss)
+        totals = self.total(once, mapped)
+        matrix = once.gathering.parted(totals)[0] * (longest**2 / self.people)
+        noise = once.standard_deviation * longest**2 / self.people
+        seen, vectors = np.linalg.eigh(matrix)
+        values = np.maximum(seen, min(noise_edge(self.width, noise), longest**2))
+        scale = np.multiply.outer(np.sqrt(values), np.sqrt(values))
+        root = Root(
+            basis=vectors,
+            centre=np.zeros(self.width),
+            gradient=np.zeros(self.width),
+            gradient_deviations=np.zeros(self.width),
+            slopes=np.diag(seen / values),
+            slope_deviations=noise * symmetric_noise(self.width) / scale,
+        )
+        return Whitening((vectors / np.sqrt(values)) @ vectors.T @ way, root)
+
+    def clip(self, once: Once[OneChoice], way: Floats, here: Floats) -> Clip:
+        """Return how long gradients of whitened rows are."""
+        loss = self.loss
         top = 16 * loss.curvature * self.settings.target_bound * sqrt(self.width)
 
-        def cells(rows: Floats, targets: Floats, shares: Floats) -> Any:
-            lengths = np.linalg.norm(rows @ self.map.T, axis=1) * np.abs(loss.slopes(rows @ here, targets))
-            return np.where(shares > 0, CLIPS.cells(lengths, top), -1)
+        def cells(people: Unfolded) -> Integers:
+            slopes = np.abs(loss.slopes(people.rows @ here, people.targets))
+            lengths = np.linalg.norm(people.rows @ way.T, axis=1) * slopes
+            return np.asarray(np.where(people.shares > 0, CLIPS.cells(lengths, top), -1))
 
-        counts = self._total(once, cells)
-        noise = once.standard_deviation
-        clip = CLIPS.quantile(counts, top=top, level=0.97, people=self.people, noise=noise)
-        return clip, CLIPS.mean(counts, top=top, noise=noise, power=2.0) or clip**2
+        counts, noise = self.total(once, cells), once.standard_deviation
+        level = TUNED.clip_level
+        length = CLIPS.quantile(counts, top=top, level=level, people=self.people, noise=noise)
+        squared = CLIPS.mean(counts, top=top, noise=noise, power=2.0)
+        return Clip(length, squared or length**2)
 
-    def _gradient(self, once: Once[Any], here: Floats, clip: float) -> Floats:
-        """The noisy sum of gradients of evened rows, one row a class."""
-        loss = self.settings.loss
-        assert not isinstance(loss, CallableLoss)
-        rows_of_here = here.reshape(self.classes, self.width)
+    def gradient(self, once: Once[Rows], way: Floats, here: Floats, clip: float) -> Floats:
+        """Return the noisy sum of gradients of whitened rows, one row per class."""
+        loss, classes = self.loss, self.settings.classes
+        table = here.reshape(classes, self.width)
 
-        def gradients(rows: Floats, targets: Floats, shares: Floats) -> Floats:
-            margins = rows @ rows_of_here.T
-            slopes = loss.slopes(margins if self.classes > 1 else margins[:, 0], targets)
-            weighted = slopes.reshape(len(rows), -1) * (shares / clip)[:, None]
-            evened = rows @ self.map.T
-            return np.ascontiguousarray(weighted[:, :, None] * evened[:, None, :]).reshape(len(rows), -1)
+        def gradients(people: Unfolded) -> Floats:
+            count = len(people.rows)
+            margins = people.rows @ table.T
+            slopes = loss.slopes(margins if classes > 1 else margins[:, 0], people.targets)
+            weighted = slopes.reshape(count, -1) * (people.shares / clip)[:, None]
+            whitened = people.rows @ way.T
+            products = weighted[:, :, None] * whitened[:, None, :]
+            return np.ascontiguousarray(products).reshape(count, -1)
 
-        return self._total(once, gradients).reshape(self.classes, self.width) * clip
+        return self.total(once, gradients).reshape(classes, self.width) * clip
 
-    def _inside(self, point: Floats, begin: Floats) -> Floats:
-        """The point of evened coefficients whose coefficients lie in the domain, near it where rows vary.
+    def _inside(self, point: Floats, way: Floats, begin: Floats) -> Floats:
+        """Return whitened coefficients whose coefficients lie in the domain, near where rows vary.
 
-        First in the Euclidean ball around the domain: where directions differ much, the nearest point in the
-        usual norm would be a bad one.
+        First in the Euclidean ball around the domain: where directions differ much, the nearest
+        point in the usual norm would be a bad one.
         """
         domain = self.settings.domain
-        there = (begin + point @ self.map).reshape(-1)
+        there = (begin + point @ way).reshape(-1)
         if np.array_equal(domain.project(there), there):
             return point
-        moved = point @ self.map
-        if self.classes == 1:
-            unmapped = np.linalg.inv(self.map)
+        moved = point @ way
+        if self.settings.classes == 1:
+            unmapped = np.linalg.inv(way)
             values, vectors = np.linalg.eigh(unmapped @ unmapped.T)
-            near = Evening(vectors.T, values, 1.0).nearest(moved.reshape(-1), domain.diameter(2.0) / 2)
+            moments = Evening(vectors.T, values, 1.0)
+            near = moments.nearest(moved.reshape(-1), domain.diameter(2.0) / 2)
             moved = near.reshape(begin.shape)
         inside = domain.project((begin + moved).reshape(-1)).reshape(begin.shape)
-        return np.asarray(np.linalg.solve(self.map.T, (inside - begin).T).T, dtype=np.float64)
+        return np.asarray(np.linalg.solve(way.T, (inside - begin).T).T, dtype=np.float64)

@@ -19,6 +19,7 @@ References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimizatio
             Sheffet (2017); Wang (2018), one release of second moments and moments
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import Any
@@ -26,33 +27,90 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss
+from discreet.arrivals.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
-from discreet.learners.streaming_learner.descent import CLIPS, LENGTHS, Descent, Passes
-from discreet.learners.streaming_learner.gradients import GradientMode
+from discreet.learners.streaming_learner.clipped_gradients import check_grid
+from discreet.learners.streaming_learner.descent import (
+    CLIPS,
+    LENGTHS,
+    Descent,
+    Passes,
+    Public,
+    Unfolded,
+)
+from discreet.learners.streaming_learner.feature_rows import within
 from discreet.learners.streaming_learner.histogram import SURE
+from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Gram, HeldRows, Moments, OneChoice, Rows
-from discreet.release.gathering.rounded import Rounded
 from discreet.release.noise import Once
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.questions import Batch, Block
+from discreet.turn.questions import Block
+from discreet.turn.states import of_flat
 
 __all__ = ["ManyPasses"]
 
-MEASURING = 0.02
-"""The share of the budget for each histogram."""
-EVENING = {"regression": 0.18, "classes": 0.1}
-"""The share for second moments."""
-REGRESSION_PASSES, CLASS_PASSES = 20, 50
-HIDDEN = 0.1
-"""Classifiers: second moments pay if noise hides less than this share of their trace."""
-FEW = 0.04
-"""Regressions: if noise would hide more than this share of second moments, one ridge is better."""
+HELD = "held"
+"""The name under which the block holds samples."""
 MOST_HELD = 2**31
-"""Numbers."""
+"""The most numbers that are held."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Constants that benchmarks chose; those of the passes themselves are in descent.py."""
+
+    measuring: float = 0.02
+    """The share of the budget for each histogram (benchmarks/real.py)."""
+    whitening_regression: float = 0.18
+    whitening_classes: float = 0.1
+    """The share of the budget for second moments (benchmarks/real.py)."""
+    regression_passes: int = 20
+    class_passes: int = 50
+    """The most passes (benchmarks/real.py)."""
+    hidden_classes: float = 0.1
+    """Classifiers: second moments pay if noise hides less than this share of their trace
+    (benchmarks/real.py)."""
+    hidden_regression: float = 0.04
+    """Regressions: if noise would hide more than this share of second moments, one ridge regression
+    is better than passes (benchmarks/real.py)."""
+
+
+TUNED = Tuned()
+
+
+class ManyPassesView(CoefficientsView[Public]):
+    """The one block: samples are held until its end."""
+
+    problem: "ManyPasses"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {HELD: self.problem.held}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        problem = self.problem
+        for piece in answers.pieces(problem.columns):
+            places = piece.rounds - self.begin
+            problem.held.add(block[HELD], places, problem.folded(piece))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        problem = self.problem
+        descent = Descent(
+            settings=self.settings,
+            loss=problem.loss,
+            passes=problem.passes,
+            unfolded=problem.unfolded,
+            rows=problem.held,
+            held=block[HELD],
+            door=door,
+        )
+        return descent.fitted(), kept
+
+    def _errors(self) -> Floats:
+        return self.public.errors
 
 
 class ManyPasses(GradientMode):
@@ -70,8 +128,7 @@ class ManyPasses(GradientMode):
 
     def check(self) -> None:
         settings = self.settings
-        if isinstance(settings.loss, CallableLoss) or settings.counts:
-            raise ConfigError("many passes need a loss whose curvature is known: leave out method")
+        self.loss  # noqa: B018  refuses losses whose curvature is not known
         if settings.privacy.pure:
             raise ConfigError("many passes need delta > 0: leave out method, which streams")
         if settings.rounds * self.columns > MOST_HELD:
@@ -79,22 +136,26 @@ class ManyPasses(GradientMode):
                 f"{settings.rounds} samples of {settings.width} numbers do not fit into memory: "
                 "leave out method, which streams"
             )
-        for once in self.passes.parts:
-            if isinstance(once.gathering, Rounded):
-                once.gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
-            elif isinstance(once.gathering, Rows):
-                self.check_grid(once.gathering)
+        passes = self.passes
+        products = [once.gathering for once in passes.grams]
+        for gathering in products if passes.moments is None else [passes.moments.gathering]:
+            gathering.unit  # noqa: B018  refuses grids that are too coarse
+        for once in passes.steps:
+            check_grid(once.gathering)
 
-    # --- the plan -----------------------------------------------------------------------------------------
+    @cached_property
+    def loss(self) -> Loss | SoftmaxLoss:
+        """The loss, whose curvature is known."""
+        loss = self.settings.loss
+        if isinstance(loss, CallableLoss) or self.settings.counts:
+            raise ConfigError("many passes need a loss whose curvature is known: leave out method")
+        return loss
 
-    @property
-    def columns(self) -> int:
-        """How many numbers are held of a sample: its row, target, share, and whether it is there."""
-        return self.settings.width + 3
+    # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def budget(self) -> Charge:
-        """Of everyone's one block; if rounds name their person, one round of theirs is in it."""
+        """The budget of everyone's one block; if rounds name their person, one round of theirs is in it."""
         return self.settings.privacy.apart(blocks=1)[-1]
 
     @cached_property
@@ -110,41 +171,54 @@ class ManyPasses(GradientMode):
     @cached_property
     def measured(self) -> bool:
         """Whether a histogram tells more than its noise."""
-        noise = sqrt(2) * self.noise / sqrt(MEASURING)
+        noise = sqrt(2) * self.noise / sqrt(TUNED.measuring)
         return SURE * sqrt(5) * noise <= self.settings.rounds / 4
 
     @cached_property
     def passes(self) -> Passes:
         """The calibrated parts."""
-        budget = self.budget
-        histogram = Once.for_budget(budget * MEASURING, OneChoice((LENGTHS.bins,)))
-        lengths = histogram if self.measured else None
-        left = (1 - MEASURING * self.measured) * (1 - 1e-9)
+        left = (1 - TUNED.measuring * self.measured) * (1 - 1e-9)
         if self.settings.classifies:
-            evening = EVENING["classes"]
-            grams = self._grams(1, evening) if self.hidden <= HIDDEN * sqrt(evening) else ()
-            count = self._count(CLASS_PASSES)
-            steps = self._steps(np.ones(count), left - evening * len(grams))
-            return Passes(lengths, None, grams, (), steps)
-        if self.hidden > FEW:
-            once = Once.for_budget(budget * left, Moments.of(1, self.settings.width))
-            return Passes(lengths, once, (), (), ())
-        evening = EVENING["regression"]
-        clips = (Once.for_budget(budget * MEASURING, OneChoice((CLIPS.bins,))),) * 2
-        count = self._count(REGRESSION_PASSES)
+            return self._class_passes(left)
+        if self.hidden > TUNED.hidden_regression:
+            moments = Once.for_budget(self.budget * left, Moments.of(1, self.settings.width))
+            return Passes(self._lengths, moments, (), (), ())
+        return self._regression_passes(left)
+
+    def _class_passes(self, left: float) -> Passes:
+        """Return the parts of a classifier, for this share of the budget beside lengths."""
+        share = TUNED.whitening_classes
+        pays = self.hidden <= TUNED.hidden_classes * sqrt(share)
+        grams = self._grams(1, share) if pays else ()
+        weights = np.ones(self._count(TUNED.class_passes))
+        steps = self._steps(weights, left - share * len(grams))
+        return Passes(self._lengths, None, grams, (), steps)
+
+    def _regression_passes(self, left: float) -> Passes:
+        """Return the parts of a regression, for this share of the budget beside lengths."""
+        share = TUNED.whitening_regression
+        clip = Once.for_budget(self.budget * TUNED.measuring, OneChoice((CLIPS.bins,)))
+        count = self._count(TUNED.regression_passes)
         weights = np.append(np.ones(count - 1), float(count))
-        steps = self._steps(weights, left - evening - 2 * MEASURING)
-        return Passes(lengths, None, self._grams(2, evening), clips, steps)
+        steps = self._steps(weights, left - share - 2 * TUNED.measuring)
+        return Passes(self._lengths, None, self._grams(2, share), (clip, clip), steps)
+
+    @property
+    def _lengths(self) -> Once[OneChoice] | None:
+        """The histogram of lengths; None if it would be noise."""
+        if not self.measured:
+            return None
+        return Once.for_budget(self.budget * TUNED.measuring, OneChoice((LENGTHS.bins,)))
 
     def _count(self, most: int) -> int:
-        """How many passes: not more than half as many as samples."""
+        """Return how many passes: not more than half as many as samples."""
         return max(4, min(most, self.settings.rounds // 2))
 
-    def _grams(self, count: int, share: float) -> tuple[Once[Any], ...]:
+    def _grams(self, count: int, share: float) -> tuple[Once[Gram], ...]:
         budget = self.budget * (share / count)
         return (Once.for_budget(budget, Gram.of(self.settings.width)),) * count
 
-    def _steps(self, weights: Floats, share: float) -> tuple[Once[Any], ...]:
+    def _steps(self, weights: Floats, share: float) -> tuple[Once[Rows], ...]:
         budget, rows = self.budget, Rows(self.settings.shape)
         shares = share * weights / weights.sum()
         return tuple(Once.for_budget(budget * float(part), rows) for part in shares)
@@ -153,6 +227,7 @@ class ManyPasses(GradientMode):
     def plan(self) -> Plan:
         charge, rounds = self.passes.charge, self.settings.rounds
         step = Step(rounds, charge, cohort=0)
+        few = TUNED.hidden_regression
         return Plan(
             lambda index: None if index else step,
             paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
@@ -160,7 +235,7 @@ class ManyPasses(GradientMode):
             releases=1,
             facts={
                 "method": "one-shot" if self.passes.moments else "passes",
-                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from {FEW:g} on",
+                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from {few:g} on",
                 "block": rounds,
                 "releases": 1,
                 "passes": len(self.passes.steps),
@@ -170,49 +245,44 @@ class ManyPasses(GradientMode):
             constants=tuple(self.passes.parts),
         )
 
-    # --- the hooks ----------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
-    def start(self) -> tuple[State, State]:
+    def start(self) -> tuple[Public, State]:
         begin = self.settings.domain.start()
-        return {"coefficients": begin, "errors": np.full(begin.shape, np.nan)}, {}
+        return Public(begin, np.full(begin.shape, np.nan)), {}
 
-    def standard_errors(self, public: State) -> Floats:
-        found: Floats = public["errors"]
-        return found.copy()
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> ManyPassesView:
+        return ManyPassesView(self, of_flat(Public, public), index, begin, coins)
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"held": HeldRows((self.settings.rounds, self.columns))}
+    # --- samples as numbers in [0, 1] -------------------------------------------------------------
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        held = block["held"].gathering
-        assert isinstance(held, HeldRows)
-        first = 0
-        for piece in self.samples(batch).dense(self.rows_at_once(self.columns)):
-            rows = self.within(piece.features) / self.longest
-            numbers = np.column_stack([np.ones(len(piece)), piece.shares, self._folded(piece.targets), rows])
-            there = np.asarray(np.isfinite(numbers).all(axis=1))
-            numbers[:, 3:] = (numbers[:, 3:] + 1) / 2
-            places = batch.rounds[first : first + len(piece)] - batch.begin
-            held.add(block["held"], places, np.where(there[:, None], numbers, 0.0))
-            first += len(piece)
+    @property
+    def columns(self) -> int:
+        """How many numbers are held of a sample: its row, target, share, and whether it is there."""
+        return self.settings.width + 3
 
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        descent = Descent(self.settings, self.passes, self.unfolded, block["held"], door)
-        if self.settings.classifies:
-            return descent.classify(), kept
-        return descent.regress() if self.passes.grams else descent.regress_once(), kept
-
-    # --- what is held -------------------------------------------------------------------------------------
+    @cached_property
+    def held(self) -> HeldRows:
+        """What holds everyone's sample."""
+        return HeldRows((self.settings.rounds, self.columns))
 
     @property
     def longest(self) -> float:
         """The largest number in a row."""
         return max(self.settings.feature_bound, self.settings.constant)
 
-    def _folded(self, targets: Floats) -> Floats:
-        """Targets as numbers in [0, 1]; NaN for a class that is none."""
+    def folded(self, answers: Answers) -> Floats:
+        """Return samples as numbers in [0, 1], one row per sample; zeros for one that is not finite."""
+        samples = answers.samples
+        rows = within(self.settings, samples.features) / self.longest
+        there, targets = np.ones(len(samples)), self._folded_targets(samples.targets)
+        numbers = np.column_stack([there, samples.shares, targets, rows])
+        finite = np.asarray(np.isfinite(numbers).all(axis=1))
+        numbers[:, 3:] = (numbers[:, 3:] + 1) / 2
+        return np.where(finite[:, None], numbers, 0.0)
+
+    def _folded_targets(self, targets: Floats) -> Floats:
+        """Return targets as numbers in [0, 1]; NaN for a class that is none."""
         settings = self.settings
         if settings.classes > 1:
             known = np.isin(targets, np.arange(settings.classes))
@@ -220,12 +290,16 @@ class ManyPasses(GradientMode):
         bound = settings.target_bound
         return np.asarray((np.clip(targets, -bound, bound) / bound + 1) / 2)
 
-    def unfolded(self, numbers: Floats) -> tuple[Floats, Floats, Floats]:
-        """Rows, targets and shares of some who are held; whoever is not there has a share of 0."""
+    def unfolded(self, numbers: Floats) -> Unfolded:
+        """Return samples from what is held of them; the share of a person who is not there is 0."""
         settings = self.settings
         there, targets = numbers[:, 0], numbers[:, 2]
         if settings.classes > 1:
             targets = np.rint(targets * (settings.classes - 1))
         else:
             targets = (2 * targets - 1) * settings.target_bound
-        return (2 * numbers[:, 3:] - 1) * self.longest, targets, numbers[:, 1] * (there > 0.5)
+        return Unfolded(
+            rows=(2 * numbers[:, 3:] - 1) * self.longest,
+            targets=targets,
+            shares=numbers[:, 1] * (there > 0.5),
+        )
