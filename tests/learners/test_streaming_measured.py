@@ -207,13 +207,13 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     mode = mode_of(made(domain, loss, 8, Privacy(epsilon, 1e-6), method="passes"))
     view = viewed(mode)
     features, targets = generator.uniform(-0.5, 0.5, size=(8, 3)), np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4])
-    held = view.gatherings()["held"]
+    held, unfolded = view.gatherings()["held"], mode.samples_held.unfolded
     everyone = held.empty()
     view.gather({"held": everyone}, view.read(batch_of(Samples(features, targets))))
     way, here = np.diag([1.0, 2.0, 0.5]), np.full(domain.dimension, 0.1)
     for once in mode.passes.parts:
         door = Door(seeded_words(1, 0), mode.plan.steps(0).charge, 0)
-        descent = _Noting(mode.settings, mode.loss, mode.passes, mode.unfolded, held, everyone, door)
+        descent = _Noting(mode.settings, mode.loss, mode.passes, mode.samples_held, everyone, door)
         if once in mode.passes.steps:
             descent.gradient(once, way, here, 0.3)
         elif once in mode.passes.grams:
@@ -224,7 +224,7 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
             descent.usual_length()
         else:
             descent.regress_once(once, way)
-        of_numbers = lambda numbers, of_people=descent.noted[0]: of_people(mode.unfolded(numbers))  # noqa: E731
+        of_numbers = lambda numbers, of_people=descent.noted[0]: of_people(unfolded(numbers))  # noqa: E731
         total = held.total(everyone, of_numbers, once.gathering).values
         alone = np.zeros_like(total)
         nothing = held.total(held.empty(), of_numbers, once.gathering)

@@ -19,13 +19,14 @@ from discreet.decide.evening import Evening, noise_edge
 from discreet.decide.ridge import fit_ridges
 from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.feature_rows import longest_row
+from discreet.learners.streaming_learner.held_samples import HeldSamples, Unfolded
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, Gram, HeldRows, Moments, OneChoice, Rows
+from discreet.release.gathering import Gathered, Gram, Moments, OneChoice, Rows
 from discreet.release.noise import Once
 
-__all__ = ["CLIPS", "LENGTHS", "Descent", "Part", "Passes", "Public", "Unfolded"]
+__all__ = ["CLIPS", "LENGTHS", "Descent", "Part", "Passes", "Public"]
 
 LENGTHS = Sizes(bins=30, ratio=sqrt(2))
 """Bins of lengths of rows."""
@@ -103,17 +104,6 @@ class Public:
 
 
 @dataclass(frozen=True, eq=False)
-class Unfolded:
-    """Samples that are held, as they were brought."""
-
-    rows: Floats
-    """Rows within the declared bound, with the constant."""
-    targets: Floats
-    shares: Floats
-    """0 for a person who is not there."""
-
-
-@dataclass(frozen=True, eq=False)
 class Whitening:
     """A map to rows whose directions are alike, and how well the second moments are known there."""
 
@@ -132,14 +122,32 @@ class Clip:
 
 
 @dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """One of Newton's steps on whitened rows."""
+
+    before: Floats
+    point: Floats
+    """Where it leads."""
+    gradient: Floats
+    """The released mean gradient at `before`, over the curvature."""
+    noise: float
+    """The standard deviation of its noise."""
+
+    @classmethod
+    def none(cls, size: int) -> "NewtonStep":
+        """Return the start."""
+        begin = np.zeros(size)
+        return cls(begin, begin, begin, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Descent:
     """One release: what the door gives for what is held, and the coefficients that follow from it."""
 
     settings: StreamingLearnerSettings
     loss: Loss | SoftmaxLoss
     passes: Passes
-    unfolded: Callable[[Floats], Unfolded]
-    rows: HeldRows
+    samples: HeldSamples
     held: Gathered
     door: Door
 
@@ -165,7 +173,7 @@ class Descent:
 
     def regress_once(self, once: Once[Moments], scaling: Floats) -> Public:
         """Return the ridge regression on noisy second moments and moments of everyone."""
-        bound = self.settings.target_bound
+        domain, bound = self.settings.domain, self.settings.target_bound
 
         def moments(people: Unfolded) -> tuple[Floats, Floats, Integers]:
             slots = np.where(people.shares > 0, 0, -1)
@@ -176,44 +184,51 @@ class Descent:
         noise = once.standard_deviation
         grams, sums = once.gathering.parted(self.total(once, moments))
         found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        coefficients = self.settings.domain.project(scaling.T @ found.coefficients[0] * bound)
-        values, vectors = np.linalg.eigh(grams[0])
-        root = Root(
+        coefficients = domain.project(scaling.T @ found.coefficients[0] * bound)
+        root = self._root_of_moments(grams[0], sums[0], noise)
+        return Public(coefficients, root.known_errors(coefficients, scaling.T * bound, domain))
+
+    def _root_of_moments(self, gram: Floats, moments: Floats, noise: float) -> Root:
+        """Return what noisy second moments and moments tell about the root of the gradient."""
+        values, vectors = np.linalg.eigh(gram)
+        return Root(
             basis=vectors,
             centre=np.zeros(self.width),
-            gradient=-vectors.T @ sums[0],
+            gradient=-vectors.T @ moments,
             # Residuals are not measured: they are at most as large as the target's bound, 1 here.
             gradient_deviations=np.sqrt(noise**2 + np.maximum(values, 0.0)),
             slopes=np.diag(values),
             slope_deviations=sqrt(2) * noise * symmetric_noise(self.width),
         )
-        unmapped = scaling.T * bound
-        return Public(coefficients, root.known_errors(coefficients, unmapped, self.settings.domain))
 
     def regress(self, scaling: Floats) -> Public:
         """Return the coefficients of Newton's steps on whitened rows."""
-        domain, curvature = self.settings.domain, self.loss.curvature
+        domain = self.settings.domain
         whitening = self.whitened(scaling)
         way, begin = whitening.map, domain.start()
-        point, clip = np.zeros(self.width), Clip(1.0, 1.0)
+        step, clip = NewtonStep.none(self.width), Clip(1.0, 1.0)
         for index, once in enumerate(self.passes.steps):
-            here = begin + way.T @ point
+            here = begin + way.T @ step.point
             if index in (0, 2):
                 clip = self.clip(self.passes.clips[index // 2], way, here)
-            noise = once.standard_deviation * clip.length / self.people / curvature
             total = self.gradient(once, way, here, clip.length)
-            gradient = total[0] / self.people / curvature
-            before = point
-            point = self._inside(point - gradient - self._ridge(noise) * point, way, begin)
-        sampled = clip.squared / self.width / self.people / curvature**2
+            step = self._stepped(step.point, total[0], once.standard_deviation * clip.length, way)
+        sampled = clip.squared / self.width / self.people / self.loss.curvature**2
         root = replace(
             whitening.root,
-            centre=before,
-            gradient=whitening.root.basis.T @ gradient,
-            gradient_deviations=np.full(self.width, sqrt(noise**2 + sampled)),
+            centre=step.before,
+            gradient=whitening.root.basis.T @ step.gradient,
+            gradient_deviations=np.full(self.width, sqrt(step.noise**2 + sampled)),
         )
-        coefficients = begin + way.T @ point
+        coefficients = begin + way.T @ step.point
         return Public(coefficients, root.known_errors(coefficients - begin, way.T, domain))
+
+    def _stepped(self, point: Floats, total: Floats, noise: float, way: Floats) -> NewtonStep:
+        """Return Newton's step for a noisy total of gradients at a point."""
+        gradient = total / self.people / self.loss.curvature
+        noise = noise / self.people / self.loss.curvature
+        moved = point - gradient - self._ridge(noise) * point
+        return NewtonStep(point, self._inside(moved, way, self.settings.domain.start()), gradient, noise)
 
     def _ridge(self, noise: float) -> float:
         """Return a ridge as strong as the noise: where rows do not vary, noise would add up."""
@@ -251,7 +266,10 @@ class Descent:
 
     def total(self, once: Part, of_people: Callable[[Unfolded], Any]) -> Floats:
         """Return the noisy total of a function of each sample, in the form that the part adds up."""
-        found = self.rows.total(self.held, lambda numbers: of_people(self.unfolded(numbers)), once.gathering)
+        unfolded = self.samples.unfolded
+        found = self.samples.gathering.total(
+            self.held, lambda numbers: of_people(unfolded(numbers)), once.gathering
+        )
         return self.door.release(once, found)
 
     def usual_length(self) -> float:

@@ -38,13 +38,12 @@ from discreet.learners.streaming_learner.descent import (
     Descent,
     Passes,
     Public,
-    Unfolded,
 )
-from discreet.learners.streaming_learner.feature_rows import within
+from discreet.learners.streaming_learner.held_samples import HeldSamples
 from discreet.learners.streaming_learner.histogram import SURE
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Gram, HeldRows, Moments, OneChoice, Rows
+from discreet.release.gathering import Gathering, Gram, Moments, OneChoice, Rows
 from discreet.release.noise import Once
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
@@ -88,13 +87,13 @@ class ManyPassesView(CoefficientsView[Public]):
     problem: "ManyPasses"
 
     def gatherings(self) -> dict[str, Gathering]:
-        return {HELD: self.problem.held}
+        return {HELD: self.problem.samples_held.gathering}
 
     def gather(self, block: Block, answers: Answers) -> None:
-        problem = self.problem
-        for piece in answers.pieces(problem.columns):
+        held = self.problem.samples_held
+        for piece in answers.pieces(held.columns):
             places = piece.rounds - self.begin
-            problem.held.add(block[HELD], places, problem.folded(piece))
+            held.gathering.add(block[HELD], places, held.folded(piece.samples))
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         problem = self.problem
@@ -102,8 +101,7 @@ class ManyPassesView(CoefficientsView[Public]):
             settings=self.settings,
             loss=problem.loss,
             passes=problem.passes,
-            unfolded=problem.unfolded,
-            rows=problem.held,
+            samples=problem.samples_held,
             held=block[HELD],
             door=door,
         )
@@ -131,7 +129,7 @@ class ManyPasses(GradientMode):
         self.loss  # noqa: B018  refuses losses whose curvature is not known
         if settings.privacy.pure:
             raise ConfigError("many passes need delta > 0: leave out method, which streams")
-        if settings.rounds * self.columns > MOST_HELD:
+        if settings.rounds * self.samples_held.columns > MOST_HELD:
             raise ConfigError(
                 f"{settings.rounds} samples of {settings.width} numbers do not fit into memory: "
                 "leave out method, which streams"
@@ -151,11 +149,16 @@ class ManyPasses(GradientMode):
             raise ConfigError("many passes need a loss whose curvature is known: leave out method")
         return loss
 
+    @cached_property
+    def samples_held(self) -> HeldSamples:
+        """How samples are held."""
+        return HeldSamples(self.settings)
+
     # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def budget(self) -> Charge:
-        """The budget of everyone's one block; if rounds name their person, one round of theirs is in it."""
+        """The budget of the one block; if rounds name their person, one round of theirs is in it."""
         return self.settings.privacy.apart(blocks=1)[-1]
 
     @cached_property
@@ -253,53 +256,3 @@ class ManyPasses(GradientMode):
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> ManyPassesView:
         return ManyPassesView(self, of_flat(Public, public), index, begin, coins)
-
-    # --- samples as numbers in [0, 1] -------------------------------------------------------------
-
-    @property
-    def columns(self) -> int:
-        """How many numbers are held of a sample: its row, target, share, and whether it is there."""
-        return self.settings.width + 3
-
-    @cached_property
-    def held(self) -> HeldRows:
-        """What holds everyone's sample."""
-        return HeldRows((self.settings.rounds, self.columns))
-
-    @property
-    def longest(self) -> float:
-        """The largest number in a row."""
-        return max(self.settings.feature_bound, self.settings.constant)
-
-    def folded(self, answers: Answers) -> Floats:
-        """Return samples as numbers in [0, 1], one row per sample; zeros for one that is not finite."""
-        samples = answers.samples
-        rows = within(self.settings, samples.features) / self.longest
-        there, targets = np.ones(len(samples)), self._folded_targets(samples.targets)
-        numbers = np.column_stack([there, samples.shares, targets, rows])
-        finite = np.asarray(np.isfinite(numbers).all(axis=1))
-        numbers[:, 3:] = (numbers[:, 3:] + 1) / 2
-        return np.where(finite[:, None], numbers, 0.0)
-
-    def _folded_targets(self, targets: Floats) -> Floats:
-        """Return targets as numbers in [0, 1]; NaN for a class that is none."""
-        settings = self.settings
-        if settings.classes > 1:
-            known = np.isin(targets, np.arange(settings.classes))
-            return np.where(known, targets / (settings.classes - 1), np.nan)
-        bound = settings.target_bound
-        return np.asarray((np.clip(targets, -bound, bound) / bound + 1) / 2)
-
-    def unfolded(self, numbers: Floats) -> Unfolded:
-        """Return samples from what is held of them; the share of a person who is not there is 0."""
-        settings = self.settings
-        there, targets = numbers[:, 0], numbers[:, 2]
-        if settings.classes > 1:
-            targets = np.rint(targets * (settings.classes - 1))
-        else:
-            targets = (2 * targets - 1) * settings.target_bound
-        return Unfolded(
-            rows=(2 * numbers[:, 3:] - 1) * self.longest,
-            targets=targets,
-            shares=numbers[:, 1] * (there > 0.5),
-        )
