@@ -18,8 +18,9 @@ from discreet.domains import LpBall, Simplex
 from discreet.errors import OutOfBounds
 from discreet.lab.regression import Regression
 from discreet.learners.forced import forced
-from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
+from discreet.learners.streaming_learner.many_passes.descent import Descent
+from discreet.learners.streaming_learner.many_passes.parts import DrawnParts
 from discreet.release.door import Door
 from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
@@ -213,18 +214,18 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     way, here = np.diag([1.0, 2.0, 0.5]), np.full(domain.dimension, 0.1)
     for once in mode.passes.parts:
         door = Door(seeded_words(1, 0), mode.plan.steps(0).charge, 0)
-        descent = _Noting(mode.settings, mode.loss, mode.passes, mode.samples_held, everyone, door)
+        parts = _Noting(mode.settings, mode.loss, mode.passes, mode.samples_held, everyone, door)
         if once in mode.passes.steps:
-            descent.gradient(once, way, here, 0.3)
+            parts.gradient(once, way, here, 0.3)
         elif once in mode.passes.grams:
-            descent.even(once, way, 1.0)
+            parts.even(once, way, 1.0)
         elif once in mode.passes.clips:
-            descent.clip(once, way, here)
+            parts.clip(once, way, here)
         elif once is mode.passes.lengths:
-            descent.usual_length()
+            parts.usual_length()
         else:
-            descent.regress_once(once, way)
-        of_numbers = lambda numbers, of_people=descent.noted[0]: of_people(unfolded(numbers))  # noqa: E731
+            Descent(parts).regress_once(once, way)
+        of_numbers = lambda numbers, of_people=parts.noted[0]: of_people(unfolded(numbers))  # noqa: E731
         total = held.total(everyone, of_numbers, once.gathering).values
         alone = np.zeros_like(total)
         nothing = held.total(held.empty(), of_numbers, once.gathering)
@@ -235,8 +236,8 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
         assert np.array_equal(total, alone + nothing.values)
 
 
-class _Noting(Descent):
-    """A descent that notes which functions of samples are added up, and releases zeros."""
+class _Noting(DrawnParts):
+    """Parts that note which functions of samples are added up, and release zeros."""
 
     @cached_property
     def noted(self) -> list[Any]:

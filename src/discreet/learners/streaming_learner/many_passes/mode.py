@@ -19,7 +19,6 @@ References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimizatio
             Sheffet (2017); Wang (2018), one release of second moments and moments
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import Any
@@ -32,15 +31,11 @@ from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
-from discreet.learners.streaming_learner.descent import (
-    CLIPS,
-    LENGTHS,
-    Descent,
-    Passes,
-    Public,
-)
-from discreet.learners.streaming_learner.held_samples import HeldSamples
 from discreet.learners.streaming_learner.histogram import SURE
+from discreet.learners.streaming_learner.many_passes.descent import Descent, Public
+from discreet.learners.streaming_learner.many_passes.held_samples import HeldSamples
+from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS, DrawnParts, Passes
+from discreet.learners.streaming_learner.many_passes.tuned import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Gram, Moments, OneChoice, Rows
@@ -56,29 +51,6 @@ HELD = "held"
 """The name under which the block holds samples."""
 MOST_HELD = 2**31
 """The most numbers that are held."""
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """Constants that benchmarks chose; those of the passes themselves are in descent.py."""
-
-    measuring: float = 0.02
-    """The share of the budget for each histogram (benchmarks/real.py)."""
-    whitening_regression: float = 0.18
-    whitening_classes: float = 0.1
-    """The share of the budget for second moments (benchmarks/real.py)."""
-    regression_passes: int = 20
-    class_passes: int = 50
-    """The most passes (benchmarks/real.py)."""
-    hidden_classes: float = 0.1
-    """Classifiers: second moments pay if noise hides less than this share of their trace
-    (benchmarks/real.py)."""
-    hidden_regression: float = 0.04
-    """Regressions: if noise would hide more than this share of second moments, one ridge regression
-    is better than passes (benchmarks/real.py)."""
-
-
-TUNED = Tuned()
 
 
 class ManyPassesView(CoefficientsView[Public]):
@@ -97,7 +69,7 @@ class ManyPassesView(CoefficientsView[Public]):
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         problem = self.problem
-        descent = Descent(
+        parts = DrawnParts(
             settings=self.settings,
             loss=problem.loss,
             passes=problem.passes,
@@ -105,7 +77,7 @@ class ManyPassesView(CoefficientsView[Public]):
             held=block[HELD],
             door=door,
         )
-        return descent.fitted(), kept
+        return Descent(parts).fitted(), kept
 
     def _errors(self) -> Floats:
         return self.public.errors
