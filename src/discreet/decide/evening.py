@@ -22,8 +22,7 @@ from discreet.arrays import Floats
 __all__ = ["Evening", "noise_edge"]
 
 RESOLVED = 1.2
-"""An eigenvalue stands out if it is this many noise edges away from the median eigenvalue
-(benchmarks/streaming.py)."""
+"""An eigenvalue stands out if it is this many noise edges away from the median eigenvalue."""
 
 
 @dataclass(frozen=True, eq=False)

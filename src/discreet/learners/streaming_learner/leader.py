@@ -49,12 +49,15 @@ __all__ = ["GradientLeader"]
 
 @dataclass(frozen=True)
 class Tuned:
-    """Constants that benchmarks chose."""
+    """Tuned constants.
+
+    A benchmark in brackets runs the kind of cells that the value was chosen on. Which run chose
+    `curved` is not recorded: benchmarks/ways.py measures this mode, and shows what a change does.
+    """
 
     curved: float = 1 / 16
     """Guess of the curvature, as a share of `largest_curvature`: too large a guess stops learning
-    where features vary little; too small a one leaves the work to the regulariser
-    (benchmarks/streaming.py)."""
+    where features vary little; too small a one leaves the work to the regulariser."""
     shrunk: float = 2.0
     """The curvature that the noise of coefficients is computed with, in units of
     `largest_curvature` (benchmarks/ways.py)."""

@@ -22,18 +22,22 @@ __all__ = ["TUNED", "Measured", "Public", "WhitenedPhase"]
 
 @dataclass(frozen=True)
 class Tuned:
-    """Constants that benchmarks chose."""
+    """Tuned constants.
+
+    A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose the
+    other values is not recorded: benchmarks/ways.py measures this mode, and shows what a change does.
+    """
 
     # --- measuring --------------------------------------------------------------------------------
     length_level: float = 0.95
-    """The quantile of lengths that rows are divided by for second moments (benchmarks/streaming.py)."""
+    """The quantile of lengths that rows are divided by for second moments."""
     target_level: float = 0.98
-    """The quantile of sizes of targets that is their measured bound (benchmarks/streaming.py)."""
+    """The quantile of sizes of targets that is their measured bound."""
     target_room: float = 2.0
     """Targets are clipped at this many measured bounds, as bins halve: to cut a little of what was
-    measured costs more than noise does (benchmarks/streaming.py)."""
+    measured costs more than noise does."""
     unmeasured: float = 0.2
-    """Where noise hides a mean: the usual size over the longest one (benchmarks/ways.py)."""
+    """Where noise hides a mean: the usual size over the longest one."""
     least_clip: float = 0.4
     most_clip: float = 1.6
     """Bounds of the clip, in lengths of a usual gradient at the start: a short clip takes less
