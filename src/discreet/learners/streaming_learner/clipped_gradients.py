@@ -1,6 +1,7 @@
 """Sums of clipped gradients, one kind per loss, and the running total that they go into."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -59,14 +60,18 @@ class MarginGradients:
     loss: Loss
 
     def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
-        settings, loss = self.settings, self.loss
-        most = settings.target_bound
-        where = (points.here, points.before, float(points.weight))
-        slope = (loss.code, float(loss.parameter))
-        bounds = (dual_norm_code(settings), settings.feature_bound, -most, most, settings.constant, 1.0)
+        where = (points.here, points.before, points.weight)
         for piece in samples.dense(rows_at_once(rows.size)):
             sample = (piece.features, piece.targets, piece.shares)
-            rows.add_through("add_gradients", total, len(piece), *sample, *where, *slope, *bounds)
+            rows.add_through("add_gradients", total, len(piece), *sample, *where, *self._public)
+
+    @cached_property
+    def _public(self) -> tuple[float, ...]:
+        """The slope that compiled code takes, and the bounds of samples."""
+        settings, most = self.settings, self.settings.target_bound
+        slope = (self.loss.code, float(self.loss.parameter))
+        bounds = (dual_norm_code(settings), settings.feature_bound, -most, most)
+        return (*slope, *bounds, settings.constant, 1.0)
 
 
 @dataclass(frozen=True)

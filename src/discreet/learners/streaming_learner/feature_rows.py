@@ -42,22 +42,22 @@ def euclidean_lengths(rows: Floats) -> Floats:
 
 def within(settings: StreamingLearnerSettings, features: Floats) -> Floats:
     """Return rows within the declared bound, with the constant; NaN if they are not finite."""
-    return evened(settings, features, Evening.flat(settings.width, 1.0))
+    return _scaled_rows(settings, features, np.empty((0, settings.width)), np.empty(0), 1.0)
 
 
 def evened(settings: StreamingLearnerSettings, features: Floats, evening: Evening) -> Floats:
     """Return rows within the declared bound, with the constant, whitened: H^(−½)x."""
+    factors, rest = evening.values**-0.5, float(evening.rest**-0.5)
+    return _scaled_rows(settings, features, evening.vectors, factors, rest)
+
+
+def _scaled_rows(
+    settings: StreamingLearnerSettings, features: Floats, directions: Floats, factors: Floats, rest: float
+) -> Floats:
+    """Return bounded rows with each of these directions multiplied by its factor, others by `rest`."""
     from discreet.arrivals import measured
 
+    constant, bound = settings.constant, settings.feature_bound
     rows = np.empty((len(features), settings.width))
-    measured.even_rows(
-        features,
-        settings.constant,
-        dual_norm_code(settings),
-        settings.feature_bound,
-        evening.vectors,
-        evening.values**-0.5,
-        float(evening.rest**-0.5),
-        rows,
-    )
+    measured.even_rows(features, constant, dual_norm_code(settings), bound, directions, factors, rest, rows)
     return rows

@@ -80,9 +80,13 @@ class FrankWolfeView(CoefficientsView[Public]):
         return {GRADIENT: self.problem.corners.rows}
 
     def gather(self, block: Block, answers: Answers) -> None:
-        points = Points(self.public.coefficients, self.public.before, float(self.index))
         rows = self.problem.corners.rows
-        self.problem.gradients.add(rows, block[GRADIENT], answers.samples, points)
+        self.problem.gradients.add(rows, block[GRADIENT], answers.samples, self._points)
+
+    @cached_property
+    def _points(self) -> Points:
+        """Where gradients are computed."""
+        return Points(self.public.coefficients, self.public.before, float(self.index))
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         found = self.problem.corners.next(self.public.sums, kept, block, door)

@@ -99,9 +99,14 @@ class LeaderView(CoefficientsView[Public]):
         return {gradient.name: gradient.gathering}
 
     def gather(self, block: Block, answers: Answers) -> None:
-        gradient = self.problem.gradient
-        points = Points.at(self.public.memory.point)
-        self.problem.gradients.add(gradient.gathering, gradient.of(block), answers.samples, points)
+        problem = self.problem
+        total = problem.gradient.of(block)
+        problem.gradients.add(problem.gradient.gathering, total, answers.samples, self._points)
+
+    @cached_property
+    def _points(self) -> Points:
+        """Where gradients are computed."""
+        return Points.at(self.public.memory.point)
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         problem, public = self.problem, self.public

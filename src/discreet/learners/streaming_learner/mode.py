@@ -6,6 +6,7 @@ CoefficientsView    a block: coefficients as decisions, samples as answers
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -203,8 +204,14 @@ class CoefficientsView(View[Public], Generic[Public]):
             rows[..., -1] *= self.settings.constant
         return rows
 
+    @cached_property
+    def _decision(self) -> Floats:
+        """The decision of every round of this block."""
+        return self.coefficients.reshape(-1)
+
     def decide(self, rounds: Integers, asked: Asked) -> Floats:
-        return np.asarray(repeated(self.coefficients.reshape(-1), len(rounds)))
+        # A copy: the caller may write into it.
+        return np.asarray(repeated(self._decision.copy(), len(rounds)))
 
     def plain(self) -> dict[str, Any]:
         found = self.coefficients

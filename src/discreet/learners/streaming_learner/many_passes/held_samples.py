@@ -37,7 +37,7 @@ class HeldSamples:
 
     settings: StreamingLearnerSettings
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """How many numbers are held of a sample."""
         return self.settings.width + BESIDE
@@ -47,7 +47,7 @@ class HeldSamples:
         """What holds everyone's sample."""
         return HeldRows((self.settings.rounds, self.columns))
 
-    @property
+    @cached_property
     def longest(self) -> float:
         """The largest number in a row."""
         return max(self.settings.feature_bound, self.settings.constant)
