@@ -34,7 +34,7 @@ from discreet.errors import DiscreetError, OutOfBounds
 from discreet.lab.cases import cases
 from discreet.learners.forced import forced
 from discreet.learners.fresh_paths import FreshPaths
-from discreet.learners.streaming_learner.gradients import GradientMode
+from discreet.learners.streaming_learner.mode import GradientMode
 from discreet.release.gathering import Gram, HeldRows
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins

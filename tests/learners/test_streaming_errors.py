@@ -119,11 +119,11 @@ def test_many_coefficients_or_releases_have_no_errors_and_cost_no_state() -> Non
     learner = learned(features, features[:, 0], feature_bound=1.0, domain=LpBall(60))
     assert learner.facts["method"] in ("whitened", "scaled")
     assert np.isnan(learner.standard_errors).all()
-    assert learner._engine.view.public["path.totals"].shape == (0, 60)
+    assert learner._engine.view.public.path.totals.shape == (0, 60)
     short = learned(features[:2000, :4], features[:2000, 0], block=1)
     assert short.facts["method"] in ("whitened", "scaled")
     assert np.isnan(short.standard_errors).all()
-    assert short._engine.view.public["path.totals"].shape == (0, 4)
+    assert short._engine.view.public.path.totals.shape == (0, 4)
 
 
 def test_pure_and_huber_streams_have_errors_too() -> None:

@@ -25,9 +25,11 @@ from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
 from laws import FEW_ORDERS, epsilon_of, selection_law, zcdp_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
+COINS = Coins(bytes(16))
 
 
 def made(
@@ -44,18 +46,30 @@ def mode_of(learner: StreamingLearner) -> Any:
     return StreamingLearner.problem_for(learner.settings)
 
 
+def viewed(mode: Any, public: Any = None, index: int = 0) -> Any:
+    """The block before release `index`, with this typed public state."""
+    public = mode.start()[0] if public is None else public
+    return mode.view(flat(public), index, 0, COINS)
+
+
 def rows_of(mode: Any) -> Any:
     """The gathering that gradients go through."""
-    return mode.gatherings(mode.start()[0])["gradient"]
+    return viewed(mode).gatherings()["gradient"]
 
 
 def fed(mode: Any, sample: Any, public: Any = None, index: int = 0) -> Any:
     """What one sample adds to an empty block, by the shipped gathering."""
-    public = mode.start()[0] if public is None else public
-    block = {"gradient": rows_of(mode).empty()}
+    view, block = viewed(mode, public, index), {"gradient": rows_of(mode).empty()}
     samples = Samples([sample[0]], [sample[1]])
-    mode.gather(public, block, Batch(index, 0, np.array([0]), samples, NOTHING, Coins(bytes(16))))
+    view.gather(block, view.read(Batch(index, 0, np.array([0]), samples, NOTHING, COINS)))
     return block["gradient"]
+
+
+def at(public: Any, here: Any, before: Any) -> Any:
+    """The same state with gradients that are computed at these points."""
+    if hasattr(public, "memory"):
+        return replace(public, coefficients=here, memory=replace(public.memory, point=here))
+    return replace(public, coefficients=here, before=before)
 
 
 # --- no sample is given away
@@ -83,7 +97,7 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
     learner, generator = made(**method), np.random.default_rng(seed)
     mode = mode_of(learner)
     points = [learner.settings.domain.project(generator.normal(size=3)) for _ in range(2)]
-    public = mode.start()[0] | {"coefficients": points[0], "before": points[1], "point": points[0]}
+    public = at(mode.start()[0], *points)
     moved = (fed(mode, here, public, index).values - fed(mode, there, public, index).values).astype(float)
     rows = rows_of(mode)
     if learner.settings.domain.corners and "method" in method:
@@ -159,9 +173,9 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
     def law(stream: Any) -> list[Fraction]:
         public, first, found = mode.start()[0], fed(mode, stream[0]), []
         for corner, chance in enumerate(draw_law(0, first)):
-            start = public["coefficients"]
+            start = public.coefficients
             moved = start + (learner.settings.domain.corner_at(corner) - start) / 2
-            after = public | {"coefficients": moved, "before": start}
+            after = at(public, moved, start)
             both = rows.merge(first, fed(mode, stream[1], after, index=1))
             found += [chance * other for other in draw_law(1, both)]
         return found
@@ -195,8 +209,8 @@ def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not(
             door._left = (
                 2**120
             )  # the weak copy charges more than was reserved: let it pass, to see it noticed
-            released = mode.release(public, {}, dict(kept), block, door)[0]
-            return float(released["gradient.prefix"][0])
+            released = viewed(mode, public).release({}, dict(kept), block, door)[0]
+            return float(released.gradient["prefix"][0])
 
         return through_doors(passage, claim, trials=1_500, seed=seed)
 

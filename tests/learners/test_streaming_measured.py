@@ -1,6 +1,6 @@
 """If these fail, samples that are measured first or held for many passes are given away, or in vain."""
 
-from functools import partial
+from functools import cached_property, partial
 from math import inf, nan, sqrt
 from typing import Any
 
@@ -18,17 +18,21 @@ from discreet.domains import LpBall, Simplex
 from discreet.errors import OutOfBounds
 from discreet.lab.regression import Regression
 from discreet.learners.forced import forced
-from discreet.learners.streaming_learner.descent import Descent
 from discreet.learners.streaming_learner.histogram import Sizes
+from discreet.learners.streaming_learner.many_passes.descent import Descent
+from discreet.learners.streaming_learner.many_passes.parts import DrawnParts
 from discreet.release.door import Door
 from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 
 USUAL = Privacy(1.0, 1e-6)
 BOUNDS = {"feature_bound": 1.0, "target_bound": 1.0}
+COINS = Coins(bytes(16))
 
 
 def made(
@@ -44,9 +48,13 @@ def mode_of(learner: StreamingLearner) -> Any:
     return StreamingLearner.problem_for(learner.settings)
 
 
-def batch_of(features: Any, targets: Any, begin: int = 0) -> Batch:
-    rounds = np.arange(begin, begin + len(targets))
-    return Batch(0, begin, rounds, Samples(features, targets), NOTHING, Coins(bytes(16)))
+def viewed(mode: Any, index: int = 0) -> Any:
+    """The block before release `index`, with the public state that the mode starts with."""
+    return mode.view(flat(mode.start()[0]), index, 0, COINS)
+
+
+def batch_of(samples: Any, index: int = 0) -> Batch:
+    return Batch(index, 0, np.arange(len(samples)), samples, NOTHING, COINS)
 
 
 # --- samples of their own
@@ -79,7 +87,7 @@ def test_people_who_come_several_times_pay_in_one_measure(horizon: int, mode: st
     charges = [plan.steps(index).charge for index in range(plan.releases)]
     assert {charge.measure for charge in charges} == {"zcdp"}
     budget = privacy.budget.amount * (1 + 1e-9)
-    stages = len(mode_of(learner).stages)
+    stages = len(mode_of(learner).preparation)
     assert all(charge.amount <= budget for charge in charges[:stages])
     assert sum(charge.amount for charge in charges[stages:]) <= budget
     learner.observe_stream(np.full((horizon, 3), 0.1), np.full(horizon, 0.1))
@@ -90,24 +98,25 @@ def test_bounds_are_read_off_counts_and_nothing_else() -> None:
     mode = mode_of(made(mode="whitened", horizon=800, domain=LpBall(3)))
     counts = np.zeros((2, 20))
     counts[0, 2], counts[1, 5] = 1000, 1000
-    found = mode.bounded(counts.reshape(-1))
-    assert (found["length"], found["target"], len(found["directions"])) == (0.25, 2.0**-5, 0)
-    nothing = mode.bounded(np.zeros(40))
-    assert (nothing["length"], nothing["target"]) == (1.0, 1.0)
+    found = viewed(mode).bounded(counts.reshape(-1))
+    assert (found.length, found.target, found.moments.spikes) == (0.25, 2.0**-5, 0)
+    nothing = viewed(mode).bounded(np.zeros(40))
+    assert (nothing.length, nothing.target) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("stage", [0, 1])
 @pytest.mark.parametrize("share", [0.0, nan, -1.0])
 def test_who_has_no_share_says_nothing_in_any_stage(stage: int, share: float) -> None:
     mode = mode_of(made(mode="whitened", horizon=800, domain=LpBall(3)))
-    public = mode.start()[0] | {"stage": stage}
+    view = viewed(mode, index=stage)
     features, targets = np.full((4, 3), 0.3), np.array([0.1, 0.5, -0.2, nan])
 
     def measured(shares: Any) -> Any:
-        block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+        block = nobody(view)
         samples = mode.streamed(features, targets, shares)
-        mode.gather(public, block, Batch(0, 0, np.arange(4), samples, NOTHING, Coins(bytes(16))))
-        return block["measured"].values
+        view.gather(block, view.read(batch_of(samples, index=stage)))
+        (gathered,) = block.values()
+        return gathered.values
 
     assert measured(None).any()
     assert not measured([share] * 4).any()
@@ -197,55 +206,57 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     generator = np.random.default_rng(3)
     domain = LpBall(6 if isinstance(loss, SoftmaxLoss) else 3)
     mode = mode_of(made(domain, loss, 8, Privacy(epsilon, 1e-6), method="passes"))
-    public, _ = mode.start()
+    view = viewed(mode)
     features, targets = generator.uniform(-0.5, 0.5, size=(8, 3)), np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4])
-    whole = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    mode.gather(public, whole, batch_of(features, targets))
-    held = whole["held"]
+    held, unfolded = view.gatherings()["held"], mode.samples_held.unfolded
+    everyone = held.empty()
+    view.gather({"held": everyone}, view.read(batch_of(Samples(features, targets))))
+    way, here = np.diag([1.0, 2.0, 0.5]), np.full(domain.dimension, 0.1)
     for once in mode.passes.parts:
-        functions: list[Any] = []
-        descent = Descent.__new__(Descent)
-        descent.unfolded, descent.held = mode.unfolded, held
-        descent.settings, descent.passes, descent.people = mode.settings, mode.passes, 8
-        descent.width, descent.classes = mode.settings.width, mode.settings.classes
-        descent.map = np.diag([1.0, 2.0, 0.5])
-        descent._total = lambda part, of_rows, found=functions: _noted(found, of_rows, part)  # type: ignore
+        door = Door(seeded_words(1, 0), mode.plan.steps(0).charge, 0)
+        parts = _Noting(mode.settings, mode.loss, mode.passes, mode.samples_held, everyone, door)
         if once in mode.passes.steps:
-            descent._gradient(once, np.full(domain.dimension, 0.1), 0.3)
+            parts.gradient(once, way, here, 0.3)
         elif once in mode.passes.grams:
-            descent._even((once,))
+            parts.even(once, way, 1.0)
         elif once in mode.passes.clips:
-            descent._clip(once, np.full(3, 0.1))
+            parts.clip(once, way, here)
         elif once is mode.passes.lengths:
-            descent._usual_length()
+            parts.usual_length()
         else:
-            descent.regress_once()
-        of_numbers = lambda numbers, of_rows=functions[0]: of_rows(*mode.unfolded(numbers))  # noqa: E731
-        total = held.gathering.total(held, of_numbers, once.gathering).values
+            Descent(parts).regress_once(once, way)
+        of_numbers = lambda numbers, of_people=parts.noted[0]: of_people(unfolded(numbers))  # noqa: E731
+        total = held.total(everyone, of_numbers, once.gathering).values
         alone = np.zeros_like(total)
-        nobody = held.gathering.total(mode.gatherings(public)["held"].empty(), of_numbers, once.gathering)
+        nothing = held.total(held.empty(), of_numbers, once.gathering)
         for place in range(8):
-            one = mode.gatherings(public)["held"].empty()
-            one.values[place] = held.values[place]
-            alone += held.gathering.total(one, of_numbers, once.gathering).values - nobody.values
-        assert np.array_equal(total, alone + nobody.values)
+            one = held.empty()
+            one.values[place] = everyone.values[place]
+            alone += held.total(one, of_numbers, once.gathering).values - nothing.values
+        assert np.array_equal(total, alone + nothing.values)
 
 
-def _noted(found: list[Any], of_rows: Any, once: Any) -> Any:
-    found.append(of_rows)
-    return np.zeros(once.gathering.shape)
+class _Noting(DrawnParts):
+    """Parts that note which functions of samples are added up, and release zeros."""
+
+    @cached_property
+    def noted(self) -> list[Any]:
+        return []
+
+    def total(self, once: Any, of_people: Any) -> Any:
+        self.noted.append(of_people)
+        return np.zeros(once.gathering.shape)
 
 
 def test_many_passes_cost_what_was_reserved_and_not_a_pass_more() -> None:
     mode = mode_of(made(horizon=8, method="passes", privacy=Privacy(1000.0, 1e-6)))
-    public, kept = mode.start()
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
+    view = viewed(mode)
     charge = mode.plan.steps(0).charge
-    mode.release(public, {}, kept, block, Door(seeded_words(1, 0), charge, 0))
+    view.release({}, {}, nobody(view), Door(seeded_words(1, 0), charge, 0))
     from discreet.errors import BudgetError
 
     with pytest.raises(BudgetError):
-        mode.release(public, {}, kept, block, Door(seeded_words(1, 0), charge * 0.999, 0))
+        view.release({}, {}, nobody(view), Door(seeded_words(1, 0), charge * 0.999, 0))
 
 
 def test_few_samples_are_read_once_and_many_again_and_again() -> None:

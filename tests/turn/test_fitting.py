@@ -110,7 +110,7 @@ def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path:
     )
     features = chance.normal(size=(20_000, 4)) * [1.0, 0.1, 0.1, 0.01]
     stream.observe_stream(features, features.sum(axis=1))
-    assert len(stream.snapshot().public["directions"])
+    assert len(stream.snapshot().public["measured.moments.vectors"])
     path.write_bytes(statefile.encode(stream.snapshot()))
     discreet.load(path).detach()
 

@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Loss(Protocol):
-    """A loss of a linear predictor."""
+    """A loss of one margin; classes (`SoftmaxLoss`) have one margin each."""
 
     @property
     def code(self) -> int:
@@ -204,6 +204,7 @@ class CallableLoss:
     """
 
     gradient: Callable[..., Any] | None = None
+    curvature, classifies = 0.0, False  # nothing is known of its curvature
 
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:
         """The gradient of one sample, zeros if it fails."""

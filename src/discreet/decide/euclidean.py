@@ -7,7 +7,6 @@ Its leader stands between the corners, and moves little when the total does.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from discreet.decide.matroids import PartitionMatroid, UniformMatroid
 __all__ = ["Euclidean", "is_projected_onto"]
 
 
-def is_projected_onto(domain: Any) -> bool:
+def is_projected_onto(domain: object) -> bool:
     """Whether points are cheaply projected onto this domain."""
     if isinstance(domain, Knapsack):
         return len(domain.shares) == 1

@@ -1,32 +1,33 @@
-"""Second moments as a few directions that stand out over a flat rest, and the map that evens them out.
+"""The spiked-covariance model: second moments with a few directions that stand out over a flat rest.
 
     H = rest·I + Σ_j (value_j − rest)·u_j·u_jᵀ        u_j: directions that noise does not hide
 
-What noise hides is treated alike: a direction whose variance is not known must not be blown up. Powers of H
-are applied in O(spikes · d), so that evening a row costs little where few directions stand out.
+Directions that noise hides are treated alike: a direction whose variance is not known must not be
+blown up. Powers of H are applied in O(spikes · d), so whitening a row costs little where few
+directions stand out.
 
 All of it is computed from released values.
 
 References  Kamath et al. (2019), "Privately Learning High-Dimensional Distributions"
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["Evening", "fourth_root_map"]
+__all__ = ["Evening", "fourth_root_map", "noise_edge"]
 
 RESOLVED = 1.2
-"""An eigenvalue counts if it lies so many times as far from the middle one as noise alone reaches."""
+"""An eigenvalue stands out if it is this many noise edges away from the median eigenvalue."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evening:
-    """Directions (one a row) with their second moments, and the second moment of all others.
+    """Directions (one per row) with their second moments, and the second moment of all others.
 
     >>> evening = Evening.read(np.diag([9.0, 1.0, 1.1, 0.9, 1.0]), noise=0.05)
     >>> len(evening.values), round(evening.rest, 2)
@@ -40,33 +41,45 @@ class Evening:
     rest: float
 
     @classmethod
+    def flat(cls, size: int, moment: float) -> "Evening":
+        """Return the model in which all directions have this second moment."""
+        return cls(np.empty((0, size)), np.empty(0), moment)
+
+    @classmethod
     def read(cls, matrix: Floats, *, noise: float) -> "Evening":
-        """From a noisy matrix; `noise` is the standard deviation of what is off its diagonal."""
+        """Return the model of a noisy matrix, with noise of this standard deviation off its diagonal."""
         size = len(matrix)
         values, vectors = np.linalg.eigh(matrix)
         edge = 2 * sqrt(size) * noise
         middle = max(0.0, float(np.median(values)))
-        seen = (values > middle + RESOLVED * edge) | (np.maximum(values, edge) < middle - RESOLVED * edge)
+        above = values > middle + RESOLVED * edge
+        below = np.maximum(values, edge) < middle - RESOLVED * edge
+        seen = above | below
         hidden = float(values[~seen].mean()) if not seen.all() else middle
         least = max(float(np.trace(matrix)) / size * 1e-3, noise / sqrt(size), 1e-300)
         return cls(vectors.T[seen].copy(), np.maximum(values[seen], edge), max(hidden, least))
 
     @property
     def spikes(self) -> int:
-        """How many directions stand out."""
+        """Number of eigenvalues beyond the noise edge."""
         return len(self.values)
 
     def times(self, vector: Floats, power: float) -> Floats:
-        """H^power · vector."""
+        """Return H^power · vector."""
         return self.shaped(vector, self.rest**power, self.values**power)
 
+    def scaled(self, vector: Floats, factor: Callable[[Floats], Floats]) -> Floats:
+        """Return the vector with each direction multiplied by a function of its second moment."""
+        factors = factor(np.append(self.values, self.rest))
+        return self.shaped(vector, float(factors[-1]), factors[:-1])
+
     def shaped(self, vector: Floats, rest: float, values: Floats) -> Floats:
-        """The vector with each direction that stands out multiplied by its value, all else by `rest`."""
+        """Return the vector with directions that stand out multiplied by `values`, others by `rest`."""
         along = self.vectors @ vector
         return np.asarray(rest * vector + self.vectors.T @ ((values - rest) * along), dtype=np.float64)
 
     def nearest(self, point: Floats, radius: float) -> Floats:
-        """The point of the Euclidean ball that is nearest in the norm of H.
+        """Return the point of the Euclidean ball that is nearest in the norm of H.
 
         H(x − point) + λx = 0, with the λ for which x has this length: bisection in log λ.
         """
@@ -87,14 +100,13 @@ class Evening:
         weight = float(np.exp(high))
         return self.shaped(point, self.rest / (self.rest + weight), self.values / (self.values + weight))
 
-    def state(self) -> dict[str, Any]:
-        """As entries of a flat dictionary."""
-        return {"directions": self.vectors, "moments": np.append(self.values, self.rest)}
 
-    @classmethod
-    def of_state(cls, state: dict[str, Any]) -> "Evening":
-        """Back from `state`."""
-        return cls(state["directions"], state["moments"][:-1], float(state["moments"][-1]))
+def noise_edge(size: int, noise: float) -> float:
+    """Return how large an eigenvalue noise alone makes, in a symmetric matrix with this many rows.
+
+    `noise` is the standard deviation on the diagonal; off the diagonal it is 1/√2 of that.
+    """
+    return sqrt(2 * size) * noise
 
 
 def fourth_root_map(matrix: Floats, edge: float) -> Floats:

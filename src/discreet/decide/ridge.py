@@ -17,6 +17,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.decide.evening import noise_edge
 
 __all__ = ["Fitted", "fit_ridges"]
 
@@ -47,7 +48,7 @@ def fit_ridges(
     array([[ 0.2, -0.1]])
     """
     size = moments.shape[1]
-    least = gram_noise * sqrt(2 * size)
+    least = noise_edge(size, gram_noise)
     values, vectors = np.linalg.eigh(grams)
     raised = np.maximum(values, max(least, 1e-12))
     resolved = np.clip(values.sum(axis=1) / raised.sum(axis=1), LEAST_RESOLVED, 1.0)

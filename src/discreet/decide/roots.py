@@ -22,24 +22,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.decide.domains import Domain
 
 __all__ = ["Root", "root_of_path", "symmetric_noise"]
 
 DRAWS = 1000
 """Public draws of pairs that released values allow."""
+NORMAL_95 = 1.96
 LEAST_SLOPE = 0.01
 """The least slope in any direction, as a share of the mean one: the loss is convex."""
 SCATTERS = np.append(0.0, np.geomspace(1e-5, 1.0, 51))
 """Candidates for s², as shares of the most that it can be."""
-STEEP, CLEAR = 1.5, 2.7
-"""Points react to noise, so slopes are found too steep: by STEEP deviations if they are hardly seen, and less
-from CLEAR deviations on (Dickey, Fuller 1979)."""
-SCATTERED = 0.75
-"""Of their deviations, by which slopes are drawn: the estimates that they are drawn around scatter already,
-and so have more unequal directions than the truth."""
-DOUBTED = 2.0
-"""The logarithm of likelihood that a scatter may lack of the best one's, to be possible."""
-NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Constants that the coverage of intervals chose (benchmarks/mended.py, coverage_of_95)."""
+
+    steep: float = 1.5
+    """Points react to noise, so slopes are found too steep: by this many deviations if they are
+    hardly seen (Dickey, Fuller 1979)."""
+    clear: float = 2.7
+    """From this many deviations on, slopes are found less steep than that."""
+    scattered: float = 0.75
+    """The share of their deviations by which slopes are drawn: the estimates that they are drawn
+    around scatter already, and so have more unequal directions than the truth."""
+    doubted: float = 2.0
+    """The log-likelihood that a possible scatter may lack of the best one's."""
+
+
+TUNED = Tuned()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +99,11 @@ class Root:
         apart = np.abs(published - roots @ unmapped.T)
         return np.asarray(np.quantile(apart, 0.95, axis=0) / NORMAL_95)
 
+    def known_errors(self, published: Floats, unmapped: Floats, domain: Domain) -> Floats:
+        """Return standard errors; NaN where they exceed what the domain allows: that was not learned."""
+        errors = self.standard_errors(published, unmapped)
+        return np.where(errors < domain.diameter(2.0) / 2, errors, np.nan)
+
 
 def root_of_path(
     points: Floats, samples: Floats, totals: Floats, noise: Floats, most_scatter: float
@@ -109,7 +126,7 @@ def root_of_path(
     scatters = most_scatter * SCATTERS
     fits = [_Fit.of(regressors, seen, variances + scatter) for scatter in scatters]
     best = max(fits, key=lambda fit: fit.likelihood)
-    least = next(place for place, fit in enumerate(fits) if fit.likelihood > best.likelihood - DOUBTED)
+    least = next(place for place, fit in enumerate(fits) if fit.likelihood > best.likelihood - TUNED.doubted)
     return best.root(float(scatters[least]))
 
 
@@ -156,7 +173,7 @@ class _Fit:
             gradient=basis.T @ (self.found[0] + slope @ centre),
             gradient_deviations=np.full(len(centre), 1 / np.sqrt(whole)),
             slopes=slopes,
-            slope_deviations=SCATTERED * deviations,
+            slope_deviations=TUNED.scattered * deviations,
             scatter=scatter,
         )
 
@@ -168,5 +185,5 @@ def _less_steep(slopes: Floats, deviations: Floats) -> Floats:
     twice = deviations**2 * (2 - np.eye(len(values)))
     doubts = np.sqrt(np.einsum("ij,ijk->k", twice, products))
     seen = np.maximum(np.abs(values) / doubts, 1e-300)
-    values = values - STEEP * doubts * np.minimum(1.0, (CLEAR / seen) ** 4)
+    values = values - TUNED.steep * doubts * np.minimum(1.0, (TUNED.clear / seen) ** 4)
     return np.asarray((vectors * values) @ vectors.T)

@@ -32,21 +32,67 @@ from discreet.arrays import Floats
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
-from discreet.learners.streaming_learner.gradients import GradientMode
+from discreet.learners.streaming_learner.clipped_gradients import (
+    Gradients,
+    Points,
+    check_grid,
+    gradient_total,
+    gradients_of,
+)
+from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
 from discreet.release.selection import Selection
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Batch, Block
+from discreet.turn.questions import Block
+from discreet.turn.states import of_flat
 
 __all__ = ["DrawnCorners", "FrankWolfe", "NoisyCorners"]
 
+GRADIENT = "gradient"
+"""The name under which blocks gather gradients."""
 LEVELS = 2**20
 """Integer steps up to the clip."""
 MOST_DRAWS = 10**5
 """The price of each draw is known in advance, and there is a table of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """What releases have produced."""
+
+    coefficients: Floats
+    before: Floats
+    """The coefficients before the newest release."""
+    sums: State
+    """The running total of gradients; empty where corners are drawn."""
+
+
+class FrankWolfeView(CoefficientsView[Public]):
+    """A block of samples whose gradients lead to the next corner."""
+
+    problem: "FrankWolfe"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {GRADIENT: self.problem.corners.rows}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        rows = self.problem.corners.rows
+        self.problem.gradients.add(rows, block[GRADIENT], answers.samples, self._points)
+
+    @cached_property
+    def _points(self) -> Points:
+        """Where gradients are computed."""
+        return Points(self.public.coefficients, self.public.before, float(self.index))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        found = self.problem.corners.next(self.public.sums, kept, block, door)
+        here = self.public.coefficients
+        moved = here + 1 / (self.index + 2) * (found.corner - here)
+        return Public(moved, here, found.sums), found.kept
 
 
 class FrankWolfe(GradientMode):
@@ -57,71 +103,82 @@ class FrankWolfe(GradientMode):
         return bool(settings.chosen_method == "frank-wolfe")
 
     def check(self) -> None:
-        self.check_grid(self.corners.rows)
+        check_grid(self.corners.rows)
 
     @cached_property
     def corners(self) -> "NoisyCorners | DrawnCorners":
-        """The way to the corner that a sum of gradients calls for."""
-        return DrawnCorners(self.settings) if self.settings.domain.corners else NoisyCorners(self.settings)
+        """How the corner that a sum of gradients calls for is found."""
+        if self.settings.domain.corners:
+            return DrawnCorners(self.settings)
+        return NoisyCorners(self.settings)
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """How gradients are computed."""
+        return gradients_of(self.settings)
 
     @cached_property
     def plan(self) -> Plan:
         settings, schedule = self.settings, self.settings.schedule
-        facts = {"method": "frank-wolfe", "why": settings.why, "clip": settings.clip}
-        return self.corners.plan(facts | {"block": schedule.block, "releases": schedule.releases})
+        return self.corners.plan(
+            {
+                "method": "frank-wolfe",
+                "why": settings.why,
+                "clip": settings.clip,
+                "block": schedule.block,
+                "releases": schedule.releases,
+            }
+        )
 
-    def start(self) -> tuple[State, State]:
-        public, kept = self.corners.start()
+    def start(self) -> tuple[Public, State]:
+        sums, kept = self.corners.start()
         begin = self.settings.domain.start()
-        return public | {"coefficients": begin, "before": begin}, kept
+        return Public(begin, begin, sums), kept
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"gradient": self.corners.rows}
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> FrankWolfeView:
+        return FrankWolfeView(self, of_flat(Public, public), index, begin, coins)
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        here, before = public["coefficients"], public["before"]
-        samples = self.samples(batch)
-        self.add_gradients(self.corners.rows, block["gradient"], samples, here, before, float(batch.index))
 
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        corner, sums, kept = self.corners.next(public, kept, block, door)
-        here = public["coefficients"]
-        moved = here + 1 / (door.index + 2) * (corner - here)
-        return sums | {"coefficients": moved, "before": here}, kept
+# --- how corners are found ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NextCorner:
+    """A corner of the domain, and the state of the sum that called for it."""
+
+    corner: Floats
+    sums: State
+    kept: State
 
 
 @dataclass(frozen=True)
 class NoisyCorners:
-    """The best corner for a noisy running total of gradients, clipped to l₂ length (pure: l₁)."""
+    """The best corner for a noisy running total of gradients."""
 
     settings: StreamingLearnerSettings
 
     @cached_property
-    def total(self) -> RunningTotal[Any]:
-        settings = self.settings
-        rows = Rows(settings.shape, settings.clip, 1 if settings.privacy.pure else 2)
-        schedule = settings.schedule
-        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
+    def total(self) -> RunningTotal[Rows]:
+        """The noisy total of gradients."""
+        return gradient_total(self.settings)
 
     @property
     def rows(self) -> Rows:
-        rows = self.total.gathering
-        assert isinstance(rows, Rows)
-        return rows
+        """What a block is gathered with."""
+        return self.total.gathering
 
     def plan(self, facts: dict[str, Any]) -> Plan:
+        """Return the plan, with these facts and those of the noise."""
         return self.total.plan(facts | {"noise_in_samples": self.total.noise})
 
     def start(self) -> tuple[State, State]:
-        public, kept = self.total.start()
-        return self.total.named(public), kept
+        """Return public and kept state of the sum before anyone came."""
+        return self.total.start()
 
-    def next(self, public: State, kept: State, block: Block, door: Door) -> tuple[Floats, State, State]:
-        """The corner, and the public and kept state of the sum."""
-        total = self.total.next(self.total.own(public), kept, block, door)
-        return self.settings.domain.corner(total.values), self.total.named(total.public), total.kept
+    def next(self, sums: State, kept: State, block: Block, door: Door) -> NextCorner:
+        """Return the next corner, through the door."""
+        total = self.total.next(sums, kept, block, door)
+        return NextCorner(self.settings.domain.corner(total.values), total.public, total.kept)
 
 
 @dataclass(frozen=True)
@@ -132,7 +189,10 @@ class DrawnCorners:
 
     @cached_property
     def rows(self) -> Rows:
-        """Each coordinate is clipped by itself: replacing a sample moves it by twice the clip at most."""
+        """What a block is gathered with.
+
+        Each coordinate is clipped by itself: replacing a sample moves it by twice the clip at most.
+        """
         return Rows((self.settings.domain.dimension,), self.settings.clip, inf, levels=LEVELS)
 
     def __post_init__(self) -> None:
@@ -148,32 +208,38 @@ class DrawnCorners:
         budget = self.settings.privacy.budget
         rates = np.arange(1, self.settings.schedule.releases + 1) ** (-1 / 3)
         weights = rates**2 if budget.measure == "zcdp" else rates
-        return np.asarray(budget.amount * (1 - 1e-9) * weights / weights.sum(), dtype=np.float64)
+        amounts = budget.amount * (1 - 1e-9) * weights / weights.sum()
+        return np.asarray(amounts, dtype=np.float64)
 
     def selection(self, index: int) -> Selection:
-        """The exponential mechanism of draw `index`."""
+        """Return the exponential mechanism of draw `index`."""
         share = Charge(self.settings.privacy.budget.measure, float(self.shares[index]))
         return Selection.for_budget(share, self.rows, draws=1)
 
     def charge(self, index: int) -> Charge:
-        """What draw `index` costs."""
+        """Return what draw `index` costs."""
         return self.selection(index).charge(self.settings.privacy.budget.measure)
 
     def plan(self, facts: dict[str, Any]) -> Plan:
+        """Return the plan, with these facts and the rate of the first draw."""
         schedule, measure = self.settings.schedule, self.settings.privacy.budget.measure
         whole = sum(self.charge(index).amount for index in range(schedule.releases)) * (1 + 1e-12)
-        total = Spending(Charge(measure, whole))
-        facts = facts | {"first_rate": self.selection(0).rate * LEVELS}
-        constants = (self.rows, self.shares)
-        return Plan.scheduled(schedule, self.charge, total, facts=facts, constants=constants)
+        return Plan.scheduled(
+            schedule,
+            self.charge,
+            Spending(Charge(measure, whole)),
+            facts=facts | {"first_rate": self.selection(0).rate * LEVELS},
+            constants=(self.rows, self.shares),
+        )
 
     def start(self) -> tuple[State, State]:
-        return {}, {"gradient": self.rows.empty().values}
+        """Return public and kept state of the sum before anyone came."""
+        return {}, {GRADIENT: self.rows.empty().values}
 
-    def next(self, public: State, kept: State, block: Block, door: Door) -> tuple[Floats, State, State]:
-        """The corner, and the public and kept state of the sum."""
+    def next(self, sums: State, kept: State, block: Block, door: Door) -> NextCorner:
+        """Return the next corner, through the door; the sum itself is never published."""
         domain = self.settings.domain
-        total = self.rows.merge(self.rows.holding(kept["gradient"]), block["gradient"])
+        total = self.rows.merge(self.rows.holding(kept[GRADIENT]), block[GRADIENT])
         scores = self.rows.opposites(total, both=domain.corners > domain.dimension)
         drawn = door.select(self.selection(door.index), scores)
-        return domain.corner_at(drawn), {}, {"gradient": total.values}
+        return NextCorner(domain.corner_at(drawn), {}, {GRADIENT: total.values})

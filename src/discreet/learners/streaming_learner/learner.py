@@ -6,7 +6,7 @@ Guarantee   docs/guarantees/streaming.md
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from discreet.decide.domains import Box, LpBall, Simplex
 from discreet.learners.constructor import constructor
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
-from discreet.learners.streaming_learner.gradients import GradientMode
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
+from discreet.learners.streaming_learner.mode import CoefficientsView
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
 from discreet.turn.people import names_of
@@ -130,7 +130,7 @@ class StreamingLearner(Learner):
 
         A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T + intercept`.
         """
-        return self._gradient_mode.in_units(self._engine.view.public["coefficients"])[..., : self._features]
+        return self._view.coefficients[..., : self._features]
 
     @property
     def intercept(self) -> Any:
@@ -138,7 +138,7 @@ class StreamingLearner(Learner):
 
         0 without `intercept=True`.
         """
-        return self._of_intercept(self._engine.view.public["coefficients"], 0.0)
+        return self._of_intercept(self._view.coefficients, 0.0)
 
     @property
     def standard_errors(self) -> Floats:
@@ -149,28 +149,25 @@ class StreamingLearner(Learner):
         releases, for coefficients that were not learned, for classes, where more gradients are clipped than
         not, for many coefficients, and for methods that measure nothing ("leader", "frank-wolfe").
         """
-        errors = self._gradient_mode.standard_errors(self._engine.view.public)
-        return self._gradient_mode.in_units(errors)[..., : self._features]
+        return self._view.standard_errors[..., : self._features]
 
     @property
     def intercept_standard_error(self) -> Any:
         """The standard error of the intercept, as for coefficients; NaN without `intercept=True`."""
-        return self._of_intercept(self._gradient_mode.standard_errors(self._engine.view.public), np.nan)
+        return self._of_intercept(self._view.standard_errors, np.nan)
 
     @property
-    def _gradient_mode(self) -> GradientMode:
-        problem = self._engine.problem
-        assert isinstance(problem, GradientMode)
-        return problem
+    def _view(self) -> CoefficientsView[Any]:
+        """The block that people are in: all modes of this learner have one of this kind."""
+        return cast(CoefficientsView[Any], self._engine.view.learning)
 
     @property
     def _features(self) -> int:
         features: int = self.settings.features
         return features
 
-    def _of_intercept(self, numbers: Floats, without: float) -> Any:
+    def _of_intercept(self, rows: Floats, without: float) -> Any:
         """What belongs to the constant feature: a float, or an array with one entry per class."""
-        rows = self._gradient_mode.in_units(numbers)
         found = rows[..., -1] if self.settings.intercept else np.full(rows.shape[:-1], without)
         return found if self.settings.classes > 1 else float(found)
 
@@ -182,7 +179,7 @@ class StreamingLearner(Learner):
         number, counts as nothing. `persons` as in `open_many`. The result is in
         `coefficients`.
         """
-        samples = self._gradient_mode.streamed(features, targets, shares)
+        samples = self._view.problem.streamed(features, targets, shares)
         names = names_of(persons, len(samples), keyed=self._keyed)
         self._refuse_beyond(samples)
         position = 0

@@ -1,7 +1,8 @@
 """What a leader keeps of its releases, to tell how far published coefficients are off.
 
-Every release showed a noisy total of gradients, all taken at a public point. Both are kept. What follows from
-them is in discreet/decide/roots.py; it reads released values, public counts and calibrated variances.
+Every release showed a noisy total of gradients, all computed at a public point. Both are kept. What
+follows from them is in discreet/decide/roots.py; it reads released values, public counts and
+calibrated variances.
 
 No errors are given
 
@@ -13,7 +14,6 @@ No errors are given
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from discreet.arrays import Floats
 from discreet.decide.evening import Evening
 from discreet.decide.roots import Root, root_of_path
 from discreet.learners.totals import RunningTotal
-from discreet.turn.plan import State
+from discreet.release.gathering import Rows
 
-__all__ = ["ReleasedPath"]
+__all__ = ["Path", "ReleasedPath"]
 
 MOST_ROWS = 250
 ROWS_PER_COEFFICIENT = 4
@@ -31,10 +31,19 @@ ROWS_PER_COEFFICIENT = 4
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasedPath:
-    """The released totals of gradients of evened rows, in clips, and the points that they were taken at."""
+class Path:
+    """The released totals of gradients of whitened rows, in clips, one row per release."""
 
-    total: RunningTotal[Any]
+    totals: Floats
+    points: Floats
+    """The points at which the gradients of each release were computed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedPath:
+    """How much is kept of releases, and what it tells."""
+
+    total: RunningTotal[Rows]
     blocks: Sequence[int]
     """The samples of each release."""
     size: int
@@ -47,30 +56,33 @@ class ReleasedPath:
         count = len(self.blocks)
         return count if ROWS_PER_COEFFICIENT * (self.size + 1) <= count <= MOST_ROWS else 0
 
-    def start(self) -> State:
-        """Before the first release."""
+    def start(self) -> Path:
+        """Return the path before the first release."""
         nothing = np.zeros((self.rows, self.size))
-        return {"path.totals": nothing, "path.points": nothing}
+        return Path(nothing, nothing)
 
-    def followed(self, public: State, releases: int, total: Floats, point: Floats) -> State:
-        """After a release: its total, and the point at which its gradients were taken."""
-        kept = {"path.totals": public["path.totals"].copy(), "path.points": public["path.points"].copy()}
-        if self.rows:
-            kept["path.totals"][releases - 1] = total
-            kept["path.points"][releases - 1] = point
-        return kept
+    def followed(self, path: Path, release: int, total: Floats, point: Floats) -> Path:
+        """Return the path after a release: its total, and the point of its gradients."""
+        if not self.rows:
+            return path
+        totals, points = path.totals.copy(), path.points.copy()
+        totals[release] = total
+        points[release] = point
+        return Path(totals, points)
 
-    def root(self, public: State, releases: int, evening: Evening) -> Root | None:
-        """What the releases tell about the root of evened gradients, in clips; None if that is too little."""
+    def root(self, path: Path, releases: int, evening: Evening) -> Root | None:
+        """Return what releases tell about the root of whitened gradients, in clips.
+
+        None if that is too little.
+        """
         if not self.rows:
             return None
         later = slice(self.settling, releases)
-        points = public["path.points"][later]
-        totals = _steps(public["path.totals"])[later]
+        points = path.points[later]
         return root_of_path(
             np.array([evening.times(point, 0.5) for point in points]).reshape(points.shape),
             np.array(self.blocks[later], dtype=np.float64),
-            totals,
+            _steps(path.totals)[later],
             self._noise[later, later],
             # A clipped gradient is at most 1 long, and its coordinates are about alike.
             most_scatter=1 / self.size,
@@ -84,5 +96,5 @@ class ReleasedPath:
 
 
 def _steps(prefixes: Floats) -> Floats:
-    """What each row adds to the one before."""
+    """Return what each row adds to the one before."""
     return np.diff(prefixes, axis=0, prepend=np.zeros_like(prefixes[:1]))

@@ -1,0 +1,142 @@
+"""Sums of clipped gradients, one kind per loss, and the running total that they go into."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.arrivals.losses import CallableLoss, Loss, Samples, SoftmaxLoss
+from discreet.arrivals.person import reading
+from discreet.errors import ConfigError
+from discreet.learners.streaming_learner.feature_rows import dual_norm_code, rows_at_once
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.totals import RunningTotal
+from discreet.release.gathering import Gathered, Rows
+
+__all__ = ["Gradients", "Points", "check_grid", "gradient_total", "gradients_of"]
+
+LARGEST = 1e100
+"""Features larger than this say nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Where gradients are computed: ∇f(here) + weight·(∇f(here) − ∇f(before))."""
+
+    here: Floats
+    before: Floats
+    weight: float
+
+    @classmethod
+    def at(cls, here: Floats) -> "Points":
+        """Return one point: ∇f(here)."""
+        return cls(here, here, 0.0)
+
+
+class Gradients(Protocol):
+    """The gradients of one loss."""
+
+    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+        """Add the gradient of every sample, clipped and quantised by `rows`."""
+
+
+def gradients_of(settings: StreamingLearnerSettings) -> Gradients:
+    """Return how gradients of the loss are computed and added."""
+    loss = settings.loss
+    if isinstance(loss, CallableLoss):
+        return CalledGradients(settings, loss)
+    if isinstance(loss, SoftmaxLoss):
+        return ClassGradients(settings, loss)
+    return MarginGradients(settings, loss)
+
+
+@dataclass(frozen=True)
+class MarginGradients:
+    """ℓ′(⟨x, θ⟩, y)·x in one compiled pass."""
+
+    settings: StreamingLearnerSettings
+    loss: Loss
+
+    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+        where = (points.here, points.before, points.weight)
+        for piece in samples.dense(rows_at_once(rows.size)):
+            sample = (piece.features, piece.targets, piece.shares)
+            rows.add_through("add_gradients", total, len(piece), *sample, *where, *self._public)
+
+    @cached_property
+    def _public(self) -> tuple[float, ...]:
+        """The slope that compiled code takes, and the bounds of samples."""
+        settings, most = self.settings, self.settings.target_bound
+        slope = (self.loss.code, float(self.loss.parameter))
+        bounds = (dual_norm_code(settings), settings.feature_bound, -most, most)
+        return (*slope, *bounds, settings.constant, 1.0)
+
+
+@dataclass(frozen=True)
+class ClassGradients:
+    """One row of gradients per class, in one compiled pass; at one point only."""
+
+    settings: StreamingLearnerSettings
+    loss: SoftmaxLoss
+
+    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+        settings = self.settings
+        table = points.here.reshape(self.loss.classes, -1)
+        bounds = (dual_norm_code(settings), settings.feature_bound, settings.constant, 1.0)
+        for piece in samples.dense(rows_at_once(rows.size)):
+            sample = (piece.features, piece.targets, piece.shares)
+            rows.add_through("add_class_gradients", total, len(piece), *sample, table, *bounds)
+
+
+@dataclass(frozen=True)
+class CalledGradients:
+    """Gradients by the user's own function, which is called for one sample at a time."""
+
+    settings: StreamingLearnerSettings
+    loss: CallableLoss
+
+    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+        with reading():
+            for piece in samples.dense(rows_at_once(rows.size)):
+                pairs = zip(piece.features, piece.targets, piece.shares, strict=True)
+                rows.add(total, np.array([self._of_sample(points, *sample) for sample in pairs]))
+
+    def _of_sample(self, points: Points, x: Floats, y: float, share: float) -> Floats:
+        """Return the gradient of one sample, zeros if the sample is not finite."""
+        largest = float(np.max(np.abs(x), initial=0.0))
+        if not (largest <= LARGEST and np.isfinite(y) and np.isfinite(share)):
+            return np.zeros_like(points.here)
+        x, y = self._within(x, largest), self._clipped(y)
+        newest = self.loss.of(points.here, x, y)
+        if not points.weight:
+            return newest * min(1.0, max(0.0, share))
+        found = newest + points.weight * (newest - self.loss.of(points.before, x, y))
+        return found * min(1.0, max(0.0, share))
+
+    def _within(self, x: Floats, largest: float) -> Floats:
+        """Return the row within its bound, with the constant."""
+        settings = self.settings
+        length = float(np.linalg.norm(x / max(largest, 1e-300), settings.domain.dual)) * largest
+        x = x if length <= settings.feature_bound else x * (settings.feature_bound / length)
+        return np.append(x, settings.constant) if settings.constant else x
+
+    def _clipped(self, y: float) -> float:
+        return float(np.clip(y, -self.settings.target_bound, self.settings.target_bound))
+
+
+def gradient_total(settings: StreamingLearnerSettings) -> RunningTotal[Rows]:
+    """Return the noisy running total of gradients, clipped to l₂ length (pure guarantees: l₁)."""
+    rows = Rows(settings.shape, settings.clip, 1 if settings.privacy.pure else 2)
+    schedule = settings.schedule
+    return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
+
+
+def check_grid(rows: Rows) -> None:
+    """Refuse grids that are too coarse for this number of coefficients."""
+    if rows.limit < rows.levels / 2:
+        raise ConfigError(
+            f"{rows.size} coefficients are too many for this budget: ask for fewer releases "
+            "(a larger block), or use method='frank-wolfe' over an l₁ ball or a simplex"
+        )

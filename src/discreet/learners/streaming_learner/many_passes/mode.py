@@ -1,0 +1,230 @@
+"""Many passes over samples that are held for one release: noisy gradient descent on rows evened out.
+
+    lengths      a histogram of ‖x‖: rows are divided by what they usually are
+    directions   second moments, once or twice: a map W to rows z = Wx whose directions are alike
+    gradients    θ ← θ − step·(noisy Σ clipped gradients of z)/n, again and again
+
+All of it reads the same people, so shares of one budget add up; that is far better than people of their own
+for each, since noise grows with one over the root of a budget's share, and with one over a share of people.
+
+Regressions of few samples, whose directions noise would hide: one release of second moments and moments, and
+a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is Newton's. What the last
+step adds stays, so it has half of the budget; the clip is a quantile of lengths of gradients, read twice, as
+residuals shrink. Classifiers: steps of clipped, hence nearly normalised, gradients whose sum is fixed, and an
+average with weights that grow.
+
+Guarantee   docs/guarantees/streaming.md, Theorem 4
+Runtime     O(d·classes) a sample and pass, O(d²) for second moments; memory two bytes a number
+References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimization"
+            Sheffet (2017); Wang (2018), one release of second moments and moments
+"""
+
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.arrivals.losses import CallableLoss, Loss, SoftmaxLoss
+from discreet.budget.guarantee import Wording
+from discreet.budget.privacy import Charge
+from discreet.errors import ConfigError
+from discreet.learners.streaming_learner.clipped_gradients import check_grid
+from discreet.learners.streaming_learner.histogram import SURE
+from discreet.learners.streaming_learner.many_passes.descent import Descent, Public
+from discreet.learners.streaming_learner.many_passes.held_samples import HeldSamples
+from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS, DrawnParts, Passes
+from discreet.learners.streaming_learner.many_passes.tuned import TUNED
+from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, Gram, Moments, OneChoice, Rows
+from discreet.release.noise import Once
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
+from discreet.turn.questions import Block
+from discreet.turn.states import of_flat
+
+__all__ = ["ManyPasses"]
+
+HELD = "held"
+"""The name under which the block holds samples."""
+MOST_HELD = 2**31
+"""The most numbers that are held."""
+
+
+class ManyPassesView(CoefficientsView[Public]):
+    """The one block: samples are held until its end."""
+
+    problem: "ManyPasses"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {HELD: self.problem.samples_held.gathering}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        held = self.problem.samples_held
+        for piece in answers.pieces(held.columns):
+            places = piece.rounds - self.begin
+            held.gathering.add(block[HELD], places, held.folded(piece.samples))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        problem = self.problem
+        parts = DrawnParts(
+            settings=self.settings,
+            loss=problem.loss,
+            passes=problem.passes,
+            samples=problem.samples_held,
+            held=block[HELD],
+            door=door,
+        )
+        return Descent(parts).fitted(), kept
+
+    def _errors(self) -> Floats:
+        return self.public.errors
+
+
+class ManyPasses(GradientMode):
+    """Coefficients that are released once, after many passes over everyone."""
+
+    words = Wording("sample", "the published coefficients", "coefficients", streams=False)
+
+    @property
+    def assumes(self) -> str:
+        return "a convex loss"
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.chosen_method == "passes")
+
+    def check(self) -> None:
+        settings = self.settings
+        self.loss  # noqa: B018  refuses losses whose curvature is not known
+        if settings.privacy.pure:
+            raise ConfigError("many passes need delta > 0: leave out method, which streams")
+        if settings.rounds * self.samples_held.columns > MOST_HELD:
+            raise ConfigError(
+                f"{settings.rounds} samples of {settings.width} numbers do not fit into memory: "
+                "leave out method, which streams"
+            )
+        passes = self.passes
+        products = [once.gathering for once in passes.grams]
+        for gathering in products if passes.moments is None else [passes.moments.gathering]:
+            gathering.unit  # noqa: B018  refuses grids that are too coarse
+        for once in passes.steps:
+            check_grid(once.gathering)
+
+    @cached_property
+    def loss(self) -> Loss | SoftmaxLoss:
+        """The loss, whose curvature is known."""
+        loss = self.settings.loss
+        if isinstance(loss, CallableLoss) or self.settings.counts:
+            raise ConfigError("many passes need a loss whose curvature is known: leave out method")
+        return loss
+
+    @cached_property
+    def samples_held(self) -> HeldSamples:
+        """How samples are held."""
+        return HeldSamples(self.settings)
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def budget(self) -> Charge:
+        """The budget of the one block; if rounds name their person, one round of theirs is in it."""
+        return self.settings.privacy.apart(blocks=1)[-1]
+
+    @cached_property
+    def noise(self) -> float:
+        """1/√(2ρ): the noise of a sum that one person moves by 1."""
+        return 1 / sqrt(2 * self.budget.amount)
+
+    @cached_property
+    def hidden(self) -> float:
+        """The share of second moments that noise of the whole budget would hide."""
+        return 2 * sqrt(self.settings.width) * self.noise / self.settings.rounds
+
+    @cached_property
+    def measured(self) -> bool:
+        """Whether a histogram tells more than its noise."""
+        noise = sqrt(2) * self.noise / sqrt(TUNED.measuring)
+        return SURE * sqrt(5) * noise <= self.settings.rounds / 4
+
+    @cached_property
+    def passes(self) -> Passes:
+        """The calibrated parts."""
+        left = (1 - TUNED.measuring * self.measured) * (1 - 1e-9)
+        if self.settings.classifies:
+            return self._class_passes(left)
+        if self.hidden > TUNED.hidden_regression:
+            moments = Once.for_budget(self.budget * left, Moments.of(1, self.settings.width))
+            return Passes(self._lengths, moments, (), (), ())
+        return self._regression_passes(left)
+
+    def _class_passes(self, left: float) -> Passes:
+        """Return the parts of a classifier, for this share of the budget beside lengths."""
+        share = TUNED.whitening_classes
+        pays = self.hidden <= TUNED.hidden_classes * sqrt(share)
+        grams = self._grams(1, share) if pays else ()
+        weights = np.ones(self._count(TUNED.class_passes))
+        steps = self._steps(weights, left - share * len(grams))
+        return Passes(self._lengths, None, grams, (), steps)
+
+    def _regression_passes(self, left: float) -> Passes:
+        """Return the parts of a regression, for this share of the budget beside lengths."""
+        share = TUNED.whitening_regression
+        clip = Once.for_budget(self.budget * TUNED.measuring, OneChoice((CLIPS.bins,)))
+        count = self._count(TUNED.regression_passes)
+        weights = np.append(np.ones(count - 1), float(count))
+        steps = self._steps(weights, left - share - 2 * TUNED.measuring)
+        return Passes(self._lengths, None, self._grams(2, share), (clip, clip), steps)
+
+    @property
+    def _lengths(self) -> Once[OneChoice] | None:
+        """The histogram of lengths; None if it would be noise."""
+        if not self.measured:
+            return None
+        return Once.for_budget(self.budget * TUNED.measuring, OneChoice((LENGTHS.bins,)))
+
+    def _count(self, most: int) -> int:
+        """Return how many passes: not more than half as many as samples."""
+        return max(4, min(most, self.settings.rounds // 2))
+
+    def _grams(self, count: int, share: float) -> tuple[Once[Gram], ...]:
+        budget = self.budget * (share / count)
+        return (Once.for_budget(budget, Gram.of(self.settings.width)),) * count
+
+    def _steps(self, weights: Floats, share: float) -> tuple[Once[Rows], ...]:
+        budget, rows = self.budget, Rows(self.settings.shape)
+        shares = share * weights / weights.sum()
+        return tuple(Once.for_budget(budget * float(part), rows) for part in shares)
+
+    @cached_property
+    def plan(self) -> Plan:
+        charge, rounds = self.passes.charge, self.settings.rounds
+        step = Step(rounds, charge, cohort=0)
+        few = TUNED.hidden_regression
+        return Plan(
+            lambda index: None if index else step,
+            paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
+            horizon=rounds,
+            releases=1,
+            facts={
+                "method": "one-shot" if self.passes.moments else "passes",
+                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from {few:g} on",
+                "block": rounds,
+                "releases": 1,
+                "passes": len(self.passes.steps),
+                "second_moments": len(self.passes.grams),
+                "noise_in_samples": self.passes.parts[-1].standard_deviation,
+            },
+            constants=tuple(self.passes.parts),
+        )
+
+    # --- state ------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[Public, State]:
+        begin = self.settings.domain.start()
+        return Public(begin, np.full(begin.shape, np.nan)), {}
+
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> ManyPassesView:
+        return ManyPassesView(self, of_flat(Public, public), index, begin, coins)

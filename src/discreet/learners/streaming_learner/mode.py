@@ -1,0 +1,261 @@
+"""What all modes of `StreamingLearner` share: samples that people bring, and published coefficients.
+
+GradientMode        the settings, and samples as people bring them
+CoefficientsView    a block: coefficients as decisions, samples as answers
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, repeated
+from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number, row_of
+from discreet.arrivals.losses import Samples
+from discreet.arrivals.person import asked_of, reading
+from discreet.budget.guarantee import Wording
+from discreet.decide.domains import Box
+from discreet.errors import OutOfBounds
+from discreet.learners.streaming_learner.feature_rows import rows_at_once
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.learners.streams import ALIKE
+from discreet.turn.problem import Problem
+from discreet.turn.questions import Asked, Batch
+from discreet.turn.signals import held
+from discreet.turn.view import View
+
+__all__ = ["Answers", "Coefficients", "CoefficientsView", "GradientMode"]
+
+ON_BOUNDARY = 0.98
+"""Published averages of points on the boundary reach this share of the way to it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The samples of some rounds of one block."""
+
+    rounds: Integers
+    samples: Samples
+
+    def pieces(self, numbers: int) -> Iterator["Answers"]:
+        """Split into pieces whose features are dense arrays, for this many numbers per sample."""
+        first = 0
+        for piece in self.samples.dense(rows_at_once(numbers)):
+            end = first + len(piece)
+            yield Answers(self.rounds[first:end], piece)
+            first = end
+
+
+class Coefficients(Protocol):
+    """Typed public state with coefficients."""
+
+    @property
+    def coefficients(self) -> Floats:
+        """The newest released coefficients, one class after the other."""
+
+
+Public = TypeVar("Public", bound=Coefficients)
+
+
+class GradientMode(Problem):
+    """A mode that learns coefficients from gradients of samples."""
+
+    proof = "streaming.md"
+    neighbours = "replace one sample"
+    words = Wording("sample", "all published coefficients", "coefficients")
+    settings: StreamingLearnerSettings
+
+    @property
+    def assumes(self) -> str:
+        return f"{ALIKE} and a convex loss"
+
+    def blank(self) -> Any:
+        # Without a target it adds nothing, also with an intercept.
+        return np.zeros(self.settings.features), float("nan")
+
+    # --- samples of many rounds -------------------------------------------------------------------
+
+    @held
+    def rows(self, feedback: Any) -> Samples:
+        """Return the samples of a pair (X, y), or of a sequence with one pair per round.
+
+        A tuple is (X, y) only if X is a matrix (an array, a frame, a sparse matrix) with one row for
+        each target, which the caller made: people bring numbers, texts, lists and pairs. Any other
+        tuple holds one person per entry, like a list: what a person brings never decides how others
+        are read.
+        """
+        if isinstance(feedback, Samples):
+            return feedback
+        if isinstance(feedback, tuple) and len(feedback) == 2 and _are_many(*feedback):
+            return self.streamed(*feedback)
+        try:
+            pairs = list(feedback)
+        except Exception:
+            raise OutOfBounds(
+                "feedback must be a pair (array of features, targets), or a list of pairs (features, target)"
+            ) from None
+        return self._each(pairs)
+
+    @held
+    def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
+        """Return features and targets as samples; a malformed one counts as nothing.
+
+        Unusable shares count as 0.
+        """
+        if _is_numeric(features):
+            samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
+        else:
+            samples = self._each(_paired(features, targets))
+        if shares is None:
+            return samples
+        counted = each_number(shares)
+        if counted is None or counted.shape != samples.targets.shape:
+            raise OutOfBounds("shares must be one number a round")
+        samples.shares = np.where(counted >= 0, counted, 0.0)
+        return samples
+
+    def _each(self, pairs: list[Any]) -> Samples:
+        """Return one sample per pair; NaN where a pair is malformed."""
+        features = np.full((len(pairs), self.settings.features), np.nan)
+        targets = np.full(len(pairs), np.nan)
+        for place, pair in enumerate(pairs):
+            if type(pair) in (tuple, list) and len(pair) == 2:
+                x, y = self._features(pair[0]), as_floats(pair[1])
+                if x is not None and y is not None and y.size == 1:
+                    features[place], targets[place] = x, y.reshape(-1)[0]
+        return Samples(features, targets)
+
+    def _features(self, row: Any) -> Floats | None:
+        """Return one row of features, which may be sparse; None if it is anything else."""
+        width = self.settings.features
+        if hasattr(row, "toarray") and row.shape in ((width,), (1, width)):
+            with reading():
+                return row_of(asked_of(lambda: row.toarray().reshape(-1), None), width)
+        return row_of(row, width)
+
+    # --- samples of a batch -----------------------------------------------------------------------
+
+    def samples(self, batch: Batch) -> Samples:
+        """Return the samples of a batch, with as many features as there are coefficients for."""
+        return self._one_sample(batch.feedback) if batch.single else self._many_samples(batch)
+
+    def _many_samples(self, batch: Batch) -> Samples:
+        """Return samples that `rows` made."""
+        samples: Samples = batch.feedback
+        wanted = self.settings.features
+        if samples.features.shape != (len(batch), wanted):
+            raise OutOfBounds(f"feedback must be a pair (features, targets) with {wanted} features a round")
+        return samples
+
+    def _one_sample(self, pair: Any) -> Samples:
+        """Return the sample of one person, which is refused if it is malformed."""
+        if type(pair) not in (tuple, list) or len(pair) != 2:
+            raise OutOfBounds("feedback must be a pair (features, target)")
+        x, y = self._features(pair[0]), as_floats(pair[1])
+        if x is None or y is None or y.size != 1:
+            raise OutOfBounds(
+                f"feedback must be a pair ({self.settings.features} features, a target) of numbers"
+            )
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise OutOfBounds(
+                "feedback must be finite: replace NaN and infinite entries before you pass them on"
+            )
+        return Samples(x.reshape(1, -1), y.reshape(1))
+
+
+class CoefficientsView(View[Public], Generic[Public]):
+    """A block of samples; its decisions are the newest released coefficients."""
+
+    problem: GradientMode
+
+    @property
+    def settings(self) -> StreamingLearnerSettings:
+        """The settings of the learner."""
+        return self.problem.settings
+
+    def read(self, batch: Batch) -> Answers:
+        return Answers(batch.rounds, self.problem.samples(batch))
+
+    # --- coefficients -----------------------------------------------------------------------------
+
+    @property
+    def coefficients(self) -> Floats:
+        """The newest released coefficients in the user's units: one row per class."""
+        return self._in_units(self.public.coefficients)
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Standard errors of the coefficients in the user's units; NaN where they are not known."""
+        return self._in_units(self._errors())
+
+    def _errors(self) -> Floats:
+        """Return the standard errors of `public.coefficients`, computed from public values only."""
+        return np.full(self.public.coefficients.shape, np.nan)
+
+    def _in_units(self, numbers: Floats) -> Floats:
+        """Return coefficients or their errors, with intercepts in the units of the target.
+
+        The constant feature is as large as the bound of the others, so that noise is alike for all.
+        """
+        rows = numbers.reshape(self.settings.shape).copy()
+        if self.settings.intercept:
+            rows[..., -1] *= self.settings.constant
+        return rows
+
+    @cached_property
+    def _decision(self) -> Floats:
+        """The decision of every round of this block."""
+        return self.coefficients.reshape(-1)
+
+    def decide(self, rounds: Integers, asked: Asked) -> Floats:
+        # A copy: the caller may write into it.
+        return np.asarray(repeated(self._decision.copy(), len(rounds)))
+
+    def plain(self) -> dict[str, Any]:
+        found = self.coefficients
+        if not self.settings.intercept:
+            return {"coefficients": found.tolist()}
+        return {"coefficients": found[..., :-1].tolist(), "intercept": found[..., -1].tolist()}
+
+    def noticed(self) -> dict[str, str]:
+        domain = self.settings.domain
+        if domain.reach(self.public.coefficients) < ON_BOUNDARY:
+            return {}
+        wider = "widen low and high" if isinstance(domain, Box) else "enlarge radius"
+        return {"boundary": f"the coefficients lie on the boundary of the domain: {wider}"}
+
+
+# --- reading what a caller hands in ---------------------------------------------------------------
+
+
+def _is_numeric(part: Any) -> bool:
+    """Whether this is a whole array of numbers, or a sparse matrix."""
+    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
+
+
+def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
+    """Return one pair per round, of lists whose entries may be anything."""
+    try:
+        return list(zip(_one_per_round(features), _one_per_round(targets), strict=True))
+    except Exception:
+        raise OutOfBounds(
+            "feedback must be a pair (features, targets): one row and one target a round"
+        ) from None
+
+
+def _one_per_round(part: Any) -> list[Any]:
+    part = part.to_numpy() if hasattr(part, "to_numpy") else part
+    is_spoilt = isinstance(part, np.ndarray) and part.dtype.kind in "cUS"
+    if is_spoilt:  # one entry made all of them texts, or complex
+        part = as_numbers_anyway(part)
+    return list(part)
+
+
+def _are_many(features: Any, targets: Any) -> bool:
+    """Whether these are a matrix of features and as many targets, rather than two people."""
+    rows: tuple[int, ...] = getattr(features, "shape", ())
+    is_list = isinstance(targets, list | np.ndarray) or hasattr(targets, "to_numpy")
+    return len(rows) == 2 and is_list and bool(len(targets) == rows[0])

@@ -1,0 +1,164 @@
+"""The learning phase: the regularised leader on whitened rows, with one ridge per direction.
+
+    θ′_{r+1} = (μb·mean(θ′) − v_r) / (μb + h)        h = s/(αb) + ς·√s        s = var(v_r) / (w · H)
+
+v_r the noisy total of gradients of z = H^(−½)x after b samples, μ and α shares of the curvature of
+the loss, ς a share of stiffness, w the variance that the domain allows a coefficient. The first part
+of h is the ridge that a Bayesian would choose for each direction (one for all would shrink the
+strong direction); the second damps what noise in early totals starts.
+
+Guarantee   docs/guarantees/streaming.md, Theorem 3
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.decide.evening import Evening
+from discreet.learners.streaming_learner.feature_rows import evened, rows_at_once
+from discreet.learners.streaming_learner.mode import Answers
+from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
+from discreet.learners.streaming_learner.whitened.phase import TUNED, Public, WhitenedPhase
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering
+from discreet.turn.plan import State
+from discreet.turn.questions import Block
+
+__all__ = ["Learning"]
+
+FAR = 1e100
+"""A bound that no whitened row reaches."""
+
+
+@dataclass(frozen=True)
+class Stiffness:
+    """h, as a function of the second moment of a direction."""
+
+    noise: float
+    """The variance of a total, over the variance that the domain allows a coefficient."""
+    actual: float
+    """αb: the curvature that all gradients together have."""
+
+    def __call__(self, moments: Floats) -> Floats:
+        scaled = self.noise / moments
+        return np.asarray(scaled / self.actual + TUNED.stiff * np.sqrt(scaled))
+
+
+class Learning(WhitenedPhase):
+    """A block of samples whose gradients go into the running total."""
+
+    @property
+    def moments(self) -> Evening:
+        """The second moments H of rows."""
+        return self.public.measured.moments
+
+    @property
+    def before(self) -> int:
+        """How many learning blocks there were before this one."""
+        return self.index - len(self.problem.preparation)
+
+    def gatherings(self) -> dict[str, Gathering]:
+        gradient = self.problem.gradient
+        return {gradient.name: gradient.gathering}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        problem, measured = self.problem, self.public.measured
+        rows, total = problem.gradient.gathering, problem.gradient.of(block)
+        here, most = self._whitened_point, self._target_bound
+        slope = (here, here, 0.0, problem.loss.code, float(problem.loss.parameter))
+        # Whitened rows are within the declared bound, Euclidean, and have their constant already.
+        bounds = (2.0, FAR, -most, most, 0.0, 1 / measured.clip)
+        for piece in answers.samples.dense(rows_at_once(problem.size)):
+            whitened = evened(self.settings, piece.features, measured.moments)
+            sample = (whitened, piece.targets, piece.shares)
+            rows.add_through("add_gradients", total, len(piece), *sample, *slope, *bounds)
+
+    @cached_property
+    def _whitened_point(self) -> Floats:
+        """The leader's point as coefficients of whitened rows."""
+        return self.moments.times(self.public.point, 0.5)
+
+    @property
+    def _target_bound(self) -> float:
+        """The bound at which targets are clipped."""
+        measured = TUNED.target_room * self.public.measured.target
+        return float(min(measured, self.settings.target_bound))
+
+    # --- the release ------------------------------------------------------------------------------
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        problem, public, clip = self.problem, self.public, self.public.measured.clip
+        count = self.before + 1
+        total = problem.gradient.next(public.gradient, kept, block, door)
+        variance = total.variance * clip**2
+        mean = public.mean + (public.point - public.mean) / count
+        point = self._leader(total.values * clip, variance, mean)
+        weight = problem.newest / (count + problem.newest - 1)
+        average = public.average + (point - public.average) * weight
+        public = replace(
+            public,
+            coefficients=self._shrunk(average, variance),
+            point=point,
+            mean=mean,
+            average=average,
+            path=problem.path.followed(public.path, self.before, total.values, public.point),
+            gradient=total.public,
+        )
+        return public, total.kept
+
+    @cached_property
+    def _samples(self) -> int:
+        """How many samples gradients were computed of by the end of this block."""
+        return self.problem.schedule.end(self.index) - sum(self.problem.preparation)
+
+    def _stiffness(self, variance: float) -> Stiffness:
+        """Return h for a total with this variance."""
+        problem = self.problem
+        radius = self.settings.domain.diameter(2.0) / 2
+        allowed = radius**2 / problem.size
+        return Stiffness(variance / allowed, TUNED.actual * problem.loss.curvature * self._samples)
+
+    def _leader(self, total: Floats, variance: float, mean: Floats) -> Floats:
+        """Return the leader with one ridge per direction, moved into the domain."""
+        problem, domain = self.problem, self.settings.domain
+        begin, stiffness = domain.start(), self._stiffness(variance)
+        bent = problem.curved * problem.loss.curvature * self._samples
+
+        def weight(moments: Floats) -> Floats:
+            return np.asarray(1 / (bent + stiffness(moments)))
+
+        pulled = bent * self.moments.times(mean - begin, 0.5) - total
+        found = self.moments.scaled(pulled, weight)
+        moved = self.moments.nearest(self.moments.times(found, -0.5), domain.diameter(2.0) / 2)
+        return domain.project(begin + moved)
+
+    def _shrunk(self, average: Floats, variance: float) -> Floats:
+        """Return the average, drawn towards the start as far as noise explains it; an intercept stays.
+
+        Near the solution a total with noise Z moves whitened coefficients by
+        Z / (curvature · samples + h).
+        """
+        stiffness = self._stiffness(variance)
+        seen = TUNED.shrunk * self.problem.loss.curvature * self._samples
+
+        def sharpness(moments: Floats) -> Floats:
+            return np.asarray((seen + stiffness(moments)) / sqrt(variance))
+
+        learned = learned_part(self.settings, average)
+        scaled = self.moments.scaled(self.moments.times(learned, 0.5), sharpness)
+        return shrunk(self.settings, average, learned, float(scaled @ scaled))
+
+    # --- standard errors --------------------------------------------------------------------------
+
+    def _errors(self) -> Floats:
+        problem, moments = self.problem, self.moments
+        if self.settings.classifies:
+            return super()._errors()
+        root = problem.path.root(self.public.path, self.before, moments)
+        if root is None or root.scatter * problem.usual_norm**2 > TUNED.most_clipped:
+            return super()._errors()
+        unmapped = np.array([moments.times(row, -0.5) for row in np.eye(problem.size)])
+        return root.known_errors(self.public.coefficients, unmapped, self.settings.domain)

@@ -1,0 +1,129 @@
+"""The measuring phases: sizes of rows and targets, then directions, each by samples of its own.
+
+    sizes        of rows and of targets, as one histogram: bounds that fit, usual lengths, the clip
+    directions   second moments of rows: those that stand out, and a map that evens them out
+
+Where there are too few samples for second moments, and for pure guarantees, all directions count as
+alike, with the moments that the lengths suggest. What is read off a phase is a function of what was
+released for it.
+
+Guarantee   docs/guarantees/streaming.md, Theorem 3
+"""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.losses import Samples
+from discreet.decide.evening import Evening
+from discreet.learners.streaming_learner.feature_rows import euclidean_lengths, longest_row, within
+from discreet.learners.streaming_learner.histogram import Sizes
+from discreet.learners.streaming_learner.mode import Answers
+from discreet.learners.streaming_learner.whitened.phase import (
+    TUNED,
+    Measured,
+    Public,
+    WhitenedPhase,
+)
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering
+from discreet.turn.plan import State
+from discreet.turn.questions import Block
+
+__all__ = ["SIZES", "MeasuringDirections", "MeasuringSizes"]
+
+SIZES = Sizes(bins=20)
+"""Bins of sizes, down to a millionth of the declared bound."""
+
+
+class MeasuringSizes(WhitenedPhase):
+    """The first block: a histogram whose first half counts lengths of rows, the second one targets."""
+
+    def gatherings(self) -> dict[str, Gathering]:
+        sizes = self.problem.sizes
+        return {sizes.name: sizes.gathering}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        sizes = self.problem.sizes
+        with np.errstate(all="ignore"):  # a warning would tell about a sample
+            for piece in answers.pieces(self.problem.size):
+                cells = np.where(counts(piece.samples), self._cells(piece), -1)
+                sizes.gathering.add(sizes.of(block), cells)
+
+    def _cells(self, answers: Answers) -> Integers:
+        """Return the cell of each sample: in even rounds that of its row, in odd ones of its target."""
+        settings, samples = self.settings, answers.samples
+        by_target = answers.rounds % 2
+        lengths = np.hypot(euclidean_lengths(samples.features), settings.constant)
+        of_targets = np.abs(samples.targets) / settings.target_bound
+        sizes = np.where(by_target, of_targets, lengths / longest_row(settings))
+        cells = SIZES.cells(np.where(np.isfinite(lengths), sizes, np.nan), 1.0)
+        return np.asarray(np.where(cells < 0, -1, by_target * SIZES.bins + cells), dtype=np.int64)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        measured = self.bounded(self.problem.sizes.drawn(block, door))
+        return replace(self.public, measured=measured), kept
+
+    def bounded(self, counts: Floats) -> Measured:
+        """Return bounds that fit, the clip, and what lengths suggest of second moments."""
+        problem, settings = self.problem, self.settings
+        of_rows, of_targets = counts.reshape(2, -1)
+        noise, people = problem.sizes.standard_deviation, problem.preparation[0] / 2
+        top = longest_row(settings)
+        length = SIZES.quantile(of_rows, top=top, level=TUNED.length_level, people=people, noise=noise)
+        squared = SIZES.mean(of_rows, top=top, noise=noise, power=2.0)
+        squared = squared or TUNED.unmeasured * length**2
+        target = self._target(of_targets, people, noise)
+        return Measured(
+            length=length,
+            target=target,
+            clip=problem.clip_over_usual * self._slope(of_targets, target, noise) * problem.usual_norm,
+            moments=Evening.flat(problem.size, squared / problem.size),
+        )
+
+    def _target(self, counts: Floats, people: float, noise: float) -> float:
+        """Return the measured bound of targets; classes have the declared one."""
+        declared = float(self.settings.target_bound)
+        if self.settings.classifies:
+            return declared
+        level = TUNED.target_level
+        return SIZES.quantile(counts, top=declared, level=level, people=people, noise=noise)
+
+    def _slope(self, counts: Floats, target: float, noise: float) -> float:
+        """Return the usual slope of the loss at the start."""
+        if self.settings.classifies:
+            return 0.5
+        usual = SIZES.mean(counts, top=self.settings.target_bound, noise=noise)
+        return self.problem.loss.curvature * (usual or TUNED.unmeasured * target)
+
+
+class MeasuringDirections(WhitenedPhase):
+    """The second block, if it pays: second moments of rows."""
+
+    def gatherings(self) -> dict[str, Gathering]:
+        directions = self.problem.directions
+        return {directions.name: directions.gathering}
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        directions = self.problem.directions
+        length = self.public.measured.length
+        with np.errstate(all="ignore"):  # a warning would tell about a sample
+            for piece in answers.pieces(self.problem.size):
+                rows = within(self.settings, piece.samples.features) / length
+                rows = np.where(counts(piece.samples)[:, None], rows, np.nan)
+                directions.gathering.add(directions.of(block), rows)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        directions, measured = self.problem.directions, self.public.measured
+        matrix, people = directions.gathering.parted(directions.drawn(block, door))
+        unit = measured.length**2 / max(people, self.problem.preparation[1] / 8)
+        noise = directions.standard_deviation / sqrt(2) * unit
+        moments = Evening.read(matrix * unit, noise=noise)
+        return replace(self.public, measured=replace(measured, moments=moments)), kept
+
+
+def counts(samples: Samples) -> Mask:
+    """Return which samples count: those with a share and a finite target."""
+    return np.asarray(np.isfinite(samples.targets) & (samples.shares > 0))

@@ -1,0 +1,239 @@
+"""The whitened mode: rows are measured first, then the regularised leader learns on whitened rows.
+
+    first   sizes of rows and targets, then directions, each by samples of its own (measuring.py)
+    then    the regularised leader on whitened rows, through one running total of clipped gradients
+            (learning.py)
+
+Every sample enters one phase or the total, so each has the whole budget. Coefficients of whitened
+rows z = H^(−½)x have a curvature of about that of the loss in every direction. Points are moved into
+the domain, first in the norm of H. What is published is their average with weights ∝ r^k, drawn
+towards the start as far as its noise explains it (discreet/decide/fading.py).
+
+Guarantee   docs/guarantees/streaming.md, Theorem 3
+Runtime     O(d·(1 + spikes)) per sample, O(d²) for those whose second moments are released
+References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"
+"""
+
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+from discreet.arrivals.losses import CallableLoss, Loss, SoftmaxLoss
+from discreet.budget.privacy import Charge
+from discreet.decide.evening import Evening
+from discreet.errors import ConfigError
+from discreet.learners.one_release import OneRelease
+from discreet.learners.streaming_learner.clipped_gradients import check_grid
+from discreet.learners.streaming_learner.feature_rows import longest_row
+from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.whitened.learning import Learning
+from discreet.learners.streaming_learner.whitened.measuring import (
+    SIZES,
+    MeasuringDirections,
+    MeasuringSizes,
+)
+from discreet.learners.streaming_learner.whitened.path import ReleasedPath
+from discreet.learners.streaming_learner.whitened.phase import (
+    TUNED,
+    Measured,
+    Public,
+    WhitenedPhase,
+)
+from discreet.learners.totals import RunningTotal
+from discreet.release.gathering import Gram, OneChoice, Rows
+from discreet.release.noise import Once
+from discreet.turn.coins import Coins
+from discreet.turn.plan import Plan, State, paid_by_cohorts
+from discreet.turn.schedule import ListedBlocks
+from discreet.turn.states import of_flat
+
+__all__ = ["WhitenedLeader"]
+
+MEASURING: tuple[type[WhitenedPhase], ...] = (MeasuringSizes, MeasuringDirections)
+"""The phases of the first blocks; the second only if it pays."""
+
+
+class WhitenedLeader(GradientMode):
+    """Coefficients of the regularised leader, on rows measured and whitened by samples of their own."""
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.chosen_method == "whitened")
+
+    def check(self) -> None:
+        settings = self.settings
+        self.loss  # noqa: B018  refuses losses that are not of one margin
+        if settings.domain.corners:
+            raise ConfigError("rows are not measured over an l₁ ball or a simplex: leave out mode")
+        if sum(self.preparation) >= settings.rounds:
+            raise ConfigError(
+                f"{settings.rounds} samples are all measured, and none is left to learn from: "
+                "ask for a longer horizon"
+            )
+        check_grid(self.gradient.gathering)
+        if self.measures_directions:
+            self.directions.gathering.unit  # noqa: B018  refuses grids that are too coarse
+
+    @cached_property
+    def loss(self) -> Loss:
+        """The loss, of one margin."""
+        loss = self.settings.loss
+        if isinstance(loss, CallableLoss | SoftmaxLoss):
+            raise ConfigError("rows are measured for losses of one margin that are known: leave out mode")
+        return loss
+
+    @property
+    def size(self) -> int:
+        """How many numbers a row has, the constant included."""
+        return self.settings.domain.dimension
+
+    # --- what each phase releases -----------------------------------------------------------------
+
+    @cached_property
+    def preparation(self) -> tuple[int, ...]:
+        """The samples of each measuring phase."""
+        return self.settings.preparation
+
+    @property
+    def measures_directions(self) -> bool:
+        """Whether second moments pay."""
+        return len(self.preparation) > 1
+
+    @cached_property
+    def sizes(self) -> OneRelease[OneChoice]:
+        """The histogram of sizes: half of the cells for lengths of rows, half for targets."""
+        privacy, cells = self.settings.privacy, OneChoice((2 * SIZES.bins,))
+        if privacy.contributions > 1:  # all phases in one measure
+            return OneRelease.for_budget("sizes", privacy.budget, cells)
+        return OneRelease("sizes", Once.calibrate(privacy, cells))
+
+    @cached_property
+    def directions(self) -> OneRelease[Gram]:
+        """The second moments."""
+        return OneRelease.for_budget("directions", self.settings.privacy.budget, Gram.of(self.size))
+
+    @cached_property
+    def measuring(self) -> tuple[Once[OneChoice] | Once[Gram], ...]:
+        """The noise of each measuring phase."""
+        if not self.measures_directions:
+            return (self.sizes.once,)
+        return self.sizes.once, self.directions.once
+
+    @cached_property
+    def gradient(self) -> RunningTotal[Rows]:
+        """The noisy total of gradients of whitened rows, in clips."""
+        return RunningTotal(
+            "gradient",
+            Rows((self.size,), norm=1 if self.settings.privacy.pure else 2),
+            ListedBlocks(self.settings.rounds, self.learning),
+            self.settings.privacy,
+            people=max(self.learning),
+            # Who comes several times may enter several phases: all must be in one measure.
+            fresh=self.settings.privacy.contributions == 1,
+        )
+
+    @cached_property
+    def path(self) -> ReleasedPath:
+        """What is kept of releases."""
+        settling = ceil(TUNED.swinging / self.curved)
+        return ReleasedPath(self.gradient, self.learning, self.size, settling)
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def learning(self) -> tuple[int, ...]:
+        """The lengths of blocks that add to the total."""
+        rounds = self.settings.rounds - sum(self.preparation)
+        block = self.settings.schedule.block
+        full, last = divmod(rounds, block)
+        return (*(block,) * full, *((last,) if last else ()))
+
+    @cached_property
+    def schedule(self) -> ListedBlocks:
+        """The blocks of all phases."""
+        return ListedBlocks(self.settings.rounds, (*self.preparation, *self.learning))
+
+    @cached_property
+    def plan(self) -> Plan:
+        measuring, total = self.measuring, self.gradient.sum
+        count = len(measuring)
+
+        def charge(index: int) -> Charge:
+            return measuring[index].charge if index < count else total.charge(index - count)
+
+        def cohort(index: int) -> int:
+            return index if index < count or total.has_cohorts else count
+
+        charges = [*(once.charge for once in measuring), total.spent(self.gradient.releases)]
+        return Plan.scheduled(
+            self.schedule,
+            charge,
+            paid_by_cohorts(self.settings.privacy, charges),
+            cohort=cohort,
+            facts={
+                "method": "whitened" if self.measures_directions else "scaled",
+                "why": self.settings.why,
+                "block": self.settings.schedule.block,
+                "releases": self.schedule.releases,
+                "preparation": sum(self.preparation),
+                "noise_in_samples": self.gradient.noise,
+            },
+            constants=(*measuring, total),
+        )
+
+    # --- numbers that follow from public settings -------------------------------------------------
+
+    @property
+    def usual_norm(self) -> float:
+        """The norm of a whitened row, as gradients are clipped: l₂, or l₁ for a pure guarantee."""
+        return float(self.size) if self.settings.privacy.pure else sqrt(self.size)
+
+    @cached_property
+    def noise_share(self) -> float:
+        """The noise of the last total, over the length of that many clipped gradients in one direction."""
+        return self.gradient.noise * self.usual_norm / self.settings.rounds
+
+    @cached_property
+    def clip_over_usual(self) -> float:
+        """The clip, in lengths of a usual gradient at the start."""
+        clear = TUNED.clear_classes if self.settings.classifies else TUNED.clear_regression
+        return min(TUNED.most_clip, max(TUNED.least_clip, clear / self.noise_share))
+
+    @cached_property
+    def curved(self) -> float:
+        """μ, in curvatures of the loss: the first 1/μ releases swing, so there must be several times more."""
+        return max(TUNED.curved * self.clip_over_usual, TUNED.settling / len(self.learning))
+
+    @cached_property
+    def newest(self) -> float:
+        """1 + k, for an average with weights ∝ r^k: √r where noise is small, up to r² where it is large."""
+        low, high = TUNED.small_noise, TUNED.large_noise
+        large = min(1.0, max(0.0, (self.noise_share - low) / (high - low)))
+        return 1.5 + 1.5 * large
+
+    # --- state ------------------------------------------------------------------------------------
+
+    def start(self) -> tuple[Public, State]:
+        settings = self.settings
+        begin = settings.domain.start()
+        sums, kept = self.gradient.start()
+        unmeasured = Measured(
+            length=longest_row(settings),
+            target=float(settings.target_bound),
+            clip=1.0,
+            moments=Evening.flat(self.size, 1.0),
+        )
+        public = Public(
+            coefficients=begin,
+            measured=unmeasured,
+            point=begin,
+            mean=begin,
+            average=begin,
+            path=self.path.start(),
+            gradient=sums,
+        )
+        return public, kept
+
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> WhitenedPhase:
+        phase = MEASURING[index] if index < len(self.preparation) else Learning
+        return phase(self, of_flat(Public, public), index, begin, coins)
