@@ -79,7 +79,7 @@ def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
     case: Case, rounds: int, memory_path: Path
 ) -> None:
     turn, path = lived(case, rounds), memory_path / "state"
-    growing = {name for names in case.make()._engine.problem.growing for name in names}
+    growing = {name for names in case.make()._engine.view.growing for name in names}
     path.write_bytes(statefile.encode(turn))
     discreet.load(path).detach()
     for what, wrong in damaged(turn):

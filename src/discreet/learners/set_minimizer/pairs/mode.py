@@ -96,8 +96,7 @@ class NearAnchor(CubeMode):
         is_rough = screening.each < 4 * first.standard_deviation
         if is_rough or screening.sets < settings.items:
             facts["warning"] = (
-                "the horizon is too short: trials may cost as much as there is to gain before items "
-                "are known"
+                "the horizon is too short: trials may cost as much as there is to gain before items are known"
             )
         budget = pure(settings.epsilon / settings.contributions)
         total = paid_by_cohorts(settings.privacy, [budget])
