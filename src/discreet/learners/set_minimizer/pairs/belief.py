@@ -19,7 +19,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Mask
 from discreet.learners.set_minimizer.pairs.sizes import LEARNED, Sizes
-from discreet.learners.set_minimizer.pairs.tuned import TUNED
+from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.pairs.weights import Weights
 
 __all__ = ["Believed", "PairBelief", "TriedSets"]

@@ -30,7 +30,7 @@ from discreet.learners.set_minimizer.pairs.public import (
     TrialsPlan,
     costs_release,
 )
-from discreet.learners.set_minimizer.pairs.tuned import TUNED
+from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells

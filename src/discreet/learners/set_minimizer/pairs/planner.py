@@ -22,7 +22,7 @@ from discreet.learners.set_minimizer.pairs.public import (
     TrialsPlan,
     costs_release,
 )
-from discreet.learners.set_minimizer.pairs.tuned import TUNED
+from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.pairs.weights import Forced, least_sets
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.worth_trying import doubling_sizes, worth_trying
