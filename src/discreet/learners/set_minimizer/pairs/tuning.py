@@ -1,7 +1,8 @@
-"""Constants of the pairs mode that were tuned, each with the benchmark that chose it.
+"""The tuned constants of the pairs mode, and what is known of where they come from.
 
-minimize.py is benchmarks/minimize.py: its cases with feedback="bandit", on worlds 0 to 29. ways.py is
-benchmarks/ways.py: streams that drift, alternate, or change.
+(minimize.py)       a default of benchmarks/minimize.py, whose worlds 0 to 29 defaults were chosen on
+(before ways.py)    set with the mode, by no benchmark that was kept; benchmarks/ways.py came later
+                    and measures it on streams that drift, alternate or change
 """
 
 from dataclasses import dataclass, field
@@ -41,24 +42,26 @@ class Tuned:
     longest_iid: float = 0.05
     """Longest block of an i.i.d. stream, as a share of the horizon (minimize.py)."""
     longest_drifting: float = 0.01
-    """Longest block of a drifting stream, as a share of the horizon (ways.py)."""
+    """Longest block of a drifting stream, as a share of the horizon (before ways.py)."""
     longest_of_screening: float = 1.25
-    """Longest block of a drifting stream, as a multiple of the screening, if that is more (ways.py)."""
+    """Longest block of a drifting stream, as a multiple of the screening, if that is more
+    (before ways.py)."""
     too_short: float = 0.3
     """Fewer rounds after a block, as a share of it, are not worth another one (minimize.py)."""
 
     # --- drifting streams -------------------------------------------------------------------------
 
     memories: int = 6
-    """Number of memories in the horizon (ways.py)."""
+    """Number of memories in the horizon (before ways.py)."""
     memory_of_screening: int = 12
-    """Memory, and rounds a find is credited with, as a multiple of the screening, if more (ways.py)."""
+    """Memory, and rounds that a find is credited with, at least: as a multiple of the screening
+    (before ways.py)."""
     ahead: float = 0.2
-    """Rounds that a find is credited with, as a share of the horizon (ways.py)."""
+    """Rounds that a find is credited with, as a share of the horizon (before ways.py)."""
     alarm: float = 5.0
-    """Standard deviations by which the anchor is off when an alarm is raised (ways.py)."""
+    """Standard deviations by which the anchor is off when an alarm is raised (before ways.py)."""
     forgotten: float = 0.6
-    """Share of the horizon that passes for the memory at an alarm (ways.py)."""
+    """Share of the horizon that passes for the memory at an alarm (before ways.py)."""
 
     # --- trials -----------------------------------------------------------------------------------
 
@@ -116,7 +119,7 @@ class Tuned:
     variance_strength: int = 16
     """Number of surprises that the variance believed before counts for (minimize.py)."""
     most_surprise: float = 10.0
-    """A surprise counts for at most this: a change of tastes must not pass for noise (ways.py)."""
+    """A surprise counts for at most this: a change of tastes must not pass for noise (before ways.py)."""
 
 
 TUNED = Tuned()
