@@ -24,7 +24,12 @@ from discreet.domains import Box, GraphicMatroid, Knapsack, PartitionMatroid, Un
 from discreet.learners.continuous_maximizer.boosted import NODES, WEIGHTS
 from discreet.learners.forced import forced
 from discreet.learners.fresh_paths import LEVELS
+from discreet.release.gathering import HeldRows
 from discreet.release.gathering.gain_path import GainPath
+from discreet.turn.coins import Coins
+from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import View, nobody
 
 BOTH = Privacy(1.0, 1e-6)
 COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
@@ -32,6 +37,12 @@ COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
 
 def mode_of(learner: ContinuousMaximizer) -> Any:
     return ContinuousMaximizer.problem_for(learner.settings)
+
+
+def first_view(mode: Any) -> View[Any]:
+    """The view of the first block."""
+    view: View[Any] = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+    return view
 
 
 def set_value(family: Any, row: np.ndarray, chosen: list[int]) -> float:
@@ -287,13 +298,12 @@ def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Pr
     """Hostile pairs of people, measured on the integers."""
     settings = {"function": ConcaveOfLinear("cap", 2.0), "play": "point", "bound": 0.3}
     mode = mode_of(ContinuousMaximizer(UniformMatroid(3, 2), 60, privacy, **settings))
-    public, norm = mode.start()[0], 1 if privacy.pure else 2
+    view, norm = first_view(mode), 1 if privacy.pure else 2
     people = [np.array(row) for row in product((0.0, 0.4, 1.0, 1e300, np.nan), repeat=3)]
     sums = []
     for person in people:
-        block = {"gradient": mode.gatherings(public)["gradient"].empty()}
-        admitted = mode.settings.function.admit(person[None], 3)[0]
-        mode._add(public, block, admitted)
+        block = nobody(view)
+        view.gather(block, view.read(Batch(0, 0, np.array([0]), person[None], NOTHING, view.coins)))
         sums.append(block["gradient"].values.astype(float).ravel())
     stated = block["gradient"].gathering.sensitivity(norm)
     moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)
@@ -321,8 +331,9 @@ def test_fresh_sets_are_feasible_and_good(domain: Any) -> None:
 
 def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float]:
     """The law of the items drawn from one block of two people, their coins averaged out."""
-    public, domain, path = mode.start()[0], mode.settings.domain, mode.fresh.paths[0]
-    held = mode.gatherings(public)["people"]
+    domain, path = mode.settings.domain, mode.fresh.paths[0]
+    held = first_view(mode).gatherings()["people"]
+    assert isinstance(held, HeldRows)
     people = held.empty()
     held.add(people, np.arange(2), np.array(stream))
     law: dict[tuple[int, ...], float] = {}
@@ -331,7 +342,7 @@ def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float
         ways = [((), chance)]
         while ways:
             taken, likelihood = ways.pop()
-            gains = GainPath(people, FamilyChain(ClickModel()), mode._prices(0), LEVELS)
+            gains = GainPath(people, FamilyChain(ClickModel()), mode.prices(0), LEVELS)
             gains.begin(np.array(coins))
             for item in taken:
                 gains.take(item)

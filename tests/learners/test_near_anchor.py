@@ -11,9 +11,12 @@ from discreet import Privacy, SetMinimizer
 from discreet.lab.bundle import run_bundle
 from discreet.lab.cost_worlds import ConcaveWorld
 from discreet.lab.ways.costs import Bundles, spent
-from discreet.learners.set_minimizer.belief import MOST_SETS, PairBelief, Weights, least_sets
-from discreet.turn.coins import Coins
+from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairs.tuning import TUNED
+from discreet.learners.set_minimizer.pairs.weights import Forced, Weights, least_sets
 from discreet.turn.questions import NOTHING, Asked, Batch
+from discreet.turn.states import flat, of_flat
+from discreet.turn.view import View, nobody
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -33,9 +36,9 @@ def weights_of(items: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return generator.normal(0, 0.05, items), pairs + pairs.T
 
 
-def added(mode: Any, public: Any, cost: Any, round: int, asked: Asked = NOTHING) -> np.ndarray:
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    mode.gather(public, block, Batch(0, 0, np.array([round]), mode.rows([cost]), asked, Coins(bytes(16))))
+def added(view: View[Any], cost: Any, round: int, asked: Asked = NOTHING) -> np.ndarray:
+    block, people = nobody(view), view.problem.rows([cost])
+    view.gather(block, view.read(Batch(0, 0, np.array([round]), people, asked, view.coins)))
     return np.asarray(block["costs"].values.astype(float))
 
 
@@ -45,16 +48,17 @@ def test_one_visitor_moves_one_sum_by_no_more_than_is_paid_for(stream: Any, cont
     """Some rounds of every block, every pair of costs; and the worst is as bad as it is paid for."""
     privacy = Privacy(1.0, 1e-6, contributions=contributions)
     learner = SetMinimizer(4, 2000, privacy, feedback="bandit", stream=stream, bound=2.0, seed=1)
-    mode, largest, blocks = SetMinimizer.problem_for(learner.settings), 0.0, 0
+    largest, blocks = 0.0, 0
     while learner.clock < 2000:
         learner.turn()
-        public = learner.snapshot().public
-        if mode.gatherings(public):
-            gathering, blocks = mode.gatherings(public)["costs"], blocks + 1
-            assert mode.step(public["index"], public).charge.amount <= (1 + 1e-9) / contributions
-            for round in range(public["begin"], public["begin"] + min(public["length"], 20), 3):
+        view = learner._engine.view
+        if view.gatherings():
+            gathering, blocks = view.gatherings()["costs"], blocks + 1
+            assert view.step is not None
+            assert view.step.charge.amount <= (1 + 1e-9) / contributions
+            for round in range(view.begin, view.begin + min(view.step.rounds, 20), 3):
                 answers = (-9.0, -2.0, 0.1, 2.0, nan, inf, 1e308, -0.0)
-                found = [added(mode, public, cost, round) for cost in answers]
+                found = [added(view, cost, round) for cost in answers]
                 moves = [one - two for one, two in product(found, repeat=2)]
                 assert max(np.count_nonzero(move) for move in moves) <= 1
                 largest = max(largest, *(float(np.abs(move).sum()) for move in moves))
@@ -66,28 +70,27 @@ def test_one_visitor_moves_one_sum_by_no_more_than_is_paid_for(stream: Any, cont
 
 def test_a_set_that_a_mask_changes_is_not_read_and_not_counted() -> None:
     learner = SetMinimizer(4, 2000, USUAL, feedback="bandit", seed=1)
-    mode = SetMinimizer.problem_for(learner.settings)
-    public = mode.start()[0]
+    view = learner._engine.view
     mask = np.array([True, False, True, True])
-    rounds = np.arange(public["length"])
-    sets = mode.decide(public, rounds, NOTHING, Coins(bytes(16)))
-    shown = mode.decide(public, rounds, Asked(None, mask), Coins(bytes(16)))
+    rounds = np.arange(view.public.phase.length)
+    sets = view.decide(rounds, NOTHING)
+    shown = view.decide(rounds, Asked(None, mask))
     changed = (sets == 1).any(axis=1)
     assert not (shown == 1).any()
-    tally = mode.no_counts(public)
-    mode.tally(public, tally, rounds, Asked(None, mask), Coins(bytes(16)))
+    tally = view.no_counts()
+    view.tally(tally, rounds, Asked(None, mask))
     assert tally["unread"].sum() == changed.sum() > 0
     for round in rounds[:30]:
-        read = added(mode, public, 1.0, int(round), Asked(None, mask)).any()
+        read = added(view, 1.0, int(round), Asked(None, mask)).any()
         assert read != changed[round]
 
 
 def test_every_set_is_tried_as_often_as_planned_and_alone_as_among_others() -> None:
     learner = SetMinimizer(4, 20_000, USUAL, feedback="bandit", seed=1)
-    public, sets = learner.snapshot().public, learner.preview(learner.rounds_until_release)
+    plan, sets = learner._engine.view.public.phase, learner.preview(learner.rounds_until_release)
     found, counts = np.unique(sets, axis=0, return_counts=True)
-    assert len(found) == len(public["sets"])
-    assert set(counts.tolist()) == set(public["counts"].tolist())
+    assert len(found) == len(plan.sets)
+    assert set(counts.tolist()) == set(plan.counts.tolist())
     assert [learner.preview(1)[0].tolist()] == sets[:1].tolist()
 
 
@@ -97,15 +100,17 @@ def test_the_belief_about_pairs_finds_quadratic_costs() -> None:
     tried = np.unique(generator.random((40, 6)) < 0.5, axis=0)
     belief = PairBelief.before(6)
     counts = np.full(len(tried), 1e5)
-    belief = belief.with_trials(tried, counts, quadratic(tried, linear, pairs) * counts, 8.0).with_sizes(2)
+    trials = TriedSets(tried, counts, quadratic(tried, linear, pairs) * counts, noise=8.0)
+    belief = belief.with_trials(trials).with_sizes(2)
     everything = all_sets(6)
     true = quadratic(everything, linear, pairs)
-    assert np.abs(belief.costs(everything)[0] - true).max() < 0.25 * true.std()
+    assert np.abs(belief.costs(everything).costs - true).max() < 0.25 * true.std()
     least = least_sets(belief.weights(0, generator), everything[::7])[0]
     assert quadratic(least[None], linear, pairs)[0] < np.quantile(true, 0.05)
     draws = belief.weights(200, generator)
     spread = belief.variances_of_differences(everything[3:4], everything[9])[0]
-    values = np.array([quadratic(everything[[3, 9]], *row) for row in zip(*draws, strict=True)][1:])
+    rows = zip(draws.linear, draws.pairs, strict=True)
+    values = np.array([quadratic(everything[[3, 9]], *row) for row in rows][1:])
     assert np.var(values[:, 0] - values[:, 1]) == pytest.approx(spread, rel=0.5)
 
 
@@ -126,18 +131,18 @@ def test_descents_end_in_the_least_set_with_what_is_forced() -> None:
     assert np.array_equal(least_sets(weights, everything)[0], everything[costs.argmin()])
     forced = np.where(everything[:, 2] == everything[costs.argmin(), 2], inf, costs).argmin()
     side = 1.0 if everything[forced, 2] else -1.0
-    found = least_sets(weights, everything, (np.array([2]), np.array([side])))[0]
+    found = least_sets(weights, everything, Forced(np.array([2]), np.array([side])))[0]
     assert np.array_equal(found, everything[forced])
 
 
 def test_what_is_known_of_sets_is_bounded_and_fades() -> None:
     belief = PairBelief.before(12)
     sets = all_sets(12)[:1000]
-    belief = belief.with_trials(sets, np.full(1000, 10.0), np.zeros(1000), 8.0)
-    assert len(belief.sets) == MOST_SETS
+    belief = belief.with_trials(TriedSets(sets, np.full(1000, 10.0), np.zeros(1000), noise=8.0))
+    assert len(belief.sets) == TUNED.most_sets
     assert (belief.faded(0.5).precisions == 0.5 * belief.precisions).all()
-    same = PairBelief.of_state(belief.state())
-    assert np.array_equal(same.costs(sets[:5])[0], belief.costs(sets[:5])[0])
+    same = of_flat(PairBelief, flat(belief))
+    assert np.array_equal(same.costs(sets[:5]).costs, belief.costs(sets[:5]).costs)
 
 
 def test_scores_say_what_items_save() -> None:

@@ -14,11 +14,14 @@ from discreet import ConfigError, Privacy, SetMaximizer, SetMinimizer, StateErro
 from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
 from discreet.lab.audit import audit, through_doors
 from discreet.lab.bundle import BundleWorld, run_bundle
+from discreet.learners.set_minimizer.pairs.public import TrialsPlan
 from discreet.release.door import Door
 from discreet.release.fresh import FreshSum
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Asked, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import View, nobody
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 PAIRS = MinusModular(GraphCut(((0, 1), (2, 3))))
@@ -28,11 +31,17 @@ def mode_of(learner: SetMinimizer) -> Any:
     return SetMinimizer.problem_for(learner.settings)
 
 
+def first_view(mode: Any) -> View[Any]:
+    """The view of the first block."""
+    view: View[Any] = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+    return view
+
+
 def fed(mode: Any, people: Any, rounds: Any = (0,), asked: Asked = NOTHING) -> dict[str, Any]:
     """What people add to the first block, by the shipped gathering."""
-    public = mode.start()[0]
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    mode.gather(public, block, Batch(0, 0, np.array(rounds), mode.rows(people), asked, Coins(bytes(16))))
+    view = first_view(mode)
+    block = nobody(view)
+    view.gather(block, view.read(Batch(0, 0, np.array(rounds), mode.rows(people), asked, view.coins)))
     return block
 
 
@@ -65,7 +74,7 @@ def test_one_visitor_moves_the_sums_of_tried_sets_by_no_more_than_calibrated(
     """Every round of the first block, every pair of costs; and the worst is as bad as it is paid for."""
     learner = SetMinimizer(items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3)
     mode, norm, largest = mode_of(learner), 1 if privacy.pure else 2, 0.0
-    gathering = mode.gatherings(mode.start()[0])["costs"]
+    gathering = first_view(mode).gatherings()["costs"]
     for round in range(learner.rounds_until_release):
         answers = (-9.0, -2.0, 0.1, 2.0, nan, inf, 1e308, -0.0)
         found = [fed(mode, [cost], [round])["costs"].values for cost in answers]
@@ -81,15 +90,15 @@ def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: boo
     The total along the direction that it moves.
     """
     mode, direction = mode_of(learner), np.array([1.0, -1.0])
-    public, kept = mode.start()
+    view, kept = first_view(mode), mode.start()[1]
     block = fed(mode, [lambda chosen: cost * (len(chosen) == 1)])
     if weak:
         mode.gradient.__dict__["sum"] = with_half_the_noise(mode.gradient.sum)
 
     def passage(door: Door) -> float:
         door._left = 2**120  # the weak copy charges more than was reserved: let it pass, to see it noticed
-        after, _ = mode.release(public, {}, dict(kept), block, door)
-        return float(after["total"] @ direction)
+        after, _ = view.release({}, dict(kept), block, door)
+        return float(after.memory.total @ direction)
 
     return through_doors(passage, claim, trials=1_500 if claim.measure == "zcdp" else 4_000, seed=seed)
 
@@ -150,9 +159,10 @@ def test_no_more_visitors_meet_trials_than_explore_allows(stream: Any, explore: 
     tried = 0
     while learner.clock < 20_000:
         learner.turn()
-        public, count = learner.snapshot().public, learner.rounds_until_release
-        screening = learner.releases == 0
-        tried += count if screening else count - int(public["counts"][0])
+        count, screening = learner.rounds_until_release, learner.releases == 0
+        plan = learner._engine.view.public.phase
+        own = int(plan.counts[0]) if isinstance(plan, TrialsPlan) else count
+        tried += count if screening else count - own
         rows = world.rows(learner.clock, learner.clock + count)
         chosen = np.zeros((count, 7))
         np.put_along_axis(chosen, learner.preview(count), 1.0, axis=1)

@@ -12,7 +12,6 @@ References  Sheffet (2017), "Differentially Private Ordinary Least Squares"
 """
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 

@@ -4,10 +4,14 @@
     x   = argmax over the domain of ⟨v, x⟩     v the noisy total of all h        ("vertex")
     x   = argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²                          ("euclidean")
 
-Any linear learner that is fed h instead of the gradient has (1 − 1/e)-regret. The noised leader plays a
-vertex of the domain; of a matroid that is a set, so nothing needs rounding. The Euclidean one stands between
-vertices, for functions of amounts that are best where amounts are mixed. Gradients are non-negative and
-clipped to a length, in units of a bound that is given, or released from the first people's lengths.
+    look     lengths of gradients are counted, and released as a bound; none if a bound is given
+    climb    gradients are added up, and the point follows their total (places.py)
+
+Any linear learner that is fed h instead of the gradient has (1 − 1/e)-regret. The noised leader
+plays a vertex of the domain; of a matroid that is a set, so nothing needs rounding. The Euclidean
+one stands between vertices, for functions of amounts that are best where amounts are mixed.
+Gradients are non-negative and clipped to a length, in units of a bound that is given, or released
+from the first people's lengths.
 
 Guarantee   docs/guarantees/continuous.md, Theorems 1 and 2
 Runtime     O(6·n) a person, one noise vector a block
@@ -15,6 +19,7 @@ References  Zhang et al. (2022), "Stochastic Continuous Submodular Maximization:
             Function"; Kalai, Vempala (2005), "Efficient algorithms for online decision problems"
 """
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from typing import Any
@@ -22,18 +27,19 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.decide.euclidean import Euclidean
-from discreet.decide.leader import Leader, LeaderMemory, Steps
-from discreet.learners.continuous_maximizer.mode import PointMode
-from discreet.learners.totals import RunningTotal, Total
+from discreet.learners.continuous_maximizer.mode import People, PointMode, PointView
+from discreet.learners.continuous_maximizer.places import Gradients, MixedPlace, VertexPlace
+from discreet.learners.one_release import OneRelease
+from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, OneChoice, Rows
 from discreet.release.noise import Once
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.questions import Batch, Block
+from discreet.turn.questions import Block
 from discreet.turn.readings import Scores
 from discreet.turn.schedule import ListedBlocks
-from discreet.turn.states import flat, of_flat
+from discreet.turn.states import of_flat
 
 __all__ = ["Boosted"]
 
@@ -41,50 +47,178 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 NODES = (NODES + 1) / 2
 WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 """Of ∫₀¹ e^(z−1)·g(z) dz."""
-BINS = 24
-"""Lengths of gradients are counted in so many bins, a factor of √2 apart."""
-HIDDEN, MANY = (0.04, 0.3), 20
-"""Shares of noise between which a vertex is better than a point between vertices, if there are this number of
-items per item of a basis; with more noise a point that hardly moves is better (benchmarks/ways.py)."""
-USUAL, LEAST = 0.7, 0.55
-"""Gradients are clipped to so many times their median length at 0: from ε = 1 on, and for the smallest ε."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The tuned constants of this mode; no record says what chose those without a benchmark."""
+
+    bins: int = 24
+    """Number of bins in which lengths of gradients are counted, a factor of √2 apart."""
+    least_hidden: float = 0.04
+    """Share of noise above which a vertex is better than a point between vertices, if items are
+    many (benchmarks/ways.py)."""
+    most_hidden: float = 0.3
+    """Share of noise above which a point that hardly moves is better again (benchmarks/ways.py)."""
+    many: int = 20
+    """Items per item of a basis from which on items are many (benchmarks/ways.py)."""
+    usual_clip: float = 0.7
+    """Clip from ε = 1 on, in median lengths of gradients at 0."""
+    least_clip: float = 0.55
+    """Clip for the smallest ε, in median lengths of gradients at 0."""
+
+
+TUNED = Tuned()
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that releases have produced."""
+
+    bound: float
+    """Length to which gradients are clipped."""
+    gradient: State
+    """What the running total of gradients publishes."""
+    total: Floats
+    """The newest total, in the functions' own units."""
+    variance: float
+    """Variance of each of its numbers."""
+    place: VertexPlace | MixedPlace
+
+    @property
+    def point(self) -> Floats:
+        """How much of each item is decided."""
+        return self.place.point
+
+
+# --- the phases -----------------------------------------------------------------------------------
+
+
+class BoostedView(PointView[Public]):
+    """A block of boosted gradients, or of their lengths."""
+
+    problem: "Boosted"
+
+    def scores(self, context: Any) -> Scores:
+        """Return the total gradient of each item."""
+        total = self.public.total
+        return Scores(total.copy(), np.full(len(total), sqrt(self.public.variance)))
+
+
+class Look(BoostedView):
+    """The first block, if no bound is given: only lengths of gradients at 0 are counted."""
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {"lengths": self.problem.lengths.gathering}
+
+    def gather(self, block: Block, answers: People) -> None:
+        lengths, nowhere = self.problem.lengths, np.zeros(self.settings.domain.items)
+        with np.errstate(all="ignore"):  # a warning would tell about a person
+            for rows in answers.parts():
+                gradients = self.settings.function.gradients(rows, nowhere)
+                lengths.gathering.add(lengths.of(block), self._bins(gradients))
+
+    def _bins(self, gradients: Floats) -> Integers:
+        """Return the bin of each gradient's length: 0 for the longest, −1 for none at all."""
+        norm = 1 if self.settings.privacy.pure else 2
+        lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self.problem.longest**2
+        bins = np.floor(-2 * np.log2(lengths))
+        last = TUNED.bins - 1
+        return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, last), -1).astype(np.int64)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        bound = self._typical(self.problem.lengths.drawn(block, door))
+        return replace(self.public, bound=bound), kept
+
+    def _typical(self, counts: Floats) -> float:
+        """Return a bound from noisy counts: some of the median of bins that stand out from the noise."""
+        noise = self.problem.lengths.once.standard_deviation
+        least = min(2 * noise, float(counts.max()))
+        seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
+        falling = np.cumsum(seen)
+        middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
+        privacy = self.settings.privacy
+        # The more noise, the more it pays to count typical people in full and to cut the others.
+        more = (TUNED.usual_clip - TUNED.least_clip) * min(1.0, privacy.epsilon / privacy.contributions)
+        usual = TUNED.least_clip + more
+        return float(usual * self.problem.longest**2 * 2 ** (-(middle + 0.5) / 2))
+
+
+class Climb(BoostedView):
+    """A block whose gradients are added up."""
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {"gradient": self.problem.gradient.gathering}
+
+    def gather(self, block: Block, answers: People) -> None:
+        gradient = self.problem.gradient
+        with np.errstate(all="ignore"):  # a warning would tell about a person
+            for rows in answers.parts():
+                gradient.gathering.add(gradient.of(block), self._boosted(rows) / self.public.bound)
+
+    def _boosted(self, rows: Floats) -> Floats:
+        """Return each person's gradient, averaged along the way to the point."""
+        function, point = self.settings.function, self.public.point
+        if function.is_concave:
+            return function.gradients(rows, point)
+        total = np.zeros((len(rows), len(point)))
+        for node, weight in zip(NODES, WEIGHTS, strict=True):
+            total += weight * function.gradients(rows, node * point)
+        return total
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        public = self.public
+        total = self.problem.gradient.next(public.gradient, kept, block, door)
+        gradients = Gradients(total, public.bound, before=public.total)
+        place = public.place.next(self.settings.domain, gradients)
+        after = Public(public.bound, total.public, gradients.values, gradients.variance, place)
+        return after, total.kept
+
+
+# --- the mode -------------------------------------------------------------------------------------
 
 
 class Boosted(PointMode):
     """Sets or points of a matroid or a knapsack, from one running total of boosted gradients."""
 
-    # --- the plan -----------------------------------------------------------------------------------------
+    # --- the plan ---------------------------------------------------------------------------------
 
     @property
-    def _looks(self) -> int:
+    def looks(self) -> int:
         """How many releases only look at lengths: one, or none if a bound is given."""
         return int(self.settings.bound == "auto")
 
+    @property
+    def longest(self) -> float:
+        """The longest that a gradient can be, of functions that are at most 1."""
+        return sqrt(self.settings.domain.items)
+
     @cached_property
-    def leader(self) -> Leader | None:
-        """The Euclidean leader, if it leads: of losses, so gradients come to it with a minus."""
+    def is_mixed(self) -> bool:
+        """Whether points between vertices are decided: the Euclidean leader leads."""
         settings, domain = self.settings, self.settings.domain
         noise = self.gradient.noise * sqrt(domain.items) / settings.rounds
-        is_hidden = HIDDEN[0] < noise < HIDDEN[1] and domain.items >= MANY * domain.rank
-        if settings.leads == "vertex" or (is_hidden and settings.mode == "auto"):
-            return None
-        return Leader(Euclidean(domain))  # type: ignore[arg-type]
+        is_between = TUNED.least_hidden < noise < TUNED.most_hidden
+        is_hidden = is_between and domain.items >= TUNED.many * domain.rank
+        return settings.leads != "vertex" and not (is_hidden and settings.mode == "auto")
 
     @cached_property
     def schedule(self) -> ListedBlocks:
+        """The blocks: one to look, if no bound is given, and those to climb."""
         return ListedBlocks(self.settings.rounds, self.settings.lengths)
 
     @cached_property
-    def looking(self) -> Once[Any]:
+    def lengths(self) -> OneRelease[OneChoice]:
         """Counts of lengths, with the whole budget of the first people."""
-        privacy = self.settings.privacy
+        privacy, bins = self.settings.privacy, OneChoice((TUNED.bins,))
         if privacy.contributions == 1:
-            return Once.calibrate(privacy, OneChoice((BINS,)))
-        return Once.for_budget(privacy.budget, OneChoice((BINS,)))  # all cohorts in one measure
+            return OneRelease("lengths", Once.calibrate(privacy, bins))
+        return OneRelease.for_budget("lengths", privacy.budget, bins)  # all cohorts in one measure
 
     @cached_property
-    def gradient(self) -> RunningTotal[Any]:
-        lengths = self.schedule.lengths[self._looks :]
+    def gradient(self) -> RunningTotal[Rows]:
+        """The running total of gradients, in units of the bound."""
+        lengths = self.schedule.lengths[self.looks :]
         norm = 1 if self.settings.privacy.pure else 2
         return RunningTotal(
             "gradient",
@@ -97,125 +231,41 @@ class Boosted(PointMode):
 
     @cached_property
     def plan(self) -> Plan:
-        total, looks = self.gradient.sum, self._looks
-        first = [self.looking.charge] * looks
+        total, looks = self.gradient.sum, self.looks
+        first = [self.lengths.charge] * looks
         return Plan.scheduled(
             self.schedule,
             lambda index: first[index] if index < looks else total.charge(index - looks),
             paid_by_cohorts(self.settings.privacy, [*first, total.spent(self.gradient.releases)]),
             cohort=lambda index: min(index, looks),
             facts={
-                "method": "vertex" if self.leader is None else "euclidean",
+                "method": "euclidean" if self.is_mixed else "vertex",
                 "why": self._why,
                 "releases": self.schedule.releases,
                 "noise_in_people": self.gradient.noise,
             },
-            constants=(*([self.looking] * looks), total),
+            constants=(*([self.lengths.once] * looks), total),
         )
 
     @property
     def _why(self) -> str:
         if self.settings.play == "set":
             return "sets are vertices of the domain"
-        if self.leader is not None:
+        if self.is_mixed:
             return "functions of amounts may be worth most between vertices"
         if self.settings.leads == "euclidean":
             return "noise hides what lies between vertices"
         return "the function, or the domain, is led by vertices"
 
-    # --- the hooks ----------------------------------------------------------------------------------------
+    # --- from one release to the next -------------------------------------------------------------
 
-    def start(self) -> tuple[State, State]:
+    def start(self) -> tuple[Public, State]:
         sums, kept = self.gradient.start()
-        sums = self.gradient.named(sums)
-        bound = self._longest if self.settings.bound == "auto" else self.settings.bound
-        begin = {"stage": 0, "bound": float(bound), "total": np.zeros(self.settings.domain.items)}
-        return begin | {"variance": 0.0} | self.first() | sums, kept
+        domain = self.settings.domain
+        bound = self.longest if self.settings.bound == "auto" else self.settings.bound
+        place = MixedPlace.first(domain) if self.is_mixed else VertexPlace(self.first_point())
+        return Public(float(bound), sums, np.zeros(domain.items), 0.0, place), kept
 
-    def first(self) -> State:
-        """What is decided before anyone came."""
-        if self.leader is None:
-            return {"point": self.first_point()}
-        memory = self.leader.start()
-        return {"point": memory.point} | flat(memory.steps, "steps.")
-
-    @property
-    def _longest(self) -> float:
-        """The longest that a gradient can be, of functions that are at most 1."""
-        return sqrt(self.settings.domain.items)
-
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        if public["stage"] < self._looks:
-            return {"lengths": self.looking.gathering}
-        return {"gradient": self.gradient.gathering}
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        with np.errstate(all="ignore"):  # a warning would tell about a person
-            for _, rows in self.people(batch):
-                self._add(public, block, rows)
-
-    def _add(self, public: State, block: Block, rows: Floats) -> None:
-        if "lengths" in block:
-            lengths = block["lengths"].gathering
-            assert isinstance(lengths, OneChoice)
-            gradients = self.settings.function.gradients(rows, np.zeros(self.settings.domain.items))
-            lengths.add(block["lengths"], self._bins(gradients))
-            return
-        gathering = block["gradient"].gathering
-        assert isinstance(gathering, Rows)
-        gathering.add(block["gradient"], self.added(public, rows) / public["bound"])
-
-    def added(self, public: State, rows: Floats) -> Floats:
-        """What is added up of each person."""
-        function, point = self.settings.function, public["point"]
-        if function.is_concave:
-            return function.gradients(rows, point)
-        total = np.zeros((len(rows), len(point)))
-        for node, weight in zip(NODES, WEIGHTS, strict=True):
-            total += weight * function.gradients(rows, node * point)
-        return total
-
-    def _bins(self, gradients: Floats) -> Integers:
-        """The bin of each gradient's length: 0 for the longest, −1 for none at all."""
-        norm = 1 if self.settings.privacy.pure else 2
-        lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self._longest**2
-        bins = np.floor(-2 * np.log2(lengths))
-        return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, BINS - 1), -1).astype(np.int64)
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        after = public | {"stage": public["stage"] + 1}
-        if "lengths" in block:
-            return after | {"bound": self._typical(door.release(self.looking, block["lengths"]))}, kept
-        total = self.gradient.next(self.gradient.own(public), kept, block, door)
-        return after | self.gradient.named(total.public) | self.led(public, total), total.kept
-
-    def led(self, public: State, total: Total) -> State:
-        """Where a new total leads, from released values alone."""
-        bound = public["bound"]
-        values, variance = total.values * bound, total.variance * bound**2
-        found = {"total": values, "variance": variance}
-        if self.leader is None:
-            return found | {"point": self.settings.domain.vertex(total.values)}
-        memory = self.leader.follow(
-            LeaderMemory(public["point"], -public["total"], of_flat(Steps, public, "steps.")),
-            -values,
-            variance=variance,
-            step_variance=total.step_variance * bound**2,
-        )
-        return found | {"point": memory.point} | flat(memory.steps, "steps.")
-
-    def _typical(self, counts: Floats) -> float:
-        """A bound from noisy counts of lengths: some of the median of bins that stand out from the noise."""
-        least = min(2 * self.looking.standard_deviation, float(counts.max()))
-        seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
-        falling = np.cumsum(seen)
-        middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
-        privacy = self.settings.privacy
-        # The more noise, the more it pays to count typical people in full and to cut the others.
-        usual = LEAST + (USUAL - LEAST) * min(1.0, privacy.epsilon / privacy.contributions)
-        return float(usual * self._longest**2 * 2 ** (-(middle + 0.5) / 2))
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        return Scores(public["total"].copy(), np.full(len(public["total"]), sqrt(public["variance"])))
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> BoostedView:
+        phase = Look if index < self.looks else Climb
+        return phase(self, of_flat(Public, public), index, begin, coins)

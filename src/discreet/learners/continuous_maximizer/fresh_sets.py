@@ -11,58 +11,96 @@ Guarantee   docs/guarantees/continuous.md, Theorem 3
 Runtime     O(rank · n) a held person and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.continuous import Multilinear
-from discreet.arrivals.sampled_sets import SampledSets
 from discreet.decide.constraints import Priced, indicator
 from discreet.errors import ConfigError
-from discreet.learners.continuous_maximizer.mode import PointMode
+from discreet.learners.continuous_maximizer.mode import Family, People, PointMode, PointView, built_in_family
+from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.fresh_paths import FreshPaths
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Batch, Block
+from discreet.turn.questions import Block
+from discreet.turn.states import of_flat
 
 __all__ = ["FreshSets"]
 
-FINE = 0.03
-"""Below this share of noise, knapsacks are filled by density."""
+
+@dataclass(frozen=True)
+class Tuned:
+    """The tuned constant of this mode; no record says what chose it."""
+
+    fine: float = 0.03
+    """Share of noise below which knapsacks are filled by density."""
+
+
+TUNED = Tuned()
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that releases have produced."""
+
+    point: Floats
+    """The set of this block, as zeros and ones."""
+
+
+class FreshView(PointView[Public]):
+    """A block whose first people are held, for the set of the next block."""
+
+    problem: "FreshSets"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return self.problem.fresh.gatherings(self.index)
+
+    def gather(self, block: Block, answers: People) -> None:
+        self.problem.fresh.add(block, answers.rounds - self.begin, answers.rows)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        domain = self.settings.domain
+        prices = self.problem.prices(self.index)
+        chosen = self.problem.fresh.draw(block, door, domain.extensions, prices)
+        return Public(indicator(chosen, domain.items)), {}
 
 
 class FreshSets(PointMode):
     """Sets from whole worths of people who are alike over time, under any constraint."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.stream == "iid")
+    def serves(cls, settings: ContinuousMaximizerSettings) -> bool:
+        return settings.stream == "iid"
 
     def check(self) -> None:
-        settings, function = self.settings, self.settings.function
-        if not isinstance(function, Multilinear) or isinstance(function.family, SampledSets):
+        self._family()
+        if self.settings.play != "set" or self.settings.bound != "auto":
+            raise ConfigError("stream='iid' chooses sets and has no bound: leave out play and bound")
+
+    def _family(self) -> Family:
+        """Return what sets are worth to a person; functions that do not say it are refused."""
+        found = built_in_family(self.settings.function)
+        if found is None:
             raise ConfigError(
                 "stream='iid' chooses sets by what they are worth: use Multilinear of a built-in family, "
                 "or stream='drifting'"
             )
-        if settings.play != "set" or settings.bound != "auto":
-            raise ConfigError("stream='iid' chooses sets and has no bound: leave out play and bound")
+        return found
 
     @cached_property
     def fresh(self) -> FreshPaths:
         """Blocks, and how the set of each release is drawn."""
-        settings, domain, function = self.settings, self.settings.domain, self.settings.function
-        assert isinstance(function, Multilinear)
-        assert not isinstance(function.family, SampledSets)
+        settings, domain = self.settings, self.settings.domain
         return FreshPaths(
             settings.privacy,
             settings.rounds,
             candidates=domain.items,
             steps=max(1, domain.rank),
-            family=function.family,
+            family=self._family(),
             block=settings.block,
         )
 
@@ -70,28 +108,17 @@ class FreshSets(PointMode):
     def plan(self) -> Plan:
         return self.fresh.plan("people are alike over time", {"noise_in_people": self.fresh.noise})
 
-    def start(self) -> tuple[State, State]:
+    def start(self) -> tuple[Public, State]:
         chosen = self.settings.domain.best(self.first_point())
-        return {"point": indicator(chosen, self.settings.domain.items), "index": 0}, {}
+        return Public(indicator(chosen, self.settings.domain.items)), {}
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return self.fresh.gatherings(public["index"])
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> FreshView:
+        return FreshView(self, of_flat(Public, public), index, begin, coins)
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        for rounds, rows in self.people(batch):
-            self.fresh.add(block, rounds - batch.begin, rows)
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        domain = self.settings.domain
-        chosen = self.fresh.draw(block, door, domain.extensions, self._prices(door.index))
-        return {"point": indicator(chosen, domain.items), "index": door.index + 1}, {}
-
-    def _prices(self, index: int) -> Floats:
-        """How much an item's gain counts: a public function of how many people are held."""
+    def prices(self, index: int) -> Floats:
+        """Return how much an item's gain counts: a public function of how many people are held."""
         domain, people = self.settings.domain, self.fresh.held(index)
         if not isinstance(domain, Priced):
             return np.ones(domain.items)
         error = self.fresh.paths[index].error(people, domain.items)
-        return domain.factors("density" if error < FINE * people else "quartile")
+        return domain.factors("density" if error < TUNED.fine * people else "quartile")

@@ -1,33 +1,77 @@
-"""What the ways of learning of `ContinuousMaximizer` share: people who come in, and decisions off a point."""
+"""What the modes of `ContinuousMaximizer` share: people who come in, and decisions off a point."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
+from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
 from discreet.arrivals.feedback import as_rows
+from discreet.arrivals.sampled_sets import SampledSets
+from discreet.arrivals.set_functions import ClickModel, FacilityLocation, WeightedCoverage
 from discreet.decide.knapsack import Knapsack
 from discreet.decide.rounding import rounded_knapsack
 from discreet.errors import OutOfBounds
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import names_by_number
 from discreet.learners.streams import assumed_by
-from discreet.turn.coins import Coin, Coins
-from discreet.turn.flat import FlatProblem
+from discreet.turn.coins import Coin
 from discreet.turn.labels import Label, Labels
-from discreet.turn.plan import State
+from discreet.turn.problem import Problem
 from discreet.turn.questions import Asked, Batch
+from discreet.turn.view import View
 
-__all__ = ["PointMode"]
+__all__ = ["Family", "People", "PointMode", "PointView", "built_in_family"]
+
+Family = ClickModel | FacilityLocation | WeightedCoverage
+"""Families that say what each set is worth to a person."""
 
 MOST_PEOPLE, MOST_NUMBERS = 4096, 2**22
-"""How many people, and how many of their numbers, are computed with at once."""
+"""Most people, and most of their numbers, that are computed with at once."""
 
 
-class PointMode(FlatProblem):
-    """A way of deciding by `public["point"]`: that point itself, or a set that it stands for."""
+class Pointed(Protocol):
+    """Public state that leads to a point of the domain."""
+
+    @property
+    def point(self) -> Floats:
+        """How much of each item is decided."""
+
+
+Published = TypeVar("Published", bound=Pointed)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Admitted rows, one per person, with the rounds in which they came."""
+
+    rounds: Integers
+    rows: Floats
+
+    def parts(self) -> Iterator[Floats]:
+        """Yield the rows, some at a time."""
+        chunk = _chunk(self.rows.shape[1])
+        for first in range(0, len(self.rows), chunk):
+            yield self.rows[first : first + chunk]
+
+
+def built_in_family(function: ContinuousFunctions) -> Family | None:
+    """Return the family of which a function is the multilinear extension; None if it is of none."""
+    if not isinstance(function, Multilinear) or isinstance(function.family, SampledSets):
+        return None
+    return function.family
+
+
+def _chunk(width: int) -> int:
+    """Return the number of people of this width that are computed with at once."""
+    return max(1, min(MOST_PEOPLE, MOST_NUMBERS // width))
+
+
+class PointMode(Problem):
+    """A way of deciding by a point of the domain: the point itself, or a set that it stands for."""
 
     proof = "continuous.md"
     settings: ContinuousMaximizerSettings
@@ -40,62 +84,76 @@ class PointMode(FlatProblem):
     def decision_size(self) -> int:
         return self.settings.domain.items
 
-    # --- people -------------------------------------------------------------------------------------------
+    @property
+    def width(self) -> int:
+        """How many numbers describe one person."""
+        return self.settings.function.width(self.settings.domain.items)
 
-    def people(self, batch: Batch) -> Iterator[tuple[Integers, Floats]]:
-        """Admitted rows with their rounds, some at a time; one row that cannot be read is refused."""
-        function, items = self.settings.function, self.settings.domain.items
-        width = function.width(items)
-        rows, chunk = as_rows(batch, width), max(1, min(MOST_PEOPLE, MOST_NUMBERS // width))
-        for first in range(0, len(rows), chunk):
-            admitted, fine = function.admit(rows[first : first + chunk], items)
-            if batch.single and not fine.all():
-                raise OutOfBounds(
-                    f"feedback must be {width} numbers in the range of {type(function).__name__}"
-                )
-            yield batch.rounds[first : first + chunk], admitted
-
-    def blank(self) -> Any:
-        return np.zeros(self.settings.function.width(self.settings.domain.items))
-
-    # --- what is decided ----------------------------------------------------------------------------------
-
-    def first_point(self) -> Floats:
-        """A vertex that was chosen before anyone came."""
-        generator = Coin(self.name, 0).generator()
-        return self.settings.domain.vertex(generator.random(self.settings.domain.items))
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Any:
-        point = public["point"]
-        if self.settings.play == "point":
-            return np.asarray(repeated(point, len(rounds)))
-        if not isinstance(self.settings.domain, Knapsack):
-            return np.asarray(repeated(np.flatnonzero(point > 0.5), len(rounds)))
-        sets = [
-            rounded_knapsack(self.settings.domain, point, Coin(coins.key, int(round))) for round in rounds
-        ]
-        table = np.full((len(rounds), self.settings.domain.rank), -1)
-        for place, chosen in enumerate(sets):
-            table[place, : len(chosen)] = sorted(chosen)
-        return table
+    def blank(self) -> Floats:
+        return np.zeros(self.width)
 
     def single(self, decisions: Any) -> Any:
         found = decisions[0]
         return found if self.settings.play == "point" else found[found >= 0]
 
-    def names(self, public: State) -> list[Label]:
-        return names_by_number(self.settings.domain.items, self.settings.labels)
-
-    def labels(self, public: State) -> Labels | None:
-        return self._labels
+    def first_point(self) -> Floats:
+        """Return a vertex that was chosen before anyone came."""
+        generator = Coin(self.name, 0).generator()
+        return self.settings.domain.vertex(generator.random(self.settings.domain.items))
 
     @cached_property
-    def _labels(self) -> Labels | None:
+    def labels(self) -> Labels | None:
+        """How sets are told in labels; None for points, and if items are numbers."""
         settings = self.settings
         if settings.labels is None or settings.play == "point":
             return None
         return Labels(settings.labels, "set" if isinstance(settings.domain, Knapsack) else "slate")
 
-    def plain(self, public: State) -> dict[str, Any]:
-        names, point = self.names(public), public["point"]
+
+class PointView(View[Published]):
+    """A block in which everyone gets the same point, or a set that it stands for."""
+
+    problem: PointMode
+
+    @property
+    def settings(self) -> ContinuousMaximizerSettings:
+        """The settings of the learner."""
+        return self.problem.settings
+
+    def read(self, batch: Batch) -> Any:
+        """Admit everyone's row; a single row that cannot be read is refused."""
+        function, items, width = self.settings.function, self.settings.domain.items, self.problem.width
+        rows, chunk = as_rows(batch, width), _chunk(width)
+        admitted = np.empty(rows.shape)
+        with np.errstate(all="ignore"):  # a warning would tell about a person
+            for first in range(0, len(rows), chunk):
+                part, fine = function.admit(rows[first : first + chunk], items)
+                if batch.single and not fine.all():
+                    raise OutOfBounds(
+                        f"feedback must be {width} numbers in the range of {type(function).__name__}"
+                    )
+                admitted[first : first + chunk] = part
+        return People(batch.rounds, admitted)
+
+    def decide(self, rounds: Integers, asked: Asked) -> Any:
+        point, domain = self.public.point, self.settings.domain
+        if self.settings.play == "point":
+            return np.asarray(repeated(point, len(rounds)))
+        if not isinstance(domain, Knapsack):
+            return np.asarray(repeated(np.flatnonzero(point > 0.5), len(rounds)))
+        table = np.full((len(rounds), domain.rank), -1)
+        for place, round in enumerate(rounds):
+            chosen = rounded_knapsack(domain, point, Coin(self.coins.key, int(round)))
+            table[place, : len(chosen)] = sorted(chosen)
+        return table
+
+    def names(self) -> list[Label]:
+        return names_by_number(self.settings.domain.items, self.settings.labels)
+
+    @property
+    def labels(self) -> Labels | None:
+        return self.problem.labels
+
+    def plain(self) -> dict[str, Any]:
+        names, point = self.names(), self.public.point
         return {"point": {names[item]: float(point[item]) for item in np.flatnonzero(point)}}

@@ -8,25 +8,69 @@ Guarantee   docs/guarantees/sets.md, Theorem 1
 Runtime     O(rank · n) a person
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from discreet.arrivals.continuous import Multilinear
-from discreet.arrivals.sampled_sets import SampledSets
+from discreet.arrays import Floats
 from discreet.decide.constraints import indicator
 from discreet.domains import UniformMatroid
 from discreet.errors import ConfigError
-from discreet.learners.continuous_maximizer.mode import PointMode
+from discreet.learners.continuous_maximizer.mode import Family, PointMode, PointView, built_in_family
+from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.questions import Batch, Block
 from discreet.turn.readings import Scores
+from discreet.turn.states import flat, of_flat
+from discreet.turn.view import View
 
 __all__ = ["QuotaSets"]
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that releases have produced."""
+
+    slates: State
+    """What the way of learning slates publishes."""
+    point: Floats
+    """The newest slate, as zeros and ones."""
+
+
+class QuotaView(PointView[Public]):
+    """A block of slates, which are decided as sets."""
+
+    problem: "QuotaSets"
+
+    @cached_property
+    def slates(self) -> View[Any]:
+        """The block of slates."""
+        return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return self.slates.gatherings()
+
+    def read(self, batch: Batch) -> Any:
+        return self.slates.read(batch)
+
+    def gather(self, block: Block, answers: Any) -> None:
+        self.slates.gather(block, answers)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        public, kept = self.slates.release(tally, kept, block, door)
+        begin = self.begin if self.end is None else self.end
+        return self.problem.published(flat(public), self.index + 1, begin, self.coins), kept
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item gains on top of nothing, in all."""
+        found = self.slates.scores(context)
+        deviations = found.standard_deviations
+        return Scores(found.values[0], None if deviations is None else deviations[0])
 
 
 class QuotaSets(PointMode):
@@ -35,19 +79,23 @@ class QuotaSets(PointMode):
     proof = "sets.md"
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.play == "set" and settings.bound == "auto" and _is_slate(settings))
+    def serves(cls, settings: ContinuousMaximizerSettings) -> bool:
+        return settings.play == "set" and settings.bound == "auto" and _is_slate(settings)
 
     def check(self) -> None:
-        if self.settings.play != "set" or not _is_slate(self.settings):
+        self._family()
+
+    def _family(self) -> Family:
+        """Return what sets are worth to a person; settings whose sets are no slates are refused."""
+        found = built_in_family(self.settings.function)
+        if found is None or self.settings.play != "set" or not _is_slate(self.settings):
             raise ConfigError("slates are sets of a UniformMatroid, worth what a built-in family says")
+        return found
 
     @cached_property
     def slates(self) -> SumExpert:
         """The way of learning slates that decides."""
-        settings, function = self.settings, self.settings.function
-        assert isinstance(function, Multilinear)
-        assert not isinstance(function.family, SampledSets)
+        settings = self.settings
         return SumExpert(
             SetMaximizerSettings(
                 epsilon=settings.epsilon,
@@ -58,7 +106,7 @@ class QuotaSets(PointMode):
                 seed=settings.seed,
                 items=settings.domain.items,
                 slots=settings.domain.rank,
-                function=function.family,
+                function=self._family(),
                 block=settings.block,
             )
         )
@@ -70,34 +118,20 @@ class QuotaSets(PointMode):
         facts |= {"method": "slates", "why": "sets under a quota are slates whose order does not matter"}
         return replace(found, facts=facts | {"noise_in_people": found.facts["noise_in_visitors"]})
 
-    def start(self) -> tuple[State, State]:
+    def start(self) -> tuple[Public, State]:
         public, kept = self.slates.start()
-        return self._as_point(public), kept
+        return self.published(flat(public), index=0, begin=0, coins=Coins(bytes(16))), kept
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return self.slates.gatherings(public)
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> QuotaView:
+        return QuotaView(self, of_flat(Public, public), index, begin, coins)
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        self.slates.gather(public, block, batch)
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        public, kept = self.slates.release(public, tally, kept, block, door)
-        return self._as_point(public), kept
-
-    def _as_point(self, public: State) -> State:
-        return public | {"point": indicator(public["slate"], self.settings.domain.items)}
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        """What each item gains on top of nothing, in all."""
-        found = self.slates.scores(public, index, context)
-        assert found.standard_deviations is not None
-        return Scores(found.values[0], found.standard_deviations[0])
+    def published(self, slates: State, index: int, begin: int, coins: Coins) -> Public:
+        """Return what is public with this public state of the slates."""
+        slate = self.slates.view(slates, index, begin, coins).plain()["slate"]
+        return Public(slates, indicator(slate, self.settings.domain.items))
 
 
-def _is_slate(settings: Any) -> bool:
-    """Whether sets are slates: a fixed number of items, worth what a built-in family says."""
-    function = settings.function
-    known = isinstance(function, Multilinear) and not isinstance(function.family, SampledSets)
-    return known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0
+def _is_slate(settings: ContinuousMaximizerSettings) -> bool:
+    """Return whether sets are slates: a fixed number of items, worth what a built-in family says."""
+    is_known = built_in_family(settings.function) is not None
+    return is_known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0

@@ -1,12 +1,13 @@
 """Full information: one running total of everyone's subgradients, and the regularised leader on the cube.
 
-A visitor's cost function gives a subgradient of its Lovász extension at the current point: what each item
-adds along the chain. It is scaled to a length of at most CLIP times the bound (pure guarantees: PURE_CLIP, in
-l₁) and added up. After each block the noisy total is released, and the next point follows from it. Each round
-plays the set above a threshold that is a public coin, so the expected cost is the extension's value.
+A visitor's cost function gives a subgradient of its Lovász extension at the current point: what
+each item adds along the chain. It is scaled to a length of at most `clip` times the bound (pure
+guarantees: `pure_clip`, in l₁) and added up. After each block the noisy total is released, and the
+next point follows from it. Each round plays the set above a threshold that is a public coin, so the
+expected cost is the extension's value.
 
-A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 4·M); most are far shorter. A shorter
-clip than that only weighs long ones less, and lowers the noise in proportion.
+A submodular f in [−M, M] has a subgradient of length at most 2√2·M (l₁: 4·M); most are far shorter.
+A shorter clip than that only weighs long ones less, and lowers the noise in proportion.
 
 Guarantee   docs/guarantees/costs.md, Theorem 1
 Runtime     O(n + numbers in a row) a visitor, a callable is asked n + 1 times; memory O(n)
@@ -14,6 +15,7 @@ References  Hazan, Kale (2012), "Online Submodular Minimization"
             Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -21,38 +23,180 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.arrivals.cost_functions import CostFunctions
 from discreet.arrivals.feedback import as_callables, as_people
 from discreet.arrivals.person import reading
-from discreet.decide.extensions import chain
+from discreet.arrivals.set_functions import SetFunction
+from discreet.decide.domains import Box
+from discreet.decide.extensions import chain, padded_sets, threshold_sizes
 from discreet.decide.leader import Leader, LeaderMemory
 from discreet.errors import ConfigError
-from discreet.learners.set_minimizer.mode import CubeMode
+from discreet.learners.set_minimizer.mode import CubeMode, CubeView, available_sets, one_set
+from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.streams import assumed_by
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Batch, Block
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks
-from discreet.turn.states import flat, of_flat
+from discreet.turn.states import of_flat
 
 __all__ = ["Gradients"]
 
-CLIP, PURE_CLIP = 1.0, 2.0
-"""The longest that a subgradient may be, in units of the bound: l₂, and l₁ for noise in the pure measure
-(benchmarks/minimize.py)."""
-NOISY = 0.4
-"""If noise is more than this share of what gradients can add up to, steps of totals tell nothing: the bound
-takes their place (benchmarks/ways.py)."""
 CHUNK = 1024
-"""How many people's subgradients are held at once."""
+"""Number of people whose subgradients are held at once."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Constants of this mode, each with the benchmark that chose it."""
+
+    clip: float = 1.0
+    """Longest subgradient, in units of the bound, in l₂ (benchmarks/minimize.py)."""
+    pure_clip: float = 2.0
+    """Longest subgradient, in units of the bound, in l₁ for pure noise (benchmarks/minimize.py)."""
+    noisy: float = 0.4
+    """If noise is more than this share of what gradients can add up to, steps of totals tell nothing:
+    the bound takes their place (benchmarks/ways.py)."""
+
+
+TUNED = Tuned()
+
+
+# --- what visitors bring --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowCosts:
+    """Visitors bring rows of numbers for a family of cost functions."""
+
+    family: CostFunctions
+    items: int
+
+    def blank(self) -> Floats:
+        """Return the row of a visitor to whom every set costs nothing."""
+        return np.zeros(self.family.width(self.items))
+
+    def read(self, batch: Batch) -> Floats:
+        """Return one row per visitor, every number in its range."""
+        return as_people(batch, self.family, self.items)
+
+    def along(self, people: Floats, order: Integers) -> Floats:
+        """Return what each item adds along the chain, one row per visitor."""
+        return self.family.along(people, order)
+
+
+@dataclass(frozen=True)
+class CallableCosts:
+    """Visitors bring callables."""
+
+    items: int
+    bound: float
+    """Costs are clipped to it."""
+
+    def blank(self) -> Any:
+        """Return the callable of a visitor to whom every set costs nothing."""
+        return _free
+
+    def read(self, batch: Batch) -> list[SetFunction | None]:
+        """Return one callable per visitor; None for one who brought something else."""
+        return as_callables(batch)
+
+    def along(self, people: list[SetFunction | None], order: Integers) -> Floats:
+        """Return what each item adds along the chain, one row per visitor."""
+        nothing = np.zeros(self.items)
+        with reading():
+            return np.array([nothing if one is None else one.along(order, self.bound) for one in people])
+
+
+def _free(chosen: Integers) -> float:
+    return 0.0
+
+
+# --- a block --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that releases have produced."""
+
+    gradient: State
+    """What the running total of subgradients publishes."""
+    memory: LeaderMemory
+    variance: float
+    """Variance of each number of the newest total."""
+
+    @property
+    def point(self) -> Floats:
+        """How likely each item is to be chosen."""
+        return self.memory.point
+
+
+class GradientView(CubeView[Public]):
+    """A block of one point."""
+
+    problem: "Gradients"
+
+    @cached_property
+    def order(self) -> Integers:
+        """The chain: items from the most likely to the least."""
+        return chain(self.public.point)
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {"gradient": self.problem.gradient.gathering}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        """One set per row, in ascending order, filled up with −1; without what is unavailable.
+
+        A set holds the items that are likelier than the round's public coin.
+        """
+        sizes = threshold_sizes(self.public.point, self.coins.uniform(rounds))
+        if len(rounds) == 1:  # what one visitor waits for
+            sets = one_set(np.sort(self.order[: int(sizes[0])]), self.problem.settings.items)
+        else:
+            sets = padded_sets(self.order, sizes)
+        return available_sets(sets, asked.available)
+
+    def read(self, batch: Batch) -> Any:
+        return self.problem.costs.read(batch)
+
+    def gather(self, block: Block, answers: Any) -> None:
+        gradient = self.problem.gradient
+        for first in range(0, len(answers), CHUNK):
+            rows = self.problem.costs.along(answers[first : first + CHUNK], self.order)
+            gradient.gathering.add(gradient.of(block), rows)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        total = self.problem.gradient.next(self.public.gradient, kept, block, door)
+        memory = self.problem.leader.follow(
+            self.public.memory,
+            total.values,
+            variance=total.variance,
+            step_variance=total.step_variance,
+        )
+        return Public(total.public, memory, total.variance), total.kept
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item saves in all, on top of those before it in the chain.
+
+        That is its total of subgradients, with the sign turned.
+        """
+        total = self.public.memory.total
+        return Scores(-total, np.full(len(total), np.sqrt(self.public.variance)))
+
+
+# --- the mode -------------------------------------------------------------------------------------
 
 
 class Gradients(CubeMode):
     """Sets from a running total of subgradients; for whole cost functions."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full")
+    def serves(cls, settings: SetMinimizerSettings) -> bool:
+        return settings.feedback == "full"
 
     def check(self) -> None:
         if self.settings.stream == "iid":
@@ -62,16 +206,37 @@ class Gradients(CubeMode):
         if self.settings.explore != "auto":
             raise ConfigError("explore is for bandit feedback: leave it as it is")
 
+    @property
+    def assumes(self) -> str:
+        return f"submodular costs, and {assumed_by(self.settings.stream)}"
+
+    @property
+    def previews(self) -> bool:
+        return self.settings.stream != "adversarial"
+
     @cached_property
-    def gradient(self) -> RunningTotal[Any]:
-        """The total with less noise: with l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε, δ)."""
-        pure = self._total(norm=1, usual=PURE_CLIP, pure=True)
+    def costs(self) -> RowCosts | CallableCosts:
+        """What visitors bring."""
+        settings = self.settings
+        if settings.functions is None:
+            return CallableCosts(settings.items, settings.bound)
+        return RowCosts(settings.functions, settings.items)
+
+    def blank(self) -> Any:
+        return self.costs.blank()
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def gradient(self) -> RunningTotal[Rows]:
+        """The total with less noise: l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε, δ)."""
+        pure = self._total(norm=1, usual=TUNED.pure_clip, pure=True)
         if self.settings.privacy.pure:
             return pure
-        usual = self._total(norm=2, usual=CLIP, pure=False)
+        usual = self._total(norm=2, usual=TUNED.clip, pure=False)
         return min(usual, pure, key=lambda total: total.usual_noise)
 
-    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal[Any]:
+    def _total(self, *, norm: int, usual: float, pure: bool) -> RunningTotal[Rows]:
         settings = self.settings
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
@@ -80,14 +245,15 @@ class Gradients(CubeMode):
 
     @cached_property
     def leader(self) -> Leader:
+        """The regularised leader on the cube."""
         # T/B blocks of B visitors, ‖G_r‖ at most B · length.
         block = min(self.gradient.people, self.settings.rounds)
         most = self.settings.rounds * block * self.gradient.wanted.bound**2
         noise = self.settings.items * (self.gradient.noise * self.gradient.wanted.bound) ** 2
         # Only a stiffness known in advance has a bound against streams that react.
         is_asked_for = self.settings.mode == "bound" or self.settings.stream == "adversarial"
-        is_stiff = is_asked_for or noise > NOISY * most
-        return Leader(self.cube, most if is_stiff else None)
+        is_stiff = is_asked_for or noise > TUNED.noisy * most
+        return Leader(Box(self.settings.items, 0.0, 1.0), most if is_stiff else None)
 
     @cached_property
     def plan(self) -> Plan:
@@ -100,44 +266,11 @@ class Gradients(CubeMode):
         }
         return self.gradient.plan(facts)
 
-    def start(self) -> tuple[State, State]:
-        public, kept = self.gradient.start()
-        public = self.gradient.named(public)
-        return public | flat(self.leader.start()) | {"variance": 0.0}, kept
+    # --- from one release to the next -------------------------------------------------------------
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"gradient": self.gradient.gathering}
+    def start(self) -> tuple[Public, State]:
+        sums, kept = self.gradient.start()
+        return Public(sums, self.leader.start(), variance=0.0), kept
 
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        rows = self.gradient.gathering
-        assert isinstance(rows, Rows)
-        order = chain(public["point"])
-        functions = self.settings.functions
-        people: Any
-        if functions is None:
-            people = as_callables(batch)
-        else:
-            people = as_people(batch, functions, self.settings.items)
-        for first in range(0, len(people), CHUNK):
-            part = people[first : first + CHUNK]
-            steps = self._called(part, order) if functions is None else functions.along(part, order)
-            rows.add(block["gradient"], steps)
-
-    def _called(self, people: list[Any], order: Integers) -> Floats:
-        nothing = np.zeros(self.settings.items)
-        with reading():
-            return np.array(
-                [nothing if one is None else one.along(order, self.settings.bound) for one in people]
-            )
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        total = self.gradient.next(self.gradient.own(public), kept, block, door)
-        memory = self.leader.follow(
-            of_flat(LeaderMemory, public),
-            total.values,
-            variance=total.variance,
-            step_variance=total.step_variance,
-        )
-        return self.gradient.named(total.public) | flat(memory) | {"variance": total.variance}, total.kept
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> GradientView:
+        return GradientView(self, of_flat(Public, public), index, begin, coins)

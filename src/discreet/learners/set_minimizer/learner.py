@@ -17,7 +17,7 @@ from discreet.learners.constructor import constructor
 from discreet.learners.labels import Label
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.set_minimizer.gradients import Gradients
-from discreet.learners.set_minimizer.near_anchor import NearAnchor
+from discreet.learners.set_minimizer.pairs import NearAnchor
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import Stream
 
@@ -131,7 +131,7 @@ class SetMinimizer(Learner):
     @property
     def point(self) -> Floats:
         """How likely each item is to be chosen: the newest released point of the cube."""
-        point: Floats = self._engine.view.public["point"]
+        point: Floats = self._engine.view.learning.public.point
         return point.copy()
 
     def replay(self, rows: Any, *, persons: Any = None) -> Any:

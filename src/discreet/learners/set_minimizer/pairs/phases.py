@@ -1,0 +1,247 @@
+"""The two phases of the pairs mode: blocks of trials, and the last block, which reads nobody.
+
+A round of a block of trials plays one set, by a public shuffle. Its cost is one number in a public
+cell, that set's. A block's cells are released once, and the belief is brought up to date. Rounds in
+which a mask changed the set are not read, only reported.
+
+`stream="drifting"`: old trials fade, and where the anchor costs something else than was believed,
+by more than chance, they fade at once.
+
+Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.arrivals.feedback import as_numbers
+from discreet.learners.allotment import Allotment
+from discreet.learners.one_release import OneRelease
+from discreet.learners.set_minimizer.mode import CubeView, available_sets
+from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairs.planner import Start
+from discreet.learners.set_minimizer.pairs.public import (
+    Public,
+    SettledPlan,
+    TrialsPlan,
+    costs_release,
+)
+from discreet.learners.set_minimizer.pairs.tuning import TUNED
+from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.release.door import Door
+from discreet.release.gathering import Gathering, PublicCells
+from discreet.turn.coins import Coin
+from discreet.turn.plan import State, Step
+from discreet.turn.questions import Asked, Batch, Block
+from discreet.turn.readings import Scores
+from discreet.turn.view import GROWING
+
+if TYPE_CHECKING:
+    from discreet.learners.set_minimizer.pairs.mode import NearAnchor
+
+__all__ = ["PairsPhase", "Settled", "Trials"]
+
+OwnPlan = TypeVar("OwnPlan", TrialsPlan, SettledPlan)
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What the sets of some rounds cost."""
+
+    rounds: Integers
+    asked: Asked
+    costs: Floats
+
+    @property
+    def earned(self) -> Floats:
+        """What a report adds up: the costs, of rounds that masks changed too."""
+        return self.costs
+
+
+@dataclass(frozen=True, eq=False)
+class PairsPhase(CubeView[Public], Generic[OwnPlan]):
+    """A block of the pairs mode."""
+
+    problem: "NearAnchor"
+    plan: OwnPlan
+    """The plan of this block: `public.phase`, by its own type."""
+
+    growing: ClassVar[GROWING] = (
+        ("belief.sets", "belief.means", "belief.precisions"),
+        ("phase.sets", "phase.counts"),
+    )
+
+    @property
+    def settings(self) -> SetMinimizerSettings:
+        """The settings of the learner."""
+        return self.problem.settings
+
+    def read(self, batch: Batch) -> Costs:
+        return Costs(batch.rounds, batch.asked, as_numbers(batch))
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item saves beside the rest of the anchor.
+
+        That is the cost without it, less the cost with it.
+        """
+        belief, anchor = self.public.belief, self.plan.anchor
+        if belief.is_empty:
+            return Scores(np.zeros(belief.items), np.full(belief.items, 1.0))
+        changed = anchor ^ np.eye(belief.items, dtype=np.bool_)
+        more = belief.costs(changed).costs - belief.costs(anchor[None]).costs
+        doubt = np.sqrt(belief.variances_of_differences(changed, anchor))
+        bound = self.settings.bound
+        return Scores(np.where(anchor, more, -more) * bound, doubt * bound)
+
+
+class Trials(PairsPhase[TrialsPlan]):
+    """A block of trials: most rounds play the anchor, some a set near it.
+
+    In the screening all sets are random.
+    """
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def costs(self) -> OneRelease[PublicCells]:
+        """The release of this block: the sum of costs of each of its sets."""
+        return costs_release(self.settings, len(self.plan.sets))
+
+    @cached_property
+    def step(self) -> Step | None:
+        return Step(self.plan.length, self.costs.charge, cohort=self.index)
+
+    def layout(self) -> tuple[Public, State]:
+        sets = np.zeros((1, self.settings.items), dtype=np.bool_)
+        plan = TrialsPlan(sets, np.zeros(1, dtype=np.int64))
+        return replace(self.problem.planner.first, phase=plan), {}
+
+    # --- which round plays which set --------------------------------------------------------------
+
+    @cached_property
+    def allotment(self) -> Allotment:
+        """Which round of the block plays which set."""
+        key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
+        return Allotment(self.plan.counts, self.plan.length, key)
+
+    @cached_property
+    def shown(self) -> Integers:
+        """The sets as rows of items, filled up with −1."""
+        return as_rows_of_items(self.plan.sets)
+
+    def played(self, rounds: Integers) -> Integers:
+        """Return the number of the set that each round plays."""
+        if len(rounds) == 1:
+            return np.array([self.allotment.of_one(int(rounds[0]) - self.begin)])
+        return self.allotment.of(rounds - self.begin)
+
+    def is_whole(self, played: Integers, available: Mask | None) -> Mask:
+        """Return whether the whole set of each round was available."""
+        if available is None:
+            return np.ones(len(played), dtype=np.bool_)
+        return np.asarray((available | ~self.plan.sets[played]).all(axis=1))
+
+    # --- hooks ------------------------------------------------------------------------------------
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {"costs": self.costs.gathering}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        """One set per row, in ascending order, filled up with −1; without what is unavailable."""
+        return available_sets(self.shown[self.played(rounds)], asked.available)
+
+    def no_counts(self) -> State:
+        return {"unread": np.zeros(len(self.plan.sets), dtype=np.int64)}
+
+    def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
+        """Count the rounds of each set in which a mask changed it: they are not read."""
+        played = self.played(rounds)
+        np.add.at(counts["unread"], played[~self.is_whole(played, asked.available)], 1)
+
+    def gather(self, block: Block, answers: Costs) -> None:
+        played = self.played(answers.rounds)
+        cells = np.where(self.is_whole(played, answers.asked.available), played, -1)
+        self.costs.gathering.add(self.costs.of(block), cells[:, None], answers.costs)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        sums = self.costs.drawn(block, door) / self.settings.bound
+        counts = (self.plan.counts - tally.get("unread", 0)).astype(np.float64)
+        noise = self.costs.once.standard_deviation**2
+        tried = TriedSets(self.plan.sets, counts, sums, noise)
+        following = Start(self.index + 1, self.begin + self.plan.length)
+        return self.problem.planner.next_block(self.public, self._learned(tried), following), {}
+
+    # --- what a block teaches ---------------------------------------------------------------------
+
+    def _learned(self, tried: TriedSets) -> PairBelief:
+        """Return the belief after this block."""
+        belief = self.public.belief
+        if self._is_alarm(tried):
+            belief = belief.faded(self._fading(TUNED.forgotten * self.settings.rounds))
+        belief = belief.faded(self._fading(self.plan.length)).with_trials(tried)
+        return self.public.belief if belief.is_empty else belief
+
+    def _fading(self, rounds: float) -> float:
+        """Return the factor by which precisions fall in these rounds."""
+        return exp(-rounds / self.problem.planner.lengths.memory)
+
+    def _is_alarm(self, tried: TriedSets) -> bool:
+        """Return whether the anchor costs something else than was believed, by more than chance.
+
+        The screening has no anchor, and an i.i.d. stream no alarms.
+        """
+        count = tried.counts[0]
+        if self.settings.stream != "drifting" or not self.public.blocks or count < 1:
+            return False
+        belief, anchor = self.public.belief, self.plan.anchor
+        expected = belief.costs(anchor[None])
+        doubt = belief.variance / count + tried.noise / count**2
+        doubt = doubt + expected.own_variances[0] + belief.variance_of(anchor)
+        off = tried.sums[0] / count - expected.costs[0]
+        return bool(off**2 > TUNED.alarm**2 * doubt)
+
+
+class Settled(PairsPhase[SettledPlan]):
+    """The last block: the anchor is played, nothing is tried, and nobody is read."""
+
+    @cached_property
+    def step(self) -> Step | None:
+        return None
+
+    def layout(self) -> tuple[Public, State]:
+        plan = SettledPlan(np.zeros(self.settings.items, dtype=np.bool_))
+        return replace(self.problem.planner.first, phase=plan), {}
+
+    @cached_property
+    def shown(self) -> Integers:
+        """The anchor as a row of items, filled up with −1."""
+        return np.asarray(as_rows_of_items(self.plan.anchor[None])[0])
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        return available_sets(np.tile(self.shown, (len(rounds), 1)), asked.available)
+
+    def gather(self, block: Block, answers: Costs) -> None:
+        """Nobody is read any more; what is malformed was refused all the same."""
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        """Nothing is learned; only a report is released."""
+        return self.public, {}
+
+
+def as_rows_of_items(sets: Mask) -> Integers:
+    """Return one set per row, in ascending order, filled up with −1.
+
+    >>> as_rows_of_items(np.array([[False, True, True], [True, False, False]]))
+    array([[ 1,  2, -1],
+           [ 0, -1, -1]])
+    """
+    items = sets.shape[1]
+    rows = np.sort(np.where(sets, np.arange(items), items), axis=1)
+    return np.where(rows == items, -1, rows)
