@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.swap.belief import COMPANY, Belief, Gains
-from discreet.learners.standard_gain import standard_gain
+from discreet.learners.worth_trying import doubling_sizes, worth_trying
 
 __all__ = ["Anchor", "Trials", "climbed", "priced"]
 
@@ -110,19 +110,17 @@ def priced(
     chances = np.clip(anchor.gains.means, 0.2 * belief.centre, 0.5)
     single = chances * (1 - chances) if reward_variance is None else np.full(better.shape, reward_variance)
     first, most = 16 if by_clicks else 64, min(MOST_TRIED * rounds, most)
-    sizes = first * 2 ** np.arange(DOUBLINGS)
-    best_rate = np.full(better.shape, -np.inf)
-    best_size = np.zeros(better.shape, dtype=np.int64)
-    for size in sizes[sizes <= max(most / 4, first)].tolist():
-        step = doubt / np.sqrt(doubt + single / size + noise_variance / size**2)
-        rate = PATIENCE * ahead * standard_gain(better, step) / size + better
-        improves = rate > best_rate
-        best_rate = np.where(improves, rate, best_rate)
-        best_size = np.where(improves, size, best_size)
-    best_rate[:, anchor.slate] = -1.0
-    best_rate[:, ~living] = -1.0
-    order = np.argsort(-best_rate.reshape(-1), kind="stable")
-    order = order[best_rate.reshape(-1)[order] > 0]
-    order = order[np.cumsum(best_size.reshape(-1)[order]) <= most]
-    slots, items = np.divmod(order, belief.items)
-    return Trials(slots, items, best_size.reshape(-1)[order])
+    prices = worth_trying(
+        better,
+        better,
+        doubt,
+        variance=single,
+        noise=noise_variance,
+        later=PATIENCE * ahead,
+        sizes=doubling_sizes(first, most / 4, DOUBLINGS),
+    )
+    allowed = np.tile(living, (len(anchor.slate), 1))
+    allowed[:, anchor.slate] = False
+    chosen = prices.best_within(most, allowed)
+    slots, items = np.divmod(chosen.trials, belief.items)
+    return Trials(slots, items, chosen.rounds)
