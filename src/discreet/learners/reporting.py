@@ -288,8 +288,9 @@ class ReportedView(View[Any]):
 
     def layout(self) -> tuple[Any, State]:
         start, started = self.problem.start()
+        entries = {name: value for name, value in start.items() if name.startswith(PREFIX)}
         learned, kept = self.inner.layout()
-        return start | flat(learned), started | kept
+        return flat(learned) | entries, started | kept
 
     def gatherings(self) -> dict[str, Gathering]:
         learned = self.inner.gatherings()

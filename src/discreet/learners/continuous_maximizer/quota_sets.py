@@ -19,12 +19,14 @@ from discreet.domains import UniformMatroid
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import PointMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.set_maximizer.sum_expert import SumExpert
+from discreet.learners.set_maximizer.sum_expert import Public, SumExpert
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.questions import Batch, Block
 from discreet.turn.readings import Scores
+from discreet.turn.states import flat
 
 __all__ = ["QuotaSets"]
 
@@ -75,23 +77,28 @@ class QuotaSets(PointMode):
         return self._as_point(public), kept
 
     def gatherings(self, public: State) -> dict[str, Gathering]:
-        return self.slates.gatherings(public)
+        return {self.slates.gains.name: self.slates.gains.gathering}
 
     def gather(self, public: State, block: Block, batch: Batch) -> None:
-        self.slates.gather(public, block, batch)
+        view = self.slates.view(public, batch.index, batch.begin, batch.coins)
+        view.gather(block, view.read(batch))
 
     def release(
         self, public: State, tally: State, kept: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        public, kept = self.slates.release(public, tally, kept, block, door)
-        return self._as_point(public), kept
+        schedule = self.slates.schedule
+        begin = schedule.end(door.index - 1) if door.index else 0
+        view = self.slates.view(public, door.index, begin, Coins(b""))
+        found, kept = view.release(tally, kept, block, door)
+        return self._as_point(found), kept
 
-    def _as_point(self, public: State) -> State:
-        return public | {"point": indicator(public["slate"], self.settings.domain.items)}
+    def _as_point(self, public: Public) -> State:
+        chosen = public.slate.tolist()
+        return flat(public) | {"point": indicator(chosen, self.settings.domain.items)}
 
     def scores(self, public: State, index: int, context: Any) -> Scores:
         """What each item gains on top of nothing, in all."""
-        found = self.slates.scores(public, index, context)
+        found = self.slates.view(public, index, 0, Coins(b"")).scores(context)
         assert found.standard_deviations is not None
         return Scores(found.values[0], found.standard_deviations[0])
 
