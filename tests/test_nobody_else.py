@@ -111,7 +111,8 @@ def test_one_broken_click_deletes_nobody_elses():
     mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
     for clicks in (["0", "1", "x", "0.0"], np.array(["0", "1", "x", "0"]), [0, np.int8(1), object(), 0.0]):
         batch = Batch(0, 0, np.arange(4), clicks, NOTHING, Coins(bytes(16)))
-        assert mode.clicks(learner.snapshot().public, batch, slates).tolist() == [0, 1, -1, 0]
+        numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
+        assert mode.answers(batch, slates, numbers).items.tolist() == [0, 1, -1, 0]
 
 
 # --- 2. WeightedCoverage: a person's worth depends on how many others were kept ---------------------------

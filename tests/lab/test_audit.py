@@ -13,8 +13,10 @@ import pytest
 from discreet import Privacy, SetMaximizer
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.lab.audit import audit, through_doors
+from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap import Swap
+from discreet.learners.set_maximizer.swap.screening import FirstClicks, first_clicks
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, PublicCells, Rows
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Noise, Once
@@ -23,6 +25,8 @@ from discreet.release.selection import Selection
 from discreet.release.sums import PrefixSum, Stream, calibrate
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 
 TRIALS = 100_000
 RELEASES = 4
@@ -126,17 +130,15 @@ def test_noise_through_a_door_keeps_its_charge(noise: Noise, claim: Charge) -> N
 
 def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
     """What an attacker sees of a screening in which one visitor clicks: how far item 0 is ahead of item 1."""
-    public, _ = swap.start()
-    coins = Coins(bytes(16))
-    shown = swap.decide(public, np.arange(100), NOTHING, coins)
+    view = swap.view(flat(swap.start()[0]), 0, 0, Coins(bytes(16)))
+    assert isinstance(view, FirstClicks)
+    shown = view.decide(np.arange(100), NOTHING)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
-    block = {name: gathering.empty() for name, gathering in swap.gatherings(public).items()}
-    swap.gather(public, block, Batch(0, 0, np.array([round]), [click], NOTHING, coins))
-
-    once = swap.once(swap.gathering(public))
+    block = nobody(view)
+    view.gather(block, view.read(Batch(0, 0, np.array([round]), [click], NOTHING, view.coins)))
 
     def passage(door: Door) -> float:
-        first, second = np.clip(door.release(once, block["found"])[:2], 0.0, 1.0)  # all that is to be known
+        first, second = np.clip(view.found.drawn(block, door)[:2], 0.0, 1.0)  # all that is to be known
         return float(first - second)
 
     return through_doors(passage, claim, trials=4_000, seed=seed)
@@ -157,12 +159,13 @@ def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: p
     )
     swap = SetMaximizer.problem_for(settings)
     assert isinstance(swap, Swap)
-    once = swap.once(swap.first_gathering)
-    claim = once.charge
+    found = first_clicks(settings)
+    claim = found.charge
     honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
-    monkeypatch.setattr(swap, "once", lambda gathering: _weak(once))
+    weak = OneRelease(found.name, _weak(found.once))
+    monkeypatch.setattr(FirstClicks, "found", weak)
     assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
 
 

@@ -10,7 +10,9 @@ import pytest
 from discreet import ConfigError, Hedge, Privacy, SetMaximizer, SetMinimizer
 from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
 from discreet.learners.forced import forced
-from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
+from discreet.learners.set_maximizer.ordered_experts import ExpertsView, OrderedExperts
+from discreet.turn.coins import Coins
+from discreet.turn.states import flat
 
 BOTH = Privacy(1.0, 1e-6)
 ACTIONS, ITEMS, SLOTS, COSTS = 10, 20, 3, 8
@@ -224,9 +226,9 @@ def test_gains_on_ones_own_slate_are_those_of_the_set_function() -> None:
         SetMaximizer(4, 2, 100, BOTH, stream="adversarial", block=10, function=CAPPED).settings
     )
     assert isinstance(mode, OrderedExperts)
-    public, _ = mode.start()
+    view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
     rows, slates = np.array([[0.1, 0.2, 0.05, 0.0], [0.8, 0.5, 0.0, 0.0]]), np.array([[1, 0], [0, -1]])
-    added = mode._weighed(public, rows, slates)
+    added = view._weighed(rows, slates)
     alone = rows.copy()
     lengths = np.sqrt(2 * (alone**2).sum(axis=1) + np.minimum(1, [0.3, 1.3]) ** 2)
     first = np.array([[0.1, 0.2, 0.05, 0], [0.1, 0, 0.05, 0]])
@@ -242,10 +244,10 @@ def test_what_a_visitor_adds_is_never_longer_than_one() -> None:
         learner = SetMaximizer(6, 3, 100, pure, stream="adversarial", block=10, function=CAPPED)
         mode = SetMaximizer.problem_for(learner.settings)
         assert isinstance(mode, OrderedExperts)
-        public, _ = mode.start()
+        view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
         rows = generator.random((2000, 6)) * generator.choice([0.01, 0.3, 1.0], size=(2000, 1))
         slates = np.array([generator.permutation(6)[:3] for _ in rows])
-        lengths = np.linalg.norm(mode._weighed(public, rows, slates), ord=1 if pure.pure else 2, axis=1)
+        lengths = np.linalg.norm(view._weighed(rows, slates), ord=1 if pure.pure else 2, axis=1)
         assert lengths.max() <= 1 + 1e-12
 
 
@@ -259,13 +261,13 @@ def test_what_is_gathered_is_about_the_slates_that_were_shown(
         items, 2, 400, BOTH, stream="adversarial", block=40, max_items=7, function=function, seed=1
     )
     seen: list[np.ndarray] = []
-    real = OrderedExperts._weighed
+    real = ExpertsView._weighed
 
-    def noted(self: Any, public: Any, people: Any, slates: Any) -> Any:
+    def noted(self: Any, people: Any, slates: Any) -> Any:
         seen.append(slates)
-        return real(self, public, people, slates)
+        return real(self, people, slates)
 
-    monkeypatch.setattr(OrderedExperts, "_weighed", noted)
+    monkeypatch.setattr(ExpertsView, "_weighed", noted)
     person: Any = np.full(7, 0.1) if function is CAPPED else lambda chosen: 0.1 * len(chosen)
     first = learner.open_many(15)
     masked = learner.open(available=["a", "c", "d"])

@@ -9,6 +9,7 @@ import pytest
 import discreet
 from discreet import ConfigError, Privacy, SetMaximizer, StateError
 from discreet.arrivals import SetFunction
+from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.sum_expert import caught_up
 
 USUAL = Privacy(1.0, 1e-6)
@@ -148,15 +149,15 @@ def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
 def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     shop = SetMaximizer(["tea", "milk"], 1, 400, USUAL, feedback="clicks", max_items=4)
     shop.add_item("soap")
-    mode, names = type(shop._mode), type(shop._mode).names
+    labels_of = SetMode.labels_of
 
-    def interrupted(self: Any, public: Any) -> Any:
-        found = names(self, public)
-        monkeypatch.setattr(mode, "names", names)
+    def interrupted(self: Any, catalogue: Any) -> Any:
+        found = labels_of(self, catalogue)
+        monkeypatch.setattr(SetMode, "labels_of", labels_of)
         shop.add_item("rope")  # as another thread may
         return found
 
-    monkeypatch.setattr(mode, "names", interrupted)
+    monkeypatch.setattr(SetMode, "labels_of", interrupted)
     assert shop.coming == ["soap"]
     assert shop.coming == ["soap", "rope"]
 

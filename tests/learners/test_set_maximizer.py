@@ -14,11 +14,14 @@ from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
 from discreet.arrivals import FacilityLocation, GraphCut, MinusModular, SetFunction, WeightedCoverage
 from discreet.arrivals.chains import FamilyChain
 from discreet.lab.display import World, run_display
+from discreet.learners.set_maximizer.preferences import gains_along
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.set_maximizer.sum_expert import stacked
 from discreet.release.gathering.gain_path import GainPath
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Asked, Batch
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 from laws import epsilon_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
@@ -29,11 +32,16 @@ def mode_of(learner: SetMaximizer) -> Any:
     return SetMaximizer.problem_for(learner.settings)
 
 
-def fed(mode: Any, public: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[str, Any]:
+def first_view(mode: Any) -> Any:
+    """The view of the first block."""
+    return mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
+
+
+def fed(view: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[str, Any]:
     """What one person adds to an empty block, by the shipped gathering."""
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    batch = Batch(0, 0, np.array([round]), mode.rows([person]), asked, Coins(bytes(16)))
-    mode.gather(public, block, batch)
+    block = nobody(view)
+    batch = Batch(0, 0, np.array([round]), view.problem.rows([person]), asked, view.coins)
+    view.gather(block, view.read(batch))
     return block
 
 
@@ -42,9 +50,9 @@ def fed(mode: Any, public: Any, person: Any, round: int = 0, asked: Asked = NOTH
 
 def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
     """The law of the slate that is chosen from one block of two visitors, their coins averaged out."""
-    public = mode.start()[0]
-    block = fed(mode, public, stream[0], round=0)["people"]
-    block = block.gathering.merge(block, fed(mode, public, stream[1], round=1)["people"])
+    view = first_view(mode)
+    block = fed(view, stream[0], round=0)["people"]
+    block = block.gathering.merge(block, fed(view, stream[1], round=1)["people"])
     path = mode.fresh.paths[0]
     law = dict.fromkeys(permutations(range(mode.settings.items), mode.settings.slots), 0.0)
     for coins in product((False, True), repeat=2):
@@ -86,8 +94,8 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     here: Any, there: Any, privacy: Privacy, function: str
 ) -> None:
     mode = mode_of(SetMaximizer(6, 3, 100, privacy, block=10, function=function))
-    public = mode.start()[0]
-    moved = fed(mode, public, here)["gains"].values - fed(mode, public, there)["gains"].values
+    view = first_view(mode)
+    moved = fed(view, here)["gains"].values - fed(view, there)["gains"].values
     norm = 1 if privacy.pure else 2
     assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.gathering.sensitivity(norm)
 
@@ -102,15 +110,12 @@ def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
 ) -> None:
     """Every round of the first block, every pair of answers; and the worst is as bad as it is paid for."""
     learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)
-    mode = mode_of(learner)
-    public = mode.start()[0]
-    gathering = mode.gatherings(public)["found"]
+    view = first_view(mode_of(learner))
+    gathering = view.gatherings()["found"]
     for norm in (1, 2):
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [
-                fed(mode, public, value, round)["found"].values.ravel().astype(float) for value in values
-            ]
+            found = [fed(view, value, round)["found"].values.ravel().astype(float) for value in values]
             moves = [one - two for one, two in product(found, repeat=2)]
             largest = max(largest, *(float(np.linalg.norm(move, norm)) for move in moves))
             assert max(np.count_nonzero(move) for move in moves) <= gathering.cells
@@ -118,8 +123,8 @@ def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
 
 
 def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None:
-    mode = mode_of(SetMaximizer(3, 2, 10, USUAL))
-    (gains,) = mode.gains_along(np.array([[0.5, 0.4, 0.2]]), np.array([0, 1]))
+    shop = SetMaximizer(3, 2, 10, USUAL).settings
+    (gains,) = gains_along(np.array([[0.5, 0.4, 0.2]]), np.array([0, 1]), shop, known=3)
     assert gains[0, 0].tolist() == [0.5, 0.4, 0.2]
     assert gains[0, 1].round(6).tolist() == [0.5, 0.2, 0.1]
 
@@ -129,11 +134,11 @@ def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None
 def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     mode = mode_of(SetMaximizer(7, slots, 100, USUAL, block=10))
-    public, gathering = mode.start()[0], mode.gains.gathering
+    view, gathering = first_view(mode), mode.gains.gathering
     assert gathering.is_fine
     people = generator.uniform(0, 1, size=(1, 7)) * generator.choice([0.1, 1.0])
-    fused, plain = fed(mode, public, people[0])["gains"].values, gathering.empty()
-    for gains in mode.gains_along(people, public["slate"]):
+    fused, plain = fed(view, people[0])["gains"].values, gathering.empty()
+    for gains in gains_along(people, view.public.slate, mode.settings, known=7):
         gathering.add(plain, stacked(gains))
     assert np.abs(fused - plain.values).max() <= 1 + gathering.levels * 1e-5
 
@@ -320,15 +325,20 @@ def test_filled_slates_keep_what_may_be_shown_in_its_order(
 
 def found_by(learner: SetMaximizer) -> Any:
     """What the first block is gathered with."""
-    mode = mode_of(learner)
-    return mode.gatherings(mode.start()[0])["found"]
+    return first_view(mode_of(learner)).gatherings()["found"]
 
 
 def clicked(learner: SetMaximizer, click: Any) -> int:
     """The item that one answer names, if the round shows the first items in their order."""
-    mode = mode_of(learner)
     batch = Batch(0, 0, np.array([0]), [click], NOTHING, Coins(bytes(16)))
-    return int(mode.clicks(learner.snapshot().public, batch, np.arange(learner.settings.slots)[None])[0])
+    return int(clicked_items(learner, batch, np.arange(learner.settings.slots)[None])[0])
+
+
+def clicked_items(learner: SetMaximizer, batch: Batch, slates: Any) -> Any:
+    """The items that answers to these slates name."""
+    mode = mode_of(learner)
+    numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
+    return mode.answers(batch, slates, numbers).items
 
 
 def test_labels_name_clicks_and_slates() -> None:
@@ -344,10 +354,9 @@ def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
     """Or a click on product 2 would be counted for whatever stands third."""
     products = SetMaximizer([2, 0, 7], 2, 100, USUAL, feedback="clicks")
     assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(0), 2.0)] == [0, 1, -1, -1, 1, 0]
-    mode = mode_of(products)
     many = Batch(0, 0, np.arange(4), np.array([2, 0, 7, 1]), NOTHING, Coins(bytes(16)))
     slates = np.array([[0, 1], [0, 1], [2, 0], [0, 1]])
-    assert mode.clicks(products.snapshot().public, many, slates).tolist() == [0, 1, 2, -1]
+    assert clicked_items(products, many, slates).tolist() == [0, 1, 2, -1]
     names = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")
     assert [clicked(names, click) for click in (0, 1, 2, "0")] == [-1] * 4
     with pytest.raises(OutOfBounds, match="by its label"):

@@ -9,26 +9,34 @@ import pytest
 
 from discreet import Privacy, SetMaximizer
 from discreet.lab.display import World, run_display
-from discreet.learners.set_maximizer.swap.belief import MOST_CONTEXTS, Belief, empirical_prior
-from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock, ScreeningBlock
-from discreet.learners.set_maximizer.swap.screening import Screening, random_table, thompson_table
-from discreet.learners.set_maximizer.swap.trials import climbed, priced
-from discreet.turn.coins import Coins
+from discreet.learners.set_maximizer.swap.belief import Belief, empirical_prior
+from discreet.learners.set_maximizer.swap.blocks import (
+    UNIT,
+    ExchangeBlock,
+    GainsBlock,
+    ShownBlock,
+    ViewsBlock,
+)
+from discreet.learners.set_maximizer.swap.planner import ScreeningSchedule, random_table, thompson_table
+from discreet.learners.set_maximizer.swap.trials import Ahead, Incumbent, Trials, click_trials, climbed
+from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.turn.questions import NOTHING, Asked, Batch
+from discreet.turn.states import flat, of_flat
+from discreet.turn.view import nobody
 
 USUAL = Privacy(1.0, 1e-6)
 KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("drifting", "iid")]
 
 
-def lived(feedback: Any, stream: Any, **more: Any) -> tuple[Any, list[Any]]:
-    """A small learner among visitors, and what was public in each of its blocks."""
+def lived(feedback: Any, stream: Any, **more: Any) -> list[Any]:
+    """A small learner among visitors: the view of each of its blocks."""
     world = World.drawn(3000, items=9, kinds=4, favourites=2, seed=1)
     learner = SetMaximizer(9, 3, 3000, USUAL, feedback=feedback, stream=stream, seed=1, **more)
-    publics = [learner.snapshot().public]
+    views: list[Any] = [learner._engine.view]
     generator, first = np.random.default_rng(0), 0
     while first < 3000:
         if learner.turn():
-            publics.append(learner.snapshot().public)
+            views.append(learner._engine.view)
         count = min(learner.rounds_until_release, 3000 - first)
         slates = learner.preview(count)
         chances = np.take_along_axis(world.rows(first, first + count), slates, axis=1)
@@ -36,31 +44,30 @@ def lived(feedback: Any, stream: Any, **more: Any) -> tuple[Any, list[Any]]:
         clicked = np.where(hits.any(axis=1), slates[np.arange(count), hits.argmax(axis=1)], -1)
         learner.observe_many(clicked if feedback == "clicks" else hits.any(axis=1).astype(float))
         first += count
-    return SetMaximizer.problem_for(learner.settings), publics
+    return views
 
 
-def added(mode: Any, public: Any, answer: Any, round: int, asked: Asked = NOTHING) -> Any:
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    mode.gather(public, block, Batch(0, 0, np.array([round]), mode.rows([answer]), asked, Coins(bytes(16))))
+def added(view: Any, answer: Any, round: int, asked: Asked = NOTHING) -> Any:
+    block = nobody(view)
+    batch = Batch(view.index, view.begin, np.array([round]), view.problem.rows([answer]), asked, view.coins)
+    view.gather(block, view.read(batch))
     return block["found"].values.reshape(-1).astype(float)
 
 
 @pytest.mark.parametrize(("feedback", "stream"), KINDS)
 def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(feedback: Any, stream: Any) -> None:
     """All kinds of blocks, some rounds of each, every pair of answers, with and without masks."""
-    mode, publics = lived(feedback, stream)
     answers = [None, *range(9), [0, 4, 8]] if feedback == "clicks" else [0.0, 0.3, 1.0, -5.0, nan, 1e308]
     kinds = set()
-    for public in publics:
-        if not mode.gatherings(public):
+    for view in lived(feedback, stream):
+        if not view.gatherings():
             continue
-        gathering = mode.gatherings(public)["found"]
+        gathering = view.gatherings()["found"]
         kinds.add(type(gathering).__name__ + str(gathering.shape))
-        step = mode.step(public["index"], public)
-        assert step.charge.amount <= 1.0 + 1e-9
+        assert view.step.charge.amount <= 1.0 + 1e-9
         mask = np.array([True, False, True, True, True, False, True, True, True])
-        for round, asked in product(public["begin"] + np.arange(0, 40, 7), (NOTHING, Asked(None, mask))):
-            found = [added(mode, public, answer, int(round), asked) for answer in answers]
+        for round, asked in product(view.begin + np.arange(0, 40, 7), (NOTHING, Asked(None, mask))):
+            found = [added(view, answer, int(round), asked) for answer in answers]
             moved = max(float(np.abs(one - two).sum()) for one, two in product(found, repeat=2))
             assert moved <= gathering.sensitivity(1)
     assert len(kinds) == (2 if feedback == "clicks" else 3)
@@ -68,33 +75,30 @@ def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(feedback: Any
 
 @pytest.mark.parametrize(("feedback", "stream"), KINDS)
 def test_slates_are_full_and_one_by_one_they_are_the_same(feedback: Any, stream: Any) -> None:
-    mode, publics = lived(feedback, stream)
-    for public in publics:
-        rounds = public["begin"] + np.arange(min(50, public["length"]))
-        slates = mode.decide(public, rounds, NOTHING, Coins(bytes(16)))
+    for view in lived(feedback, stream):
+        rounds = view.begin + np.arange(min(50, view.plan.length))
+        slates = view.decide(rounds, NOTHING)
         assert all(len(set(slate)) == 3 and min(slate) >= 0 for slate in slates.tolist())
-        alone = [
-            mode.decide(public, rounds[place : place + 1], NOTHING, Coins(bytes(16)))[0] for place in range(9)
-        ]
+        alone = [view.decide(rounds[place : place + 1], NOTHING)[0] for place in range(9)]
         assert np.array_equal(slates[:9], alone)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_what_is_counted_under_masks_is_what_was_shown(feedback: Any) -> None:
     """A mask that hides nothing changes no count; one that hides an item takes its views away."""
-    mode, publics = lived(feedback, "iid")
-    for public in publics[:-1]:
-        rounds = public["begin"] + np.arange(min(200, public["length"]))
-        everything = tallied(mode, public, rounds, np.ones(9, dtype=bool))
+    for view in lived(feedback, "iid")[:-1]:
+        rounds = view.begin + np.arange(min(200, view.plan.length))
+        everything = tallied(view, rounds, np.ones(9, dtype=bool))
         assert not any(counts.any() for counts in everything.values())
+        second = view.public.slate[1]
         mask = np.ones(9, dtype=bool)
-        mask[public["slate"][1]] = False
-        hidden = tallied(mode, public, rounds, mask)
+        mask[second] = False
+        hidden = tallied(view, rounds, mask)
         counts = hidden["views"] if "views" in hidden else hidden["counts"]
-        assert (counts[..., public["slate"][1]] <= 0).all()
-        apart = mode.no_counts(public)
+        assert (counts[..., second] <= 0).all()
+        apart = view.no_counts()
         for place in range(len(rounds)):
-            mode.tally(public, apart, rounds[place : place + 1], Asked(None, mask), Coins(bytes(16)))
+            view.tally(apart, rounds[place : place + 1], Asked(None, mask))
         assert all(np.array_equal(apart[name], hidden[name]) for name in hidden)  # one by one or many
 
 
@@ -102,20 +106,19 @@ def test_what_is_counted_under_masks_is_what_was_shown(feedback: Any) -> None:
 def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: Any) -> None:
     """To the last step: a count that differs between one round and many would not be what was shown."""
     generator = np.random.default_rng(5)
-    mode, publics = lived(feedback, "iid")
-    for public in publics[:-1]:
-        rounds = public["begin"] + np.arange(min(60, public["length"]))
+    for view in lived(feedback, "iid")[:-1]:
+        rounds = view.begin + np.arange(min(60, view.plan.length))
         masks = generator.random((len(rounds), 9)) < generator.choice([0.2, 0.9], size=(len(rounds), 1))
         masks[:, 0] |= ~masks.any(axis=1)
-        block, positions = mode._block(public), rounds - public["begin"]
+        block, positions = view.shown, rounds - view.begin
         planned, shown = block.slates(positions, None), block.slates(positions, masks)
         kind = _exchanged if isinstance(block, ExchangeBlock) else _filled
         assert shown.tolist() == [
-            kind(slate, mask, public["order"]) for slate, mask in zip(planned.tolist(), masks, strict=True)
+            kind(slate, mask, view.order) for slate, mask in zip(planned.tolist(), masks, strict=True)
         ]
         alone = [block.slate_of_one(int(at), mask) for at, mask in zip(positions, masks, strict=True)]
         assert np.array_equal(shown, alone)
-        found = tallied(mode, public, rounds, masks)
+        found = tallied(view, rounds, masks)
         expected = {name: np.zeros_like(counts) for name, counts in found.items()}
         for place, slate in enumerate(planned.tolist()):
             for sign, row in ((1, shown[place].tolist()), (-1, slate)):
@@ -123,10 +126,10 @@ def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: 
         assert all(np.array_equal(found[name], expected[name]) for name in found)
 
 
-def tallied(mode: Any, public: Any, rounds: Any, mask: Any) -> dict[str, Any]:
+def tallied(view: Any, rounds: Any, mask: Any) -> dict[str, Any]:
     """What masks change of the counts of these rounds."""
-    tally: dict[str, Any] = mode.no_counts(public)
-    mode.tally(public, tally, rounds, Asked(None, mask), Coins(bytes(16)))
+    tally: dict[str, Any] = view.no_counts()
+    view.tally(tally, rounds, Asked(None, mask))
     return tally
 
 
@@ -149,11 +152,13 @@ def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[
     """What one slate counts, in exact steps."""
     interest = block.interest
     if isinstance(block, ExchangeBlock):
-        thing = block.allotment.of_one(position)
-        slot, last = block.places[thing, 0], slate[-1]
-        expected = np.prod(1 - interest[block.shown[thing][:-1]])
+        arm = block.allotment.of_one(position)
+        slot, last = block.arm_slots[arm], slate[-1]
+        expected = np.prod(1 - interest[block.arm_slates[arm][:-1]])
         met = np.prod(1 - interest[slate[:-1]])
-        counts["views"][slot, last] += sign * int(np.rint(met / expected * UNIT) if block.by_clicks else UNIT)
+        counts["views"][slot, last] += sign * int(
+            np.rint(met / expected * UNIT) if block.takes_turns else UNIT
+        )
         counts["more"][slot, last] += sign * int(np.rint((expected - met) * (1 - interest[last]) * UNIT))
         return
     nobody = np.prod(1 - interest[slate])
@@ -162,17 +167,17 @@ def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[
             continue
         looks = np.prod(1 - interest[slate[:place]]) / np.prod(1 - interest[block.prefix])
         gain = nobody / (1 - interest[item])
-        numbers = {"views": [min(looks, 1.0)], "shown": [1.0]}
-        numbers["gains"] = [gain * gain, gain * (1 - nobody), gain]
-        for row, number in enumerate(numbers[block.kind]):
+        numbers: dict[Any, list[float]] = {ViewsBlock: [min(looks, 1.0)], ShownBlock: [1.0]}
+        numbers[GainsBlock] = [gain * gain, gain * (1 - nobody), gain]
+        for row, number in enumerate(numbers[type(block)]):
             counts["counts"][row, item] += sign * int(np.rint(number * UNIT))
 
 
 def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
     interest = np.full(6, 0.1)
-    slots, items, rounds = np.array([0, 2]), np.array([4, 5]), np.array([20, 7])
+    trials = Trials(slots=np.array([0, 2]), items=np.array([4, 5]), rounds=np.array([20, 7]))
     block = ExchangeBlock(
-        np.array([0, 1, 2]), slots, items, rounds, 100, bytes(16), interest, np.arange(6), by_clicks=True
+        np.array([0, 1, 2]), trials, 100, bytes(16), interest, np.arange(6), takes_turns=True
     )
     slates = block.slates(np.arange(100), None)
     assert (slates[:, -1] == 4).sum() == 20
@@ -188,7 +193,7 @@ def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
 
 def test_views_behind_a_prefix_are_those_of_visitors_who_are_left() -> None:
     interest = np.array([0.5, 0.2, 0.1, 0.0])
-    block = ScreeningBlock(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4), "views")
+    block = ViewsBlock(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4))
     assert (block.planned(10)[0] / UNIT).round(3).tolist() == [0.0, 10.0, 8.0, 0.0]
 
 
@@ -201,14 +206,15 @@ def test_gains_in_one_company_tell_about_another_and_old_ones_fade() -> None:
         assert after.gains([near]).means[0, 2] > belief.gains([near]).means[0, 2]
         assert after.gains([near]).variances[0, 2] < after.gains([far]).variances[0, 2]
     assert after.faded(0.1).gains([[0, 1]]).variances[0, 2] > after.gains([[0, 1]]).variances[0, 2]
-    assert Belief.of_state(after.state()).gains([[0]]).means.tolist() == after.gains([[0]]).means.tolist()
+    again = of_flat(Belief, flat(after))
+    assert again.gains([[0]]).means.tolist() == after.gains([[0]]).means.tolist()
 
 
 def test_the_state_stays_small_whatever_is_tried() -> None:
     belief = Belief.before(30, slots=3, interest=0.1)
     for first, second in product(range(20), range(20, 30)):
         belief = belief.with_cells([first, second], np.full(30, 0.1), np.full(30, 1e-3))
-    assert len(belief.contexts) == MOST_CONTEXTS
+    assert len(belief.contexts) == TUNED.most_contexts
     assert (belief.contexts[0] == -1).all()
     sizes = [
         SetMaximizer(20, 3, horizon, USUAL, feedback="clicks", seed=1).state_bytes
@@ -220,17 +226,19 @@ def test_the_state_stays_small_whatever_is_tried() -> None:
 def test_climbing_exchanges_what_is_surely_better_only() -> None:
     belief = Belief.before(4, slots=2, interest=0.1)
     belief = belief.with_cells([], np.array([0.1, 0.2, 0.3, 0.3]), np.array([1e-6, 1e-6, 1e-6, 1.0]))
-    anchor = climbed(belief.with_interest(), np.array([0, 1]), np.ones(4, dtype=bool), steps=10, caution=0.5)
-    assert set(anchor.slate.tolist()) == {1, 2}
     everything = np.ones(4, dtype=bool)
-    block: Any = {"rounds": 4000, "reward_variance": None, "noise_variance": 2.0}
-    trials = priced(belief, anchor, everything, most=inf, ahead=1e5, **block)
+    slate = climbed(belief.with_interest(), np.array([0, 1]), everything, steps=10, caution=0.5)
+    assert set(slate.tolist()) == {1, 2}
+    incumbent = Incumbent.of(belief.with_interest(), slate)
+
+    def tried(most: float, later: float) -> Trials:
+        return click_trials(belief, incumbent, everything, Ahead(4000, most, later, noise=2.0))
+
+    trials = tried(inf, 1e5)
     assert 3 in trials.items  # nobody knows it yet
     assert trials.rounds.sum() <= 2000
-    nothing = priced(belief, anchor, everything, most=inf, ahead=0.0, **block)
-    assert len(nothing.items) == 0
-    few = priced(belief, anchor, everything, most=20.0, ahead=1e5, **block)
-    assert 0 < few.rounds.sum() <= 20
+    assert len(tried(inf, 0.0).items) == 0
+    assert 0 < tried(20.0, 1e5).rounds.sum() <= 20
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
@@ -276,12 +284,12 @@ def test_the_prior_of_a_population_is_told_from_the_noise_of_its_members(crowd: 
 
 
 def test_rare_clicks_make_screening_longer() -> None:
-    screening = Screening(46, 3, 10**6, "clicks")
+    screening = ScreeningSchedule(46, 3, 10**6, "clicks")
     assert screening.length(0.0045) > 2 * screening.length(0.05)
     assert screening.length(1e-6) <= 0.36 * 10**6
-    said = Screening(46, 3, 10**6, "clicks", most=0.01)
+    said = ScreeningSchedule(46, 3, 10**6, "clicks", most=0.01)
     assert said.length(0.05) == pytest.approx(10**4, rel=0.001)
-    assert Screening(46, 3, 10**6, "clicks", most=0.9).length(0.05) == screening.length(0.05)
+    assert ScreeningSchedule(46, 3, 10**6, "clicks", most=0.9).length(0.05) == screening.length(0.05)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])

@@ -17,14 +17,15 @@ from discreet.checks.transcript import measured_costs, neighbours
 from discreet.lab.cases import long_cases
 from discreet.lab.display import Log, World, run_display
 from discreet.learners.learner import Learner
-from discreet.learners.set_maximizer.swap import Swap
-from discreet.learners.set_maximizer.swap.warm import Logged
+from discreet.learners.set_maximizer.swap.log import ClickLog, Logged, RewardLog
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, Rows
 from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.record import Turn
+from discreet.turn.states import flat
+from discreet.turn.view import nobody
 
 NAMES = ["tea", "milk", "soap", "rope"]
 ROWS = [(["tea", "milk"], "tea"), (["milk", "soap"], None), (["soap", "rope"], "rope")]
@@ -43,9 +44,11 @@ def gathered(
     """What some rows add up to."""
     mode = SetMaximizer.problem_for(shop(feedback).settings)
     logged = Logged.checked(rows, propensity, least, 4)
-    public = mode.noted(mode.start()[0], logged.event)
-    block = {name: gathering.empty() for name, gathering in mode.gatherings(public).items()}
-    mode.gather(public, block, Batch(0, 0, np.arange(len(rows)), logged, NOTHING, Coins(bytes(16))))
+    coins = Coins(bytes(16))
+    before = mode.view(flat(mode.start()[0]), 0, 0, coins)
+    view = mode.view(flat(before.noted(logged.event)), 0, 0, coins)
+    block = nobody(view)
+    view.gather(block, view.read(Batch(0, 0, np.arange(len(rows)), logged, NOTHING, coins)))
     return block["found"]
 
 
@@ -199,13 +202,14 @@ LOGS = [case for case in long_cases() if case.log is not None]
 def test_people_of_a_log_who_count_twice_are_caught(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     short = replace(case, horizon=1)
     assert audit_transcript(short, pairs=10, seed=1).largest_cost_over_charge > 0
-    honest = Swap._gather_log
+    phase = ClickLog if "clicks" in case.name else RewardLog
+    honest = phase.gather
 
-    def heavy(self: Swap, public: Any, block: Any, batch: Batch) -> None:
-        honest(self, public, block, batch)
-        honest(self, public, block, batch)
+    def heavy(self: Any, block: Any, answers: Any) -> None:
+        honest(self, block, answers)
+        honest(self, block, answers)
 
-    monkeypatch.setattr(Swap, "_gather_log", heavy)
+    monkeypatch.setattr(phase, "gather", heavy)
     found = measured_costs(short, pairs=60, seed=1, enough=1 + 1e-6)
     assert found.largest_cost_over_charge > 1 + 1e-6
 
@@ -317,8 +321,8 @@ def test_it_comes_once_and_first() -> None:
         with pytest.raises(StateError, match="once, before the first visitor"):
             learner.warm_start(ROWS)
         after = learner.snapshot()
-        assert (after.index, after.public["kind"], after.ledger) == (
-            before.index, before.public["kind"], before.ledger,
+        assert (after.index, after.public["phase"], after.ledger) == (
+            before.index, before.public["phase"], before.ledger,
         )  # fmt: skip
 
 
@@ -406,7 +410,7 @@ def test_an_interrupt_in_the_middle_leaves_nothing_and_the_log_may_be_handed_in_
         learner.warm_start(ROWS * 30)
     after = learner.snapshot()
     assert (learner.log_rows, after.index, after.ledger) == (0, 0, before.ledger)
-    assert after.public == before.public or after.public["kind"] == before.public["kind"]
+    assert after.public == before.public or after.public["phase"] == before.public["phase"]
     learner.warm_start(ROWS * 30)
     assert (learner.log_rows, learner.releases) == (90, 1)
 

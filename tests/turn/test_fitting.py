@@ -18,6 +18,7 @@ from discreet.errors import DiscreetError
 from discreet.lab.cases import cases, keyed_cases
 from discreet.learners.learner import Learner
 from discreet.turn import statefile
+from discreet.turn.problem import view_of
 from discreet.turn.record import Turn
 
 EVERY = [*cases(), *keyed_cases()]
@@ -79,7 +80,8 @@ def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
     case: Case, rounds: int, memory_path: Path
 ) -> None:
     turn, path = lived(case, rounds), memory_path / "state"
-    growing = {name for names in case.make()._engine.view.growing for name in names}
+    problem = case.make()._engine.problem
+    growing = {name for names in view_of(problem, turn).growing for name in names}
     path.write_bytes(statefile.encode(turn))
     discreet.load(path).detach()
     for what, wrong in damaged(turn):

@@ -19,7 +19,7 @@ class LogOfCase:
     person: Callable[[np.random.Generator], Any]
     read: Callable[[Any, list[Any]], None]
     """Hands them to the learner."""
-    event: Callable[[Any, list[Any]], dict[str, Any]]
+    event: Callable[[Any, list[Any]], Any]
     """What becomes public of them before they are read: how many they are."""
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from discreet.checks import Case, LogOfCase
 from discreet.checks.hostile import STRANGE
-from discreet.learners.set_maximizer.swap.warm import Logged
+from discreet.learners.set_maximizer.swap.log import Logged
+from discreet.learners.set_maximizer.swap.public import LogFacts
 
 __all__ = ["with_log"]
 
@@ -29,7 +30,7 @@ def with_log(case: Case, items: int, slots: int, least: float | None) -> Case:
     def read(learner: Any, people: list[Any]) -> None:
         learner.warm_start(*parted(people), least_propensity=least)
 
-    def event(learner: Any, people: list[Any]) -> dict[str, Any]:
+    def event(learner: Any, people: list[Any]) -> LogFacts:
         return Logged.checked(*parted(people), least, len(learner.living)).event
 
     return replace(case, log=LogOfCase(PEOPLE, person, read, event))

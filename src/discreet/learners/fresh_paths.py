@@ -40,7 +40,7 @@ LEVELS = 2**16
 MOST_DOUBLINGS = MOST_ROUNDS.bit_length() + 1
 """More blocks than that there are never."""
 FIRST = 8
-"""The people of the first block, in units of what the noise of a set is worth."""
+"""The people of the first block, in units of what the noise of a set is worth (benchmarks/display.py)."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,13 @@ class FreshPaths:
         return self.family.width(self.candidates)
 
     def gatherings(self, index: int) -> dict[str, Gathering]:
-        """What holds the people of a block."""
+        """What holds the people of the block before release `index`."""
         return {"people": HeldRows((self.held(index), self._width))}
 
     def add(self, block: Block, places: Integers, rows: Floats) -> None:
         """Hold these people, who came in these rounds of the block."""
-        held = block["people"].gathering
-        assert isinstance(held, HeldRows)
-        held.add(block["people"], places, rows)
+        people = block["people"]
+        HeldRows(people.gathering.shape).add(people, places, rows)
 
     def draw(
         self, block: Block, door: Door, left: Callable[[list[int]], Mask], prices: Floats | None = None

@@ -32,7 +32,6 @@ from discreet.budget.together import together
 from discreet.errors import ConfigError
 from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.learners.running_sum import RunningSum
-from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.table import LogTable, read_log
 from discreet.service.files import read_toml
 from discreet.service.status import Snapshot
@@ -74,13 +73,12 @@ def policy_from(path: Path) -> Policy:
 
 def _policy_of_run(folder: Path) -> Policy:
     snapshot = Snapshot(folder)
-    problem, decision = snapshot.problem, snapshot.decision
+    decision = snapshot.decision
     if "slate" not in decision:
         raise ConfigError(f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated")
-    assert isinstance(problem, SetMode)
-    policy = _checked(
-        folder, [item_text(item) for item in decision["slate"]], problem.living_names(snapshot.public)
-    )
+    view = snapshot.learning
+    living = view.problem.living_names(view.public.catalogue)
+    policy = _checked(folder, [item_text(item) for item in decision["slate"]], living)
     return Policy(policy.slate, policy.items, snapshot.guarantee)
 
 

@@ -19,9 +19,9 @@ from discreet.service.earned import newest
 from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
 from discreet.turn.journal import FileJournal
-from discreet.turn.plan import State
 from discreet.turn.problem import Problem, view_of
 from discreet.turn.record import Turn
+from discreet.turn.view import View
 
 __all__ = ["Snapshot", "show_status", "status_of"]
 
@@ -55,9 +55,9 @@ class Snapshot:
         self.guarantee = guarantee_of(self.problem, turn)
 
     @property
-    def public(self) -> State:
-        """All that releases and public events produced."""
-        return self._turn.public
+    def learning(self) -> View[Any]:
+        """What releases and public events led to, without a report around it."""
+        return self._view.learning
 
     @property
     def decision(self) -> dict[str, Any]:

@@ -1,21 +1,16 @@
 """Which items there are: they come and go while visitors come, as public events that cost nothing.
 
-Settings say how many items there may ever be; the public state says who lives. An item that is retired is
-never shown again, from the next question on: until the block ends, as if masks forbade it. One that is added,
-or comes back, is shown from the next block on. Whether and when must not depend on anyone's answers.
-
-    living       may be shown now
-    began        lived when this block began
-    announced    may be shown from the next block on
-    gone         how many were retired that this block was going to show
-    added        names of the items that were not there at the start
-    turns        how many blocks are over
+Settings say how many items there may ever be; the catalogue says which of them live. An item that
+is retired is never shown again, from the next question on: until the block ends, as if masks
+forbade it. An item that is added, or comes back, is shown from the next block on. Whether and when
+must not depend on anyone's answers.
 
 Guarantee   docs/guarantees/sets.md, Theorem 5
 """
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,85 +18,136 @@ from discreet.arrays import Mask
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.turn.plan import State
-from discreet.turn.questions import all_leave_some
+from discreet.turn.questions import NOTHING, Asked, all_leave_some
 
-__all__ = ["added", "first_catalogue", "joined", "names_of", "next_catalogue", "retired"]
+__all__ = ["NO_LEARNING", "Catalogue", "Change"]
 
-
-def first_catalogue(settings: SetMaximizerSettings) -> State:
-    """The items that are there when nobody has come yet."""
-    living = np.arange(settings.room) < settings.items
-    masks = {"living": living, "began": living.copy(), "announced": living.copy()}
-    return masks | {"gone": 0, "added": "[]", "turns": 0}
+NO_LEARNING = "nothing is learned any more, so nothing of a new item: extend the horizon first"
+"""Why an item is not added."""
 
 
-def next_catalogue(public: State) -> State:
-    """What the next block begins with."""
-    return {
-        "living": public["announced"].copy(),
-        "began": public["announced"].copy(),
-        "announced": public["announced"],
-        "gone": 0,
-        "added": public["added"],
-        "turns": public["turns"] + 1,
-    }
+@dataclass(frozen=True)
+class Change:
+    """A public event: more rounds, new items, retired items, applied in this order.
+
+    None adds an item without a name.
+    """
+
+    extend: int = 0
+    add: Sequence[Label | None] = ()
+    retire: Sequence[Label | None] = ()
 
 
-def joined(public: State, available: Mask | None) -> Mask | None:
-    """What may be shown now, if somebody asks with this mask."""
-    living: Mask = public["living"]
-    if available is None:
-        return living if public["gone"] else None
-    if np.count_nonzero(living) == len(living):
-        return available
-    found: Mask = available & living
-    if not all_leave_some(found):
-        raise ConfigError("available must leave at least one item that is not retired")
-    return found
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """The items of one block."""
 
+    living: Mask
+    """May be shown now."""
+    began: Mask
+    """Lived when this block began."""
+    announced: Mask
+    """May be shown from the next block on."""
+    gone: int
+    """How many were retired that this block was going to show."""
+    added: str
+    """Names of the items that were not there at the start: a JSON list."""
 
-def names_of(settings: SetMaximizerSettings, public: State) -> list[Any]:
-    """The items' names by number, those of retired and of later ones included."""
-    return [*names_by_number(settings.items, settings.labels), *json.loads(public["added"])]
+    @classmethod
+    def first(cls, settings: SetMaximizerSettings) -> "Catalogue":
+        """Return the items that are there before anyone came."""
+        living = np.arange(settings.room) < settings.items
+        return cls(living, living.copy(), living.copy(), gone=0, added="[]")
 
+    def next(self) -> "Catalogue":
+        """Return the items that the next block begins with."""
+        return replace(self, living=self.announced.copy(), began=self.announced.copy(), gone=0)
 
-def added(settings: SetMaximizerSettings, public: State, label: Label | None) -> State:
-    """The public state with one more item, or with one that comes back; None is the next number."""
-    names, announced = names_of(settings, public), public["announced"].copy()
-    known = [str(name) for name in names]
-    if label is None and settings.labels is not None:
-        raise ConfigError("this learner's items have names: give one")
-    if label is not None and settings.labels is None and str(label) not in known:
-        raise ConfigError("this learner's items have numbers: leave out the name of a new one")
-    label = len(names) if label is None else label
-    if str(label) in known:
-        item = known.index(str(label))
-        if announced[item]:
-            raise ConfigError(f"there is an item {label!r} already")
-        announced[item] = True
-        return public | {"announced": announced}
-    if len(names) >= settings.room:
-        raise ConfigError(
-            f"there is room for {settings.room} items, retired ones included: "
-            "give a larger max_items from the start"
-        )
-    announced[len(names)] = True
-    return public | {"announced": announced, "added": json.dumps([*json.loads(public["added"]), label])}
+    @property
+    def size(self) -> int:
+        """How many items may be shown now."""
+        return int(self.living.sum())
 
+    @property
+    def is_first(self) -> bool:
+        """Whether no item has come that was not there at the start."""
+        return self.added == "[]"
 
-def retired(settings: SetMaximizerSettings, public: State, label: Label | None) -> State:
-    """The public state without an item."""
-    known = [str(name) for name in names_of(settings, public)]
-    item = known.index(str(label)) if str(label) in known else -1
-    if item < 0 or not public["announced"][item]:
-        raise ConfigError(f"there is no item {label!r}, or it is retired already")
-    living, announced = public["living"].copy(), public["announced"].copy()
-    was_shown = bool(living[item])
-    living[item] = announced[item] = False
-    if min(living.sum(), announced.sum()) < settings.slots:
-        raise ConfigError(
-            f"{settings.slots} slots need as many items: add one, and let its block begin, before you retire "
-            f"{label!r}"
-        )
-    return public | {"living": living, "announced": announced, "gone": public["gone"] + was_shown}
+    def names(self, settings: SetMaximizerSettings) -> list[Label]:
+        """Return the items' names by number, those of retired and of later ones included."""
+        return [*names_by_number(settings.items, settings.labels), *json.loads(self.added)]
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def admitted(self, asked: Asked) -> Asked:
+        """Return what is asked for, without retired items."""
+        if asked is NOTHING and not self.gone:
+            return asked
+        allowed = self.joined(asked.available)
+        return asked if allowed is asked.available else Asked(asked.context, allowed)
+
+    def joined(self, available: Mask | None) -> Mask | None:
+        """Return what may be shown now to a visitor with this mask."""
+        if available is None:
+            return self.living if self.gone else None
+        if np.count_nonzero(self.living) == len(self.living):
+            return available
+        found: Mask = available & self.living
+        if not all_leave_some(found):
+            raise ConfigError("available must leave at least one item that is not retired")
+        return found
+
+    # --- public events ----------------------------------------------------------------------------
+
+    def changed(self, change: Change, settings: SetMaximizerSettings) -> "Catalogue":
+        """Return the catalogue after an event."""
+        found = self
+        for label in change.add:
+            found = found.with_item(label, settings)
+        for label in change.retire:
+            found = found.without_item(label, settings)
+        return found
+
+    def with_item(self, label: Label | None, settings: SetMaximizerSettings) -> "Catalogue":
+        """Return the catalogue with one more item, or with one that comes back.
+
+        None is the next number.
+        """
+        names = self.names(settings)
+        known = [str(name) for name in names]
+        if label is None and settings.labels is not None:
+            raise ConfigError("this learner's items have names: give one")
+        if label is not None and settings.labels is None and str(label) not in known:
+            raise ConfigError("this learner's items have numbers: leave out the name of a new one")
+        label = len(names) if label is None else label
+        announced = self.announced.copy()
+        if str(label) in known:
+            item = known.index(str(label))
+            if announced[item]:
+                raise ConfigError(f"there is an item {label!r} already")
+            announced[item] = True
+            return replace(self, announced=announced)
+        if len(names) >= settings.room:
+            raise ConfigError(
+                f"there is room for {settings.room} items, retired ones included: "
+                "give a larger max_items from the start"
+            )
+        announced[len(names)] = True
+        added = json.dumps([*json.loads(self.added), label])
+        return replace(self, announced=announced, added=added)
+
+    def without_item(self, label: Label | None, settings: SetMaximizerSettings) -> "Catalogue":
+        """Return the catalogue without an item."""
+        known = [str(name) for name in self.names(settings)]
+        item = known.index(str(label)) if str(label) in known else -1
+        if item < 0 or not self.announced[item]:
+            raise ConfigError(f"there is no item {label!r}, or it is retired already")
+        living, announced = self.living.copy(), self.announced.copy()
+        was_shown = bool(living[item])
+        living[item] = announced[item] = False
+        if min(living.sum(), announced.sum()) < settings.slots:
+            raise ConfigError(
+                f"{settings.slots} slots need as many items: add one, and let its block begin, "
+                f"before you retire {label!r}"
+            )
+        return replace(self, living=living, announced=announced, gone=self.gone + was_shown)

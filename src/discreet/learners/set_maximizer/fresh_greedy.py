@@ -7,27 +7,71 @@ slate add up to at most 1, so the whole budget goes into every slot. The guarant
 Value assumes that visitors are alike over time; privacy does not.
 
 Guarantee   docs/guarantees/sets.md, Theorem 2
-Runtime     O(k·n) a held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
+Runtime     O(k·n) per held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
 """
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Mask
+from discreet.arrays import Integers, Mask
+from discreet.arrivals.set_functions import SetFunctions
 from discreet.errors import ConfigError
 from discreet.learners.fresh_paths import FreshPaths
-from discreet.learners.set_maximizer.mode import ConstantSlate
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.preferences import (
+    People,
+    PreferenceView,
+    SlateState,
+    people_of,
+)
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.questions import Batch, Block
+from discreet.turn.states import of_flat
 
 __all__ = ["FreshGreedy"]
 
 
-class FreshGreedy(ConstantSlate):
+@dataclass(frozen=True, eq=False)
+class Visitors:
+    """Whole preferences, and the places of their rounds in the block."""
+
+    places: Integers
+    people: People
+
+
+class FreshView(PreferenceView[SlateState]):
+    """A block whose visitors are held, and from whom the next slate is drawn."""
+
+    problem: "FreshGreedy"
+
+    @property
+    def learns_on(self) -> bool:
+        """The visitors of this block say already what a new item is worth to them."""
+        return self.step is not None
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return self.problem.fresh.gatherings(self.index)
+
+    def read(self, batch: Batch) -> Visitors:
+        return Visitors(batch.rounds - self.begin, people_of(batch, self.settings))
+
+    def gather(self, block: Block, answers: Visitors) -> None:
+        self.problem.fresh.add(block, answers.places, np.asarray(answers.people))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[SlateState, State]:
+        catalogue = self.public.catalogue.next()
+        slate = self.problem.fresh.draw(block, door, partial(_left, catalogue.living))
+        return SlateState(catalogue, np.array(slate, dtype=np.int64)), {}
+
+
+class FreshGreedy(SetMode):
     """Slates chosen greedily from the block before; for whole preferences and i.i.d. streams."""
 
     @classmethod
@@ -35,23 +79,28 @@ class FreshGreedy(ConstantSlate):
         return bool(settings.feedback == "full" and settings.stream == "iid")
 
     def check(self) -> None:
+        self._family  # noqa: B018  refuses callables
+
+    @property
+    def _family(self) -> SetFunctions:
+        """What a slate is worth to a visitor, by their row."""
         if self.settings.functions is None:
             raise ConfigError(
                 "stream='iid' holds visitors as rows: choose a built-in function, "
                 "or stream='drifting' for callables"
             )
+        return self.settings.functions
 
     @cached_property
     def fresh(self) -> FreshPaths:
         """Blocks, and how the slate of each release is drawn."""
-        settings, family = self.settings, self.settings.functions
-        assert family is not None
+        settings = self.settings
         return FreshPaths(
             settings.privacy,
             settings.rounds,
             candidates=settings.room,
             steps=settings.slots,
-            family=family,
+            family=self._family,
             block=settings.block,
         )
 
@@ -60,29 +109,15 @@ class FreshGreedy(ConstantSlate):
         why = "whole preferences of visitors who are alike over time"
         return self.fresh.plan(why, {"noise_in_visitors": self.fresh.noise})
 
-    def learns_on(self, public: State) -> bool:
-        """The visitors of this block say already what a new item is worth to them."""
-        return self.step(public["turns"], public) is not None
+    def start(self) -> tuple[SlateState, State]:
+        return SlateState(Catalogue.first(self.settings), self.first_slate()), {}
 
-    def start(self) -> tuple[State, State]:
-        return self.first_catalogue() | {"slate": self.first_slate(), "index": 0}, {}
-
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return self.fresh.gatherings(public["index"])
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        self.fresh.add(block, batch.rounds - batch.begin, np.asarray(self.people(batch)))
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        catalogue = self.next_catalogue(public)
-        slate = self.fresh.draw(block, door, partial(_left, catalogue["living"]))
-        return catalogue | {"slate": np.array(slate, dtype=np.int64), "index": door.index + 1}, {}
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> FreshView:
+        return FreshView(self, of_flat(SlateState, public), index, begin, coins)
 
 
 def _left(living: Mask, chosen: list[int]) -> Mask:
-    """What is not on the slate yet."""
+    """Return what is not on the slate yet."""
     left = living.copy()
     left[chosen] = False
     return left

@@ -8,8 +8,6 @@ Guarantee   docs/guarantees/sets.md
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from discreet import require
 from discreet.arrivals.set_functions import ClickModel, SetFunction, SetFunctions
 from discreet.budget.privacy import Privacy
@@ -17,13 +15,13 @@ from discreet.errors import ConfigError, StateError
 from discreet.learners.constructor import constructor
 from discreet.learners.labels import Label, label_of
 from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
+from discreet.learners.set_maximizer.catalogue import Change
 from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
-from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.learners.set_maximizer.swap import Swap
-from discreet.learners.set_maximizer.swap.warm import Logged
+from discreet.learners.set_maximizer.swap.log import Logged
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
 
@@ -145,20 +143,16 @@ class SetMaximizer(Learner):
     @property
     def living(self) -> list[Any]:
         """The items that may be shown now."""
-        return self._mode.living_names(self._engine.view.public)
+        view = self._engine.view.learning
+        names: list[Any] = view.problem.living_names(view.public.catalogue)
+        return names
 
     @property
     def coming(self) -> list[Any]:
         """The items that may be shown from the next block on, and not yet."""
-        public = self._engine.view.public  # once: another thread may add an item meanwhile
-        names = self._mode.names(public)
-        return [names[item] for item in np.flatnonzero(public["announced"] & ~public["living"])]
-
-    @property
-    def _mode(self) -> SetMode:
-        problem = self._engine.problem
-        assert isinstance(problem, SetMode)
-        return problem
+        view = self._engine.view.learning  # once: another thread may add an item meanwhile
+        names: list[Any] = view.problem.coming_names(view.public.catalogue)
+        return names
 
     # --- public events ------------------------------------------------------------------------------------
 
@@ -194,17 +188,19 @@ class SetMaximizer(Learner):
         """
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
-        names, added = self._mode.names(self._engine.view.public), _listed("add", add)
-        event = {"extend": more, "add": added, "retire": _listed("retire", retire)}
-        self._engine.note(event, self._rounds.state())
-        unnamed = iter(range(len(names), len(self._mode.names(self._engine.view.public))))
-        known = {str(name): name for name in self._mode.names(self._engine.view.public)}
+        before, added = self.labels or [], _listed("add", add)
+        self._engine.note(Change(more, added, _listed("retire", retire)), self._rounds.state())
+        names = self.labels or []
+        unnamed = iter(range(len(before), len(names)))
+        known = {str(name): name for name in names}
         return [next(unnamed) if label is None else known[str(label)] for label in added]
 
     @property
     def log_rows(self) -> int:
         """How many rows the log had that this learner was warm-started with; 0 without one."""
-        return int(self._engine.view.public.get("log.rows", 0))
+        view = self._engine.view.learning
+        rows: int = view.problem.log_rows(view.public)
+        return rows
 
     @guarded
     def warm_start(
@@ -246,8 +242,7 @@ class SetMaximizer(Learner):
         >>> shop.releases, shop.clock, shop.decision["slate"][0]
         (1, 0, 'tea')
         """
-        problem = self._engine.problem
-        if not isinstance(problem, Swap):
+        if self.settings.feedback == "full":
             raise ConfigError(
                 f"warm_start is for feedback = 'clicks' or 'bandit', got {self.settings.feedback!r}"
             )

@@ -21,7 +21,7 @@ Runtime     O(k·n) a visitor and a release
 References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another mechanism
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from typing import Any
@@ -32,7 +32,15 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.person import reading
 from discreet.decide.bold import BoldRate, block_for, expected_range
 from discreet.errors import ConfigError
-from discreet.learners.set_maximizer.mode import CHUNK, People, SetMode
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.preferences import (
+    CHUNK,
+    People,
+    PreferenceView,
+    SlateState,
+    people_of,
+)
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
@@ -42,11 +50,161 @@ from discreet.turn.plan import Plan, State
 from discreet.turn.questions import Asked, Batch, Block
 from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks
+from discreet.turn.states import of_flat
 
-__all__ = ["OrderedExperts"]
+__all__ = ["ExpertsView", "OrderedExperts"]
 
-BOLDNESS, PATIENCE = 256.0, 0.02
-"""How bold the rate is at first; what share of the bound may be lost before a cut (benchmarks/ways.py)."""
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was chosen by measuring."""
+
+    boldness: float = 256.0
+    """How bold the rate is at first (benchmarks/ways.py)."""
+    patience: float = 0.02
+    """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
+
+
+TUNED = Tuned()
+
+
+@dataclass(frozen=True, eq=False)
+class Public(SlateState):
+    """What releases have produced: totals of gains, and the rate at which slates are drawn."""
+
+    gains: State
+    """What the running total publishes."""
+    table: Floats
+    """Noisy totals of gains, one row per slot."""
+    variance: float
+    """Variance of the noise of each total."""
+    rate: float
+    cuts: int
+    """How often the rate was cut."""
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """Whole preferences, and the slate that each of these visitors met."""
+
+    people: People
+    slates: Integers
+
+
+class ExpertsView(PreferenceView[Public]):
+    """A block in which every visitor's slate is drawn by coins of its own round."""
+
+    problem: "OrderedExperts"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {self.problem.gains.name: self.problem.gains.gathering}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        """Return one slate per round, drawn slot by slot among the available items that are left."""
+        slots = self.settings.slots
+        # Items that were retired since the block began may have been shown, and masks of those who
+        # come now leave them out; items that came since were not.
+        began = self.public.catalogue.began
+        available = began if asked.available is None else asked.available & began
+        if len(rounds) and rounds[0] >= self.settings.rounds:  # coins end with the horizon
+            slates = np.tile(self.public.slate, (len(rounds), 1))
+            return filled_up(slates, available, self.order)
+        numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
+        lots = self.coins.uniform(numbers).reshape(len(rounds), slots)
+        left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
+        slates = np.full((len(rounds), slots), -1, dtype=np.int64)
+        for slot, scores in enumerate(self.public.rate * self.public.table):
+            slates[:, slot] = _drawn(scores, left, lots[:, slot])
+            shown = slates[:, slot] >= 0
+            left[np.flatnonzero(shown), slates[shown, slot]] = False
+        return slates
+
+    @property
+    def order(self) -> Integers:
+        return np.argsort(-self.public.table[0], kind="stable")
+
+    # --- visitors ---------------------------------------------------------------------------------
+
+    def read(self, batch: Batch) -> Met:
+        people = people_of(batch, self.settings)
+        return Met(people, self.decide(batch.rounds, batch.asked))
+
+    def gather(self, block: Block, answers: Met) -> None:
+        gains = self.problem.gains
+        for first in range(0, len(answers.people), CHUNK):
+            part = slice(first, first + CHUNK)
+            numbers = self._weighed(answers.people[part], answers.slates[part])
+            gains.gathering.add(gains.of(block), numbers)
+
+    def _weighed(self, people: People, slates: Integers) -> Floats:
+        """Return what visitors add: gains by slot and item on their own slates, and their worth."""
+        slots, bound, rows = self.settings.slots, self.settings.bound, np.arange(len(slates))
+        gains = np.clip(self._along(people, slates), 0.0, bound) / bound
+        alone = gains[:, 0].copy()
+        gains = np.minimum(gains, alone[:, None])
+        worth = np.zeros(len(slates))
+        for slot, items in enumerate(slates.T):
+            for before in slates[:, :slot].T:  # what stands there already gains nothing
+                gains[rows[before >= 0], slot, before[before >= 0]] = 0.0
+            worth += np.where(items >= 0, gains[rows, slot, items], 0.0)
+        most = np.minimum(1.0, np.sort(alone, axis=1)[:, -slots:].sum(axis=1))
+        length = self._lengths(alone, most)
+        gains *= self.public.catalogue.began
+        worth = np.minimum(worth, most)
+        numbers = np.concatenate([gains.reshape(len(slates), -1), worth[:, None]], axis=1)
+        return np.asarray(numbers / np.maximum(length, 1.0)[:, None], dtype=np.float64)
+
+    def _lengths(self, alone: Floats, most: Floats) -> Floats:
+        """Return a bound on the length of what each visitor adds, whatever slate they met."""
+        slots = self.settings.slots
+        if self.settings.privacy.pure:
+            return np.asarray(slots * alone.sum(axis=1) + most)
+        return np.asarray(np.sqrt(slots * (alone**2).sum(axis=1) + most**2))
+
+    def _along(self, people: People, slates: Integers) -> Floats:
+        """Return gains of all items on top of the slots before, each visitor on their own slate."""
+        gains = np.zeros((len(slates), *self.public.table.shape))
+        functions = self.settings.functions
+        if functions is None:
+            known = len(self._named.names)
+            with reading():
+                for person, slate, found in zip(people, slates.tolist(), gains, strict=True):
+                    for slot in range(len(slate) if person is not None else 0):
+                        before = [item for item in slate[:slot] if item >= 0]
+                        found[slot, :known] = person.gains(before, known)
+            return gains
+        rows = np.asarray(people)
+        covered = functions.begin(rows)
+        for slot, items in enumerate(slates.T):
+            gains[:, slot] = functions.gains(rows, covered)
+            for item in np.unique(items[items >= 0]).tolist():
+                here = items == item
+                covered[here] = functions.add(rows[here], covered[here], item)
+        return gains
+
+    # --- the release ------------------------------------------------------------------------------
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        total = self.problem.gains.next(self.public.gains, kept, block, door)
+        table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
+        catalogue = self.public.catalogue.next()
+        lost = float(table[:, catalogue.living].max(axis=1).sum() - total.values[-1])
+        cuts = self.problem.rate.cuts_after(self.public.cuts, lost)
+        public = Public(
+            catalogue=catalogue,
+            slate=distinct_leaders(table, catalogue.living),
+            gains=total.public,
+            table=table,
+            variance=total.variance,
+            rate=self.problem.rate.at(cuts),
+            cuts=cuts,
+        )
+        return public, total.kept
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item gained in each slot, on top of the slots before it."""
+        table = self.public.table
+        return Scores(table.copy(), np.full(table.shape, sqrt(self.public.variance)))
 
 
 class OrderedExperts(SetMode):
@@ -69,37 +227,37 @@ class OrderedExperts(SetMode):
     def previews(self) -> bool:
         return False
 
-    # --- the plan -----------------------------------------------------------------------------------------
-
     @cached_property
-    def gains(self) -> RunningTotal[Any]:
+    def gains(self) -> RunningTotal[Rows]:
+        """The running total of weighed gains and worths."""
         settings = self.settings
         if settings.block != "auto":
             return self._total(settings.block)
         block = block_for(settings.rounds, lambda block: self._range(self._total(block)))
         return self._total(block)
 
-    def _total(self, block: int) -> RunningTotal[Any]:
+    def _total(self, block: int) -> RunningTotal[Rows]:
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         rows = Rows((settings.slots * settings.room + 1,), norm=norm, nonnegative=True)
         schedule = EqualBlocks(settings.rounds, block, last=False)
         return RunningTotal("gains", rows, schedule, settings.privacy, people=block)
 
-    def _range(self, gains: RunningTotal[Any]) -> float:
-        """The expected range of the noise in the totals of one slot."""
+    def _range(self, gains: RunningTotal[Rows]) -> float:
+        """Return the expected range of the noise in the totals of one slot."""
         return expected_range(self.settings.room) * gains.mean_noise
 
     @cached_property
     def rate(self) -> BoldRate:
+        """The rate at which slates are drawn, and when it is cut."""
         settings, gains = self.settings, self.gains
         return BoldRate.for_stream(
             settings.room,
             rounds=settings.rounds,
             block=gains.people,
             range=self._range(gains),
-            boldness=BOLDNESS,
-            patience=PATIENCE,
+            boldness=TUNED.boldness,
+            patience=TUNED.patience,
             experts=settings.slots,
         )
 
@@ -115,113 +273,28 @@ class OrderedExperts(SetMode):
             "noise_in_visitors": self.gains.noise,
         }
         plan = self.gains.plan(facts)
-        return replace(plan, constants=(*plan.constants, BOLDNESS, PATIENCE))
+        return replace(plan, constants=(*plan.constants, TUNED.boldness, TUNED.patience))
 
-    # --- the hooks ----------------------------------------------------------------------------------------
+    def start(self) -> tuple[Public, State]:
+        settings = self.settings
+        gains, kept = self.gains.start()
+        public = Public(
+            catalogue=Catalogue.first(settings),
+            slate=self.first_slate(),
+            gains=gains,
+            table=np.zeros((settings.slots, settings.room)),
+            variance=0.0,
+            rate=0.0,
+            cuts=0,
+        )
+        return public, kept
 
-    def start(self) -> tuple[State, State]:
-        public, kept = self.gains.start()
-        public = self.gains.named(public)
-        table = np.zeros((self.settings.slots, self.settings.room))
-        found = {"table": table, "rate": 0.0, "cuts": 0, "slate": self.first_slate(), "variance": 0.0}
-        return public | self.first_catalogue() | found, kept
-
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"gains": self.gains.gathering}
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        rows = self.gains.gathering
-        assert isinstance(rows, Rows)
-        people = self.people(batch)
-        slates = self.decide(public, batch.rounds, batch.asked, batch.coins)
-        for first in range(0, len(people), CHUNK):
-            part = slice(first, first + CHUNK)
-            rows.add(block["gains"], self._weighed(public, people[part], slates[part]))
-
-    def _weighed(self, public: State, people: People, slates: Integers) -> Floats:
-        """What these visitors add: gains by slot and item on their own slates, and what those were worth."""
-        slots, rows = self.settings.slots, np.arange(len(slates))
-        gains = np.clip(self._along(public, people, slates), 0.0, self.settings.bound) / self.settings.bound
-        alone = gains[:, 0].copy()
-        gains = np.minimum(gains, alone[:, None])
-        worth = np.zeros(len(slates))
-        for slot, items in enumerate(slates.T):
-            for before in slates[:, :slot].T:  # what stands there already gains nothing
-                gains[rows[before >= 0], slot, before[before >= 0]] = 0.0
-            worth += np.where(items >= 0, gains[rows, slot, items], 0.0)
-        most = np.minimum(1.0, np.sort(alone, axis=1)[:, -slots:].sum(axis=1))
-        if self.settings.privacy.pure:
-            length = slots * alone.sum(axis=1) + most
-        else:
-            length = np.sqrt(slots * (alone**2).sum(axis=1) + most**2)
-        gains *= public["began"]
-        numbers = np.concatenate([gains.reshape(len(slates), -1), np.minimum(worth, most)[:, None]], axis=1)
-        return np.asarray(numbers / np.maximum(length, 1.0)[:, None], dtype=np.float64)
-
-    def _along(self, public: State, people: People, slates: Integers) -> Floats:
-        """Gains of all items on top of the slots before, by slot, each visitor on their own slate."""
-        gains = np.zeros((len(slates), *public["table"].shape))
-        functions = self.settings.functions
-        if functions is None:
-            known = len(self.numbers(public))
-            with reading():
-                for person, slate, found in zip(people, slates.tolist(), gains, strict=True):
-                    for slot in range(len(slate) if person is not None else 0):
-                        before = [item for item in slate[:slot] if item >= 0]
-                        found[slot, :known] = person.gains(before, known)
-            return gains
-        rows = np.asarray(people)
-        covered = functions.begin(rows)
-        for slot, items in enumerate(slates.T):
-            gains[:, slot] = functions.gains(rows, covered)
-            for item in np.unique(items[items >= 0]).tolist():
-                here = items == item
-                covered[here] = functions.add(rows[here], covered[here], item)
-        return gains
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        total = self.gains.next(self.gains.own(public), kept, block, door)
-        table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
-        catalogue = self.next_catalogue(public)
-        lost = float(table[:, catalogue["living"]].max(axis=1).sum() - total.values[-1])
-        cuts = self.rate.cuts_after(public["cuts"], lost)
-        slate = distinct_leaders(table, catalogue["living"])
-        newest = {"table": table, "rate": self.rate.at(cuts), "cuts": cuts, "slate": slate}
-        return self.gains.named(total.public) | catalogue | newest | {"variance": total.variance}, total.kept
-
-    def decide(self, public: State, rounds: Integers, asked: Asked, coins: Coins) -> Integers:
-        """One slate per round, slot by slot among the available items that are left, by coins of its own."""
-        slots = self.settings.slots
-        # Items that were retired since the block began may have been shown, and masks of those who come now
-        # leave them out; items that came since were not.
-        began = public["began"]
-        available = began if asked.available is None else asked.available & began
-        if len(rounds) and rounds[0] >= self.settings.rounds:  # coins end with the horizon
-            slates = np.tile(public["slate"], (len(rounds), 1))
-            return filled_up(slates, available, self.order(public))
-        numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
-        lots = coins.uniform(numbers).reshape(len(rounds), slots)
-        left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
-        slates = np.full((len(rounds), slots), -1, dtype=np.int64)
-        for slot, scores in enumerate(public["rate"] * public["table"]):
-            slates[:, slot] = _drawn(scores, left, lots[:, slot])
-            shown = slates[:, slot] >= 0
-            left[np.flatnonzero(shown), slates[shown, slot]] = False
-        return slates
-
-    def order(self, public: State) -> Integers:
-        return np.argsort(-public["table"][0], kind="stable")
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        """What each item gained in each slot, on top of the slots before it, in visitors of weight 1."""
-        table: Floats = public["table"]
-        return Scores(table.copy(), np.full(table.shape, sqrt(public["variance"])))
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> ExpertsView:
+        return ExpertsView(self, of_flat(Public, public), index, begin, coins)
 
 
 def _drawn(scores: Floats, left: Mask, lots: Floats) -> Integers:
-    """One of the items that are left in each row, with chances exp(score); −1 where none is left."""
+    """Return one of the items left in each row, with chances exp(score); −1 where none is left."""
     among = np.where(left, scores, -np.inf)
     best = among.max(axis=1, keepdims=True)
     weights = np.exp(among - np.where(np.isfinite(best), best, 0.0))

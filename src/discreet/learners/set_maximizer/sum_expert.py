@@ -15,6 +15,7 @@ Runtime     O(k·n) a visitor in one compiled pass; memory O(k·n)
 References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another expert
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
@@ -23,25 +24,108 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.set_functions import ClickModel
-from discreet.learners.set_maximizer.mode import ConstantSlate
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.preferences import (
+    People,
+    PreferenceView,
+    SlateState,
+    gains_along,
+    people_of,
+)
 from discreet.learners.set_maximizer.slates import distinct_leaders
 from discreet.learners.totals import RunningTotal
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Rows
+from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State
 from discreet.turn.questions import Batch, Block
 from discreet.turn.readings import Scores
 from discreet.turn.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
+from discreet.turn.states import of_flat
 
-__all__ = ["SumExpert", "rows_of", "stacked"]
-
-STEEPNESS = 3.0
-"""Drops are small: they enter magnified."""
-FIRST_BLOCK, GROWTH, LONGEST = 100, 1.1, 0.03
-"""Blocks grow, up to a part of the horizon: the first ones teach most."""
+__all__ = ["Public", "SumExpert", "SumView", "rows_of", "stacked"]
 
 
-class SumExpert(ConstantSlate):
+@dataclass(frozen=True)
+class Tuned:
+    """What was chosen by measuring."""
+
+    steepness: float = 3.0
+    """By how much drops, which are small, enter magnified (benchmarks/display.py)."""
+    first_block: int = 100
+    """Visitors of the first block, at most: the first ones teach most (benchmarks/display.py)."""
+    growth: float = 1.1
+    """Growth of blocks (benchmarks/display.py)."""
+    longest: float = 0.03
+    """Longest block, as a part of the horizon (benchmarks/display.py, benchmarks/ways.py)."""
+
+
+TUNED = Tuned()
+
+
+@dataclass(frozen=True, eq=False)
+class Public(SlateState):
+    """What releases have produced: the table of gains, and the slate that was read off it."""
+
+    gains: State
+    """What the running total publishes."""
+    table: Floats
+    """Total gains, one row per slot; zeros before the first release."""
+    variance: float
+    """Variance of the noise of the stacked totals."""
+    lived: Integers
+    """How many rounds each item was there for, up to the last release."""
+
+
+class SumView(PreferenceView[Public]):
+    """A block whose gains go into one running total; the next slate is read off it."""
+
+    problem: "SumExpert"
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {self.problem.gains.name: self.problem.gains.gathering}
+
+    def restricted(self, available: Mask) -> Integers:
+        if not self.public.table.any():
+            return super().restricted(available)
+        slate = distinct_leaders(self.public.table, available)
+        return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
+
+    def read(self, batch: Batch) -> People:
+        return people_of(batch, self.settings)
+
+    def gather(self, block: Block, answers: People) -> None:
+        rows, found = self.problem.gains.gathering, self.problem.gains.of(block)
+        slate, living = self.public.slate, self.public.catalogue.began
+        all_live = bool(living.all())
+        if self.problem.is_fused:
+            people = np.asarray(answers) if all_live else np.asarray(answers) * living
+            rows.add_through("add_click_gains", found, len(people), people, slate, TUNED.steepness)
+            return
+        known = len(self._named.names)
+        for gains in gains_along(answers, slate, self.settings, known):
+            rows.add(found, stacked(gains if all_live else gains * living))
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        total = self.problem.gains.next(self.public.gains, kept, block, door)
+        end = self.problem.schedule.end(self.index)
+        lived = self.public.lived + (end - self.begin) * self.public.catalogue.began
+        table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
+        catalogue = self.public.catalogue.next()
+        slate = distinct_leaders(table, catalogue.living)
+        public = Public(catalogue, slate, total.public, table, total.variance, lived)
+        return public, total.kept
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item gained in each slot, on top of the slots before it, in all."""
+        table, variance = self.public.table, self.public.variance
+        mixed = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
+        deviations = np.broadcast_to(mixed * sqrt(variance), table.shape)
+        return Scores(table.copy(), deviations.copy())
+
+
+class SumExpert(SetMode):
     """Slates from a running total of everyone's gains; the default for whole preferences."""
 
     @classmethod
@@ -49,84 +133,67 @@ class SumExpert(ConstantSlate):
         return bool(settings.feedback == "full" and settings.stream == "drifting")
 
     @cached_property
-    def gains(self) -> RunningTotal[Any]:
+    def gains(self) -> RunningTotal[Rows]:
+        """The running total of stacked gains."""
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
         # A short length weighs visitors more evenly.
         rows = Rows((settings.slots, settings.room), norm=norm, nonnegative=True)
-        people = max(self.first_block, ceil(LONGEST * settings.rounds))
+        people = max(self.first_block, ceil(TUNED.longest * settings.rounds))
         return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
 
     @cached_property
+    def is_fused(self) -> bool:
+        """Whether one compiled pass reads a visitor's clicks as stacked gains and adds them."""
+        rows = self.gains.gathering
+        return isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine
+
+    @cached_property
     def schedule(self) -> Schedule:
-        """Blocks that grow, or of the length that somebody chose."""
+        """Blocks that grow, or of the length that the settings choose."""
         settings = self.settings
         if settings.block != "auto":
             return EqualBlocks(settings.rounds, settings.block, last=False)
-        first = min(FIRST_BLOCK, ceil(sqrt(settings.rounds)))
-        most = max(first, LONGEST * settings.rounds)
-        return ListedBlocks(settings.rounds, growing_blocks(settings.rounds, first, GROWTH, most))
+        first = min(TUNED.first_block, ceil(sqrt(settings.rounds)))
+        most = max(first, TUNED.longest * settings.rounds)
+        blocks = growing_blocks(settings.rounds, first, TUNED.growth, most)
+        return ListedBlocks(settings.rounds, blocks)
 
     @property
     def first_block(self) -> int:
+        """Visitors before the first release."""
         return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
 
     @cached_property
     def plan(self) -> Plan:
-        facts: dict[str, Any] = {"method": "sum", "why": "whole preferences of a stream that may drift"}
-        facts |= {"block": self.first_block, "releases": self.gains.releases}
-        return self.gains.plan(facts | {"noise_in_visitors": self.gains.noise})
+        facts: dict[str, Any] = {
+            "method": "sum",
+            "why": "whole preferences of a stream that may drift",
+            "block": self.first_block,
+            "releases": self.gains.releases,
+            "noise_in_visitors": self.gains.noise,
+        }
+        return self.gains.plan(facts)
 
-    def start(self) -> tuple[State, State]:
-        public, kept = self.gains.start()
-        public = self.gains.named(public)
-        table = np.zeros((self.settings.slots, self.settings.room))
-        found = {"table": table, "slate": self.first_slate(), "variance": 0.0}
-        lived = {"lived": np.zeros(self.settings.room, dtype=np.int64)}
-        return public | self.first_catalogue() | lived | found, kept
+    def start(self) -> tuple[Public, State]:
+        settings = self.settings
+        gains, kept = self.gains.start()
+        public = Public(
+            catalogue=Catalogue.first(settings),
+            slate=self.first_slate(),
+            gains=gains,
+            table=np.zeros((settings.slots, settings.room)),
+            variance=0.0,
+            lived=np.zeros(settings.room, dtype=np.int64),
+        )
+        return public, kept
 
-    def gatherings(self, public: State) -> dict[str, Gathering]:
-        return {"gains": self.gains.gathering}
-
-    def gather(self, public: State, block: Block, batch: Batch) -> None:
-        rows = self.gains.gathering
-        assert isinstance(rows, Rows)
-        people, slate, living = self.people(batch), public["slate"], public["began"]
-        all_live = bool(living.all())
-        if isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine:
-            people = np.asarray(people) if all_live else np.asarray(people) * living
-            rows.add_through("add_click_gains", block["gains"], len(people), people, slate, STEEPNESS)
-            return
-        for gains in self.gains_along(people, slate, known=len(self.numbers(public))):
-            rows.add(block["gains"], stacked(gains if all_live else gains * living))
-
-    def release(
-        self, public: State, tally: State, kept: State, block: Block, door: Door
-    ) -> tuple[State, State]:
-        total = self.gains.next(self.gains.own(public), kept, block, door)
-        end = self.schedule.end(door.index)
-        begin = self.schedule.end(door.index - 1) if door.index else 0
-        lived = public["lived"] + (end - begin) * public["began"]
-        table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
-        catalogue = self.next_catalogue(public)
-        slate = distinct_leaders(table, catalogue["living"])
-        newest = {"table": table, "slate": slate, "variance": total.variance, "lived": lived}
-        return self.gains.named(total.public) | catalogue | newest, total.kept
-
-    def restricted(self, public: State, available: Mask) -> Integers:
-        if not public["table"].any():
-            return super().restricted(public, available)
-        slate = distinct_leaders(public["table"], available)
-        return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
-
-    def scores(self, public: State, index: int, context: Any) -> Scores:
-        table: Floats = public["table"]
-        mixed = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
-        return Scores(table.copy(), np.broadcast_to(mixed * sqrt(public["variance"]), table.shape).copy())
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> SumView:
+        return SumView(self, of_flat(Public, public), index, begin, coins)
 
 
 def stacked(gains: Floats) -> Floats:
-    """What gains (people × slots × items) have in common, and how they drop from slot to slot.
+    """Return what gains (people × slots × items) have in common, and how they drop by slots.
 
     >>> stacked(np.array([[[0.6], [0.2]]])).round(2).tolist()
     [[[0.57], [1.2]]]
@@ -135,14 +202,14 @@ def stacked(gains: Floats) -> Floats:
     for slot in range(1, gains.shape[1]):  # slices are contiguous: several times as fast as accumulate
         np.minimum(falling[:, slot], falling[:, slot - 1], out=falling[:, slot])
     common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
-    return np.concatenate([common, STEEPNESS * -np.diff(falling, axis=1)], axis=1)
+    return np.concatenate([common, TUNED.steepness * -np.diff(falling, axis=1)], axis=1)
 
 
 def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> Floats:
-    """What totals would be if every item had been there for so many rounds, noise of this variance included.
+    """Return what totals would be if every item had been there for all these rounds.
 
-    Those that came later count with what they gained a round, drawn towards the others as far as noise
-    explains the difference: at first nothing is known of them.
+    Those that came later count with what they gained per round, drawn towards the others as far as
+    noise of this variance explains the difference: at first nothing is known of them.
 
     >>> caught_up(np.array([[30.0, 10.0, 15.0]]), np.array([100, 100, 50]), 100, 0.0)
     array([[30., 10., 30.]])
@@ -159,16 +226,16 @@ def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> 
 
 
 def _unstacking(slots: int) -> Floats:
-    """The inverse of `stacked`, as a matrix."""
+    """Return the inverse of `stacked`, as a matrix."""
     matrix = np.zeros((slots, slots))
     matrix[0] = 1 / sqrt(slots)
     for slot in range(1, slots):
-        matrix[slot, slot - 1], matrix[slot, slot] = STEEPNESS, -STEEPNESS
+        matrix[slot, slot - 1], matrix[slot, slot] = TUNED.steepness, -TUNED.steepness
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
 def rows_of(table: Floats, variance: float) -> Floats:
-    """Gains, one row a slot, from a noisy stacked table: odd drops count as far as they are real.
+    """Return gains, one row per slot, from a noisy table: odd drops count as far as they are real.
 
     >>> rows_of(stacked(np.array([[[0.6, 0.3], [0.2, 0.1]]]))[0], 0.0).round(2)
     array([[0.6, 0.3],
@@ -176,7 +243,7 @@ def rows_of(table: Floats, variance: float) -> Floats:
     """
     common, drops = table[0], table[1:]
     whole = max(float(common.sum()), 1e-9)  # noise may leave next to nothing of a short first block
-    slopes = np.clip(drops.sum(axis=1, keepdims=True) / whole, 0.0, STEEPNESS * sqrt(len(table)))
+    slopes = np.clip(drops.sum(axis=1, keepdims=True) / whole, 0.0, TUNED.steepness * sqrt(len(table)))
     proportional = slopes * common
     beyond = drops - proportional
     noise = variance * (1 + float(np.mean(slopes**2))) if len(drops) else 0.0

@@ -1,130 +1,59 @@
-"""Screening: which slates to show while all items are new, and what is believed afterwards.
+"""The screening phases: slates of all items while these are new, and what is believed afterwards.
 
-    clicks     random slates; Thompson's choice, twice; then the leader is fixed, up to three times
-    rewards    random slates; Thompson's choice, twice
+Which slates a block shows, and how long it is, is planned in planner.py.
 
-Thompson's choice: the leaders of draws from the belief, 256 public ones, shuffled. Lengths are shares of the
-horizon that fall as it grows: how often an item must be seen does not. Where the first release shows that
-visitors click rarely, random slates go on, and all that follows takes longer.
+    phase           gathers                                       one visitor moves (l₁)
+    FirstClicks     first clicks on items                         2: one count down, one up
+    LaterClicks     first clicks on items behind a prefix         2
+    FirstRewards    the reward, for each shown item and in all    1 in each of slots + 1 cells
+    LaterRewards    the reward times public weights of items      the weights of a slate in all
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
+from discreet.arrays import Floats, Integers
+from discreet.errors import StateError
+from discreet.learners.one_release import OneRelease
+from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.blocks import (
+    UNIT,
+    GainsBlock,
+    ScreeningBlock,
+    ShownBlock,
+    ViewsBlock,
+    slate_gains,
+)
+from discreet.learners.set_maximizer.swap.phase import SwapPhase, one_release
+from discreet.learners.set_maximizer.swap.public import (
+    NOTHING_CHOSEN,
+    LaterScreeningPlan,
+    Public,
+    ScreeningPlan,
+)
+from discreet.release.door import Door
+from discreet.release.gathering import OneChoice, PublicCells, PublicRows
+from discreet.turn.plan import State
+from discreet.turn.questions import Batch, Block
 
-__all__ = [
-    "BOLD",
-    "MOST_SCREENED",
-    "SCREENED_OF_EXPLORE",
-    "Screening",
-    "Stage",
-    "random_table",
-    "thompson_table",
-]
+__all__ = ["FirstClicks", "FirstRewards", "LaterClicks", "LaterRewards"]
 
-ROWS = 512
-"""Of a table of slates."""
-MOST_DRAWN = 2**22
-"""Numbers of Thompson's draws that are held at once."""
-BOLD = {"clicks": 0.7, "bandit": 1.0}
-"""By how much of its standard deviation a belief is moved in Thompson's draws."""
-MOST_SCREENED = 0.35
-"""The largest part of the horizon that one screening takes, if `explore` sets no limit."""
-SCREENED_OF_EXPLORE = 0.5
-"""The largest part of the trials that `explore` allows which one screening takes."""
-RANDOM, MOST_RANDOM = {"clicks": 3.0, "bandit": 2.0}, 16.0
-"""Per cent of the rounds for random slates, at a pace of 1; and at most."""
-THOMPSON = {"clicks": 1.0, "bandit": 0.85}
-"""For each of Thompson's choices."""
-PREFIX = 0.7
-"""For each leader that is fixed (clicks)."""
-USUAL_RATE = 0.05
-"""Of clicks on an item: with fewer, as many more visitors count as one."""
+MOST_LEVEL = 0.95
+"""Of what a slate earns: rates of single items follow from it."""
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One block of screening: its kind, how many items are fixed before it, and how many rounds it has."""
-
-    is_random: bool
-    fixed: int
-    length: int
-
-
-@dataclass(frozen=True)
-class Screening:
-    """The blocks of a screening; it takes at most the share `most` of all rounds."""
-
-    items: int
-    slots: int
-    rounds: int
-    feedback: str
-    most: float = MOST_SCREENED
-
-    def pace(self, rate: float) -> float:
-        """How much longer than usual screening takes: for 10⁵ visitors who click an item at the usual rate,
-        20 times as many items as slots, it is 1.
-        """
-        crowd = (self.items / self.slots / 20) ** 0.6
-        seen = self.rounds * min(rate / USUAL_RATE, 2.0)
-        if self.feedback == "bandit":
-            return float(crowd * (seen / 1e6) ** -0.4)
-        return float(crowd * (seen / 1e5) ** (-0.6 if seen > 1e5 else -0.85))
-
-    def stages(self, rate: float) -> list[Stage]:
-        """All blocks, if this is the rate of clicks: random ones first."""
-        pace = self.pace(rate)
-        parts = [(True, 0, min(RANDOM[self.feedback] * pace, MOST_RANDOM))]
-        parts += [(False, 0, THOMPSON[self.feedback] * pace)] * 2
-        if self.feedback == "clicks":
-            parts += [(False, 1 + number, PREFIX * pace) for number in range(min(3, self.slots - 1))]
-        whole = sum(part for _, _, part in parts)
-        scale = min(1.0, 100 * self.most / whole)
-        return [
-            Stage(random, fixed, max(1, int(scale * part / 100 * self.rounds)))
-            for random, fixed, part in parts
-        ]
-
-    def length(self, rate: float) -> int:
-        """Of all stages."""
-        return sum(stage.length for stage in self.stages(rate))
-
-
-def random_table(living: Mask, slots: int, generator: np.random.Generator) -> Integers:
-    """Slates in which all living items come equally often: shuffled orders, cut into slates."""
-    items = np.flatnonzero(living)
-    plays = len(items) // slots
-    orders = max(1, ROWS // plays)
-    shuffled = generator.permuted(np.tile(items, (orders, 1)), axis=1)
-    return shuffled[:, : plays * slots].reshape(-1, slots)
-
-
-def thompson_table(
-    belief: Belief,
-    prefix: Integers,
-    slots: int,
-    living: Mask,
-    generator: np.random.Generator,
-    *,
-    bold: float,
-) -> Integers:
-    """The prefix, then the leaders of draws from the belief about gains behind it, in shuffled order."""
-    gains, free = belief.gains([prefix]), slots - len(prefix)
-    draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
-    doubt = bold * np.sqrt(gains.variances[0])
-    drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
-    drawn[:, prefix] = -np.inf
-    drawn[:, ~living] = -np.inf
-    leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
-    leaders = generator.permuted(np.tile(leaders, (2, 1)), axis=1)
-    return np.concatenate([np.tile(prefix, (len(leaders), 1)), leaders], axis=1)
+# --- what is believed after a screening block -----------------------------------------------------
 
 
 def after_clicks(belief: Belief, prefix: Integers, counts: Floats, views: Floats, noise: float) -> Belief:
-    """The belief after noisy first clicks on items behind a prefix, and how often they were looked at."""
+    """The belief after noisy first clicks behind a prefix, and how often items were looked at."""
     remaining = belief.remaining(prefix)
     expected = belief.interest * remaining
     chances = np.clip(expected, 0.4 * belief.centre * remaining, 0.5)
@@ -134,20 +63,189 @@ def after_clicks(belief: Belief, prefix: Integers, counts: Floats, views: Floats
     return (belief if len(prefix) else belief.with_prior()).with_interest()
 
 
+def after_rewards(
+    belief: Belief, *, surplus: Floats, weights: Floats, reward_variance: float, noise: float
+) -> Belief:
+    """The belief after Σx·(y − expected) an item, Σx² and the variance of the noise of the former.
+
+    The other items of a slate are taken at what is believed of them: company varies, and averages
+    out.
+    """
+    there = np.maximum(weights, 1e-9)
+    means = belief.interest + surplus / there
+    variances = reward_variance / there + noise / there**2
+    return belief.with_cells([], means, variances, weights > 5).with_prior().with_interest()
+
+
 def first_rate(clicks: float, shows: float, slots: int) -> float:
-    """The chance of a click on one item, from how many slates of so many were clicked, and were shown."""
-    clicked = float(np.clip(clicks / shows, 1e-3, 0.95))
+    """The chance of a click on one item, from how many slates were clicked and shown."""
+    clicked = float(np.clip(clicks / shows, 1e-3, MOST_LEVEL))
     return float(1 - (1 - clicked) ** (1 / slots))
 
 
-def after_rewards(
-    belief: Belief, surplus: Floats, weights: Floats, *, reward_variance: float, noise: float
-) -> Belief:
-    """The belief after Σx·(y − expected) a item, Σx² and the variance of the noise of the former.
+class Learned(NamedTuple):
+    """What a block teaches: a belief, and what a slate earns."""
 
-    Nearby items of a slate are taken at what is believed of them: company varies, and averages out.
-    """
-    weights_there = np.maximum(weights, 1e-9)
-    means = belief.interest + surplus / weights_there
-    variances = reward_variance / weights_there + noise / weights_there**2
-    return belief.with_cells([], means, variances, weights > 5).with_prior().with_interest()
+    belief: Belief
+    level: float
+
+
+# --- what the first blocks gather -----------------------------------------------------------------
+
+
+def first_clicks(settings: SetMaximizerSettings) -> OneRelease[OneChoice]:
+    """One count for each item: the first click of a slate."""
+    return one_release(settings, OneChoice((settings.room,)))
+
+
+def first_rewards(settings: SetMaximizerSettings) -> OneRelease[PublicCells]:
+    """The reward for each shown item, and in one more cell for everyone."""
+    cells = PublicCells((settings.room + 1,), copies=settings.slots + 1)
+    return one_release(settings, cells)
+
+
+# --- the phases -----------------------------------------------------------------------------------
+
+
+class ScreeningPhase(SwapPhase[ScreeningPlan]):
+    """A screening block: shows a table of slates, and counts what of it was seen."""
+
+    block_type: ClassVar[type[ScreeningBlock]]
+
+    @cached_property
+    def shown(self) -> ScreeningBlock:
+        plan, interest = self.plan, self.public.belief.interest
+        return self.block_type(plan.table, plan.prefix, interest, self.order)
+
+    @property
+    @abstractmethod
+    def found(self) -> OneRelease[Any]:
+        """What this block gathers and releases."""
+
+    @abstractmethod
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+        """What released sums say, with public counts and the variance of the noise."""
+
+    def layout(self) -> tuple[Public, State]:
+        stages = self.problem.planner.stages_of(self.public)
+        if not 0 <= self.plan.stage < len(stages):
+            raise StateError("no stage of screening is like this one")
+        return super().layout()
+
+    def read(self, batch: Batch) -> Answers:
+        return self.answered(batch)
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        sums = self.found.drawn(block, door)
+        counts = (self.shown.planned(self.plan.length) + tally.get("counts", 0)) / UNIT
+        belief, level = self.learned(sums, counts, self.found.variance)
+        return self.followed(belief, level, self.plan), {}
+
+
+class FirstClicks(ScreeningPhase):
+    """Clicks on random slates: how often visitors click at all, and on what."""
+
+    block_type = ViewsBlock
+
+    @cached_property
+    def found(self) -> OneRelease[OneChoice]:
+        return first_clicks(self.settings)
+
+    def gather(self, block: Block, answers: Clicks) -> None:
+        cells = hit_candidates(self.shown, answers)
+        self.found.gathering.add(self.found.of(block), cells)
+
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+        slots, clicks = self.settings.slots, sums.sum()
+        rate = first_rate(clicks, max(1, self.plan.length), slots)
+        # Views were counted with a guess of the rate: scaled to what rate and clicks say now.
+        views = counts[0] * max(clicks, 1e-9) / (rate * max(counts.sum(), 1e-9))
+        belief = Belief.before(self.settings.room, slots=slots, interest=rate)
+        return Learned(after_clicks(belief, NOTHING_CHOSEN, sums, views, noise), self.public.level)
+
+
+class LaterClicks(ScreeningPhase):
+    """Clicks on more random slates, on Thompson's choice, or behind leaders that are fixed."""
+
+    block_type = ViewsBlock
+
+    @cached_property
+    def found(self) -> OneRelease[OneChoice]:
+        return first_clicks(self.settings)
+
+    def gather(self, block: Block, answers: Clicks) -> None:
+        cells = hit_candidates(self.shown, answers)
+        self.found.gathering.add(self.found.of(block), cells)
+
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+        belief = after_clicks(self.public.belief, self.plan.prefix, sums, counts[0], noise)
+        return Learned(belief, self.public.level)
+
+
+def hit_candidates(shown: ScreeningBlock, answers: Clicks) -> Integers:
+    """The clicked items; −1 for clicks on the prefix, or on what was not shown."""
+    candidates = shown.candidates(answers.slates)
+    hit = (candidates == answers.items[:, None]).any(axis=1)
+    return np.where(hit, answers.items, -1)
+
+
+class FirstRewards(ScreeningPhase):
+    """Rewards of random slates, added up for each shown item, and in one more cell for everyone."""
+
+    block_type = ShownBlock
+
+    @cached_property
+    def found(self) -> OneRelease[PublicCells]:
+        return first_rewards(self.settings)
+
+    def gather(self, block: Block, answers: Rewards) -> None:
+        everyone = np.full((len(answers.slates), 1), self.settings.room)
+        cells = np.concatenate([answers.slates, everyone], axis=1)
+        self.found.gathering.add(self.found.of(block), cells, answers.rewards)
+
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+        slots = self.settings.slots
+        of_items, in_all, shows = sums[:-1], sums[-1], counts[0]
+        level = float(np.clip(in_all / self.plan.length, 1e-3, MOST_LEVEL))
+        rate = 1 - (1 - level) ** (1 / slots)
+        weight = (1 - rate) ** (slots - 1)
+        belief = after_rewards(
+            Belief.before(self.settings.room, slots=slots, interest=rate),
+            surplus=weight * (of_items - level * shows),
+            weights=weight**2 * shows,
+            reward_variance=level * (1 - level),
+            noise=weight**2 * noise,
+        )
+        return Learned(belief, level)
+
+
+class LaterRewards(ScreeningPhase):
+    """Rewards, times how far each shown item's interest moves the worth of its slate."""
+
+    block_type = GainsBlock
+    plan: LaterScreeningPlan
+
+    @cached_property
+    def found(self) -> OneRelease[PublicRows]:
+        gathering = PublicRows((self.settings.room,), length=self.plan.heaviest)
+        return one_release(self.settings, gathering)
+
+    def gather(self, block: Block, answers: Rewards) -> None:
+        weights = slate_gains(answers.slates, self.public.belief.interest).weights
+        found = self.found.of(block)
+        self.found.gathering.add(found, answers.slates, weights, answers.rewards)
+
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+        squares, expected, weights = counts
+        level = self.public.level
+        # Slates of leaders may all be worth less than their items promise: that tells no two apart.
+        surplus = sums - expected
+        surplus = surplus - weights * surplus.sum() / max(weights.sum(), 1e-9)
+        belief = after_rewards(
+            self.public.belief,
+            surplus=surplus,
+            weights=squares,
+            reward_variance=level * (1 - level),
+            noise=noise,
+        )
+        return Learned(belief, level)

@@ -1,14 +1,9 @@
-"""Which exchanges of one slot are worth trying, and how often: priced before a block, from released values.
+"""Which exchanges of one slot are worth trying, and how often: from released values.
 
-Around the anchor slate S, item a in slot j instead of s_j would gain d_ja more. Trying it V times costs −V·d
-at most, and may show that it is better: with σ the standard deviation by which the belief would move,
-
-    net(V) = 0.1 · H · σ·(φ(u) + u·Φ(u)) + V·d        u = d/σ, H rounds left to profit in
-
-Exchanges are taken in the order of their net worth a round, while it is positive and they fit half the block.
-
-References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
-            Collection"
+Around the incumbent slate S, item a in slot j instead of s_j would gain d_ja more. What a trial may
+find is priced as in discreet/learners/worth_trying.py, and credited with a tenth of the rounds that
+are left. Exchanges are taken in the order of their worth per round, while it is positive and they
+fit half the block and what `explore` allows.
 """
 
 from dataclasses import dataclass
@@ -16,28 +11,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.learners.set_maximizer.swap.belief import COMPANY, Belief, Gains
+from discreet.learners.set_maximizer.swap.belief import Belief, Gains
+from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.learners.worth_trying import doubling_sizes, worth_trying
 
-__all__ = ["Anchor", "Trials", "climbed", "priced"]
+__all__ = ["Ahead", "Incumbent", "Trials", "click_trials", "climbed", "reward_trials"]
 
-PATIENCE = 0.1
-"""The part of the rounds left that a discovery is credited with: others may find it too, or a better one."""
-WIDER = 1.25
-"""How much more uncertain exchanges are taken to be that were never tried in this company."""
-MOST_TRIED = 0.5
 DOUBLINGS = 24
+"""Largest number of sizes that a trial is priced in."""
 
 
 @dataclass(frozen=True)
-class Anchor:
+class Incumbent:
     """A slate and what all items are believed to gain behind the rest of it, one row a slot."""
 
     slate: Integers
     gains: Gains
 
     @classmethod
-    def of(cls, belief: Belief, slate: Integers) -> "Anchor":
+    def of(cls, belief: Belief, slate: Integers) -> "Incumbent":
         """The belief around a slate."""
         return cls(slate, belief.gains([np.delete(slate, slot) for slot in range(len(slate))]))
 
@@ -48,6 +40,7 @@ class Anchor:
 
     @property
     def own_variances(self) -> Floats:
+        """The variances of what the shown items gain."""
         return np.asarray(self.gains.variances[np.arange(len(self.slate)), self.slate])
 
     @property
@@ -56,24 +49,24 @@ class Anchor:
         return np.asarray(self.gains.means - self.own[:, None])
 
 
-def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Anchor:
+def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Integers:
     """The slate after at most so many exchanges, each better by `caution` standard deviations."""
-    anchor = Anchor.of(belief, slate)
+    incumbent = Incumbent.of(belief, slate)
     for _ in range(steps):
-        doubt = np.sqrt(anchor.gains.variances + anchor.own_variances[:, None])
-        better = anchor.better - caution * doubt
-        better[:, anchor.slate] = -1.0
+        doubt = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])
+        better = incumbent.better - caution * doubt
+        better[:, incumbent.slate] = -1.0
         better[:, ~living] = -1.0
         slot, item = np.unravel_index(int(better.argmax()), better.shape)
         if better[slot, item] <= 0:
             break
-        changed = anchor.slate.copy()
+        changed = incumbent.slate.copy()
         changed[slot] = item
-        anchor = Anchor.of(belief, changed)
-    return anchor
+        incumbent = Incumbent.of(belief, changed)
+    return incumbent.slate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trials:
     """Exchanges to be tried: a slot, an item and a number of rounds each."""
 
@@ -82,45 +75,64 @@ class Trials:
     rounds: Integers
 
 
-def priced(
-    belief: Belief,
-    anchor: Anchor,
-    living: Mask,
-    *,
-    rounds: int,
-    most: float,
-    ahead: float,
-    reward_variance: float | None,
-    noise_variance: float,
-) -> Trials:
-    """What to try in a block of so many rounds, with `ahead` rounds after it to profit in.
+@dataclass(frozen=True)
+class Ahead:
+    """What trials are priced for."""
 
-    At most `most` visitors see a trial.
-    `reward_variance` is that of the reward of a slate; None for clicks, whose variance follows from the gain.
-    """
-    by_clicks = reward_variance is None
-    better, variances = anchor.better, anchor.gains.variances
-    rest = [np.delete(anchor.slate, slot) for slot in range(len(anchor.slate))]
+    rounds: int
+    """Rounds of the block."""
+    most: float
+    """Number of visitors who may still see a trial."""
+    later: float
+    """Rounds after the block in which a discovery pays."""
+    noise: float
+    """The variance of the noise of each cell's sum."""
+
+
+def click_trials(belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahead) -> Trials:
+    """Trials answered by clicks on the exchanged item: the variance follows from its gain."""
+    chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
+    doubt = _doubt(belief, incumbent)
+    variance = chances * (1 - chances)
+    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_clicks)
+
+
+def reward_trials(
+    belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahead, reward_variance: float
+) -> Trials:
+    """Trials whose answers are rewards of whole slates, which are compared with the incumbent's."""
+    doubt = _doubt(belief, incumbent) + incumbent.own_variances[:, None]
+    variance = np.full(doubt.shape, reward_variance)
+    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_rewards)
+
+
+def _doubt(belief: Belief, incumbent: Incumbent) -> Floats:
+    """The variances of gains, more for exchanges that were never tried in this company."""
+    slate, variances = incumbent.slate, incumbent.gains.variances
+    rest = [np.delete(slate, slot) for slot in range(len(slate))]
     remaining = np.array([belief.remaining(others) for others in rest])
     interest = np.maximum(belief.interest, 0.5 * belief.centre)
-    usual = (COMPANY * remaining[:, None] * interest) ** 2
-    doubt = variances * (1 + WIDER * np.minimum(1, variances / usual))
-    if not by_clicks:
-        doubt = doubt + anchor.own_variances[:, None]
-    chances = np.clip(anchor.gains.means, 0.2 * belief.centre, 0.5)
-    single = chances * (1 - chances) if reward_variance is None else np.full(better.shape, reward_variance)
-    first, most = 16 if by_clicks else 64, min(MOST_TRIED * rounds, most)
+    usual = (TUNED.company * remaining[:, None] * interest) ** 2
+    return np.asarray(variances * (1 + TUNED.wider * np.minimum(1, variances / usual)))
+
+
+def _worth_trying(
+    incumbent: Incumbent, living: Mask, doubt: Floats, variance: Floats, ahead: Ahead, first: int
+) -> Trials:
+    """Return the exchanges with the best worth per round, each in its best size."""
+    better = incumbent.better
+    most = min(TUNED.most_tried * ahead.rounds, ahead.most)
     prices = worth_trying(
         better,
         better,
         doubt,
-        variance=single,
-        noise=noise_variance,
-        later=PATIENCE * ahead,
+        variance=variance,
+        noise=ahead.noise,
+        later=TUNED.patience * ahead.later,
         sizes=doubling_sizes(first, most / 4, DOUBLINGS),
     )
-    allowed = np.tile(living, (len(anchor.slate), 1))
-    allowed[:, anchor.slate] = False
+    allowed = np.tile(living, (len(incumbent.slate), 1))
+    allowed[:, incumbent.slate] = False
     chosen = prices.best_within(most, allowed)
-    slots, items = np.divmod(chosen.trials, belief.items)
+    slots, items = np.divmod(chosen.trials, better.shape[1])
     return Trials(slots, items, chosen.rounds)

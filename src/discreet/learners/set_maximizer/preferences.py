@@ -1,0 +1,161 @@
+"""What the modes share that read whole preferences: one slate per block, and gains on top of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask, repeated
+from discreet.arrivals.feedback import as_callables, as_people
+from discreet.arrivals.person import reading
+from discreet.arrivals.set_functions import SetFunction
+from discreet.errors import ConfigError, StateError
+from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Catalogue, Change
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.slates import filled_up
+from discreet.turn.labels import Label, Labels
+from discreet.turn.questions import Asked, Batch
+from discreet.turn.view import View
+
+__all__ = ["CHUNK", "People", "PreferenceView", "SlateState", "gains_along", "people_of"]
+
+People = Floats | list[SetFunction | None]
+"""Rows for a family of set functions, or one callable per person."""
+CHUNK = 256
+"""How many people's gains are held at once, where no fused pass exists."""
+
+
+@dataclass(frozen=True, eq=False)
+class SlateState:
+    """The items that there are, and the slate that was chosen from released values."""
+
+    catalogue: Catalogue
+    slate: Integers
+
+
+OwnState = TypeVar("OwnState", bound=SlateState)
+
+
+class PreferenceView(View[OwnState], Generic[OwnState]):
+    """A block of a mode that reads whole preferences; it shows one slate, unless it says other."""
+
+    problem: SetMode
+
+    @property
+    def settings(self) -> SetMaximizerSettings:
+        return self.problem.settings
+
+    @property
+    def learns_on(self) -> bool:
+        """Whether a release is planned after the next block."""
+        return replace(self, index=self.index + 1).step is not None
+
+    # --- decisions --------------------------------------------------------------------------------
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        if asked.available is None:
+            return np.asarray(repeated(self.public.slate, len(rounds)))
+        if asked.available.ndim == 1:
+            return np.asarray(repeated(self.restricted(asked.available), len(rounds)))
+        return np.stack([self.restricted(mask) for mask in asked.available])
+
+    def restricted(self, available: Mask) -> Integers:
+        """Return the slate of a round with a mask, filled up with −1 if items run out."""
+        return np.asarray(filled_up(self.public.slate[None], available, self.order)[0])
+
+    @property
+    def order(self) -> Integers:
+        """Items from best to worst, as far as that is known: they fill up slates."""
+        return np.arange(self.settings.room)
+
+    # --- public events and questions --------------------------------------------------------------
+
+    def noted(self, event: Change) -> OwnState:
+        """Return what is public after a change of the catalogue."""
+        if event.extend:
+            raise ConfigError(
+                "this way of learning plans its noise for one horizon: make a new learner, "
+                "or one that learns from clicks or rewards, which can be extended"
+            )
+        if event.add and not self.learns_on:
+            raise StateError(NO_LEARNING)
+        catalogue = self.public.catalogue.changed(event, self.settings)
+        return replace(self.public, catalogue=catalogue)
+
+    def admitted(self, asked: Asked) -> Asked:
+        return self.public.catalogue.admitted(asked)
+
+    def refuse_next(self, asked: Asked) -> None:
+        self.public.catalogue.next().admitted(asked)
+
+    # --- what may be read -------------------------------------------------------------------------
+
+    @cached_property
+    def _named(self) -> Labels:
+        """The names of all items."""
+        return self.problem.labels_of(self.public.catalogue)
+
+    def names(self) -> list[Label]:
+        return list(self._named.names)
+
+    @property
+    def labels(self) -> Labels | None:
+        return None if self.settings.labels is None else self._named
+
+    def plain(self) -> dict[str, Any]:
+        return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
+
+
+# --- who comes in ---------------------------------------------------------------------------------
+
+
+def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
+    """Return whole preferences: rows for the family, or callables."""
+    if settings.functions is None:
+        return as_callables(batch)
+    return as_people(batch, settings.functions, settings.room)
+
+
+def gains_along(
+    people: People, slate: Integers, settings: SetMaximizerSettings, known: int
+) -> Iterator[Floats]:
+    """Return gains on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
+
+    The gain of an item that is in the prefix is that on top of the *other* items: what the slot
+    would see if it were free. Callables are asked about the first `known` items: nobody knows those
+    yet to come.
+    """
+    prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
+    for first in range(0, len(people), CHUNK):
+        part = people[first : first + CHUNK]
+        yield np.stack([_gains_on(part, before, settings, known) for before in prefixes], axis=1)
+
+
+def _gains_on(people: People, before: list[int], settings: SetMaximizerSettings, known: int) -> Floats:
+    gains = _gains(people, before, settings, known)
+    for item in before:
+        others = [other for other in before if other != item]
+        gains[:, item] = _gains(people, others, settings, known)[:, item]
+    return np.clip(gains, 0.0, settings.bound) / settings.bound
+
+
+def _gains(people: People, chosen: list[int], settings: SetMaximizerSettings, known: int) -> Floats:
+    functions = settings.functions
+    if functions is None:
+        gains = np.zeros((len(people), settings.room))
+        with reading():
+            gains[:, :known] = [_gains_of(person, chosen, known) for person in people]
+        return gains
+    rows = np.asarray(people)
+    covered = functions.begin(rows)
+    for item in chosen:
+        covered = functions.add(rows, covered, item)
+    return functions.gains(rows, covered)
+
+
+def _gains_of(person: Any, chosen: list[int], items: int) -> Floats:
+    gains: Floats = np.zeros(items) if person is None else person.gains(chosen, items)
+    return gains

@@ -1,0 +1,288 @@
+"""The exchange phase: most rounds show the incumbent slate, some show it with one slot exchanged.
+
+Each visitor's answer is one number in a public cell, the slot and the item that stands last:
+whether that item was clicked, or what the whole slate earned. A block's cells are released once;
+the belief is brought up to date, and the incumbent climbs where that is better. With
+`stream="drifting"`, old cells fade; and if the incumbent earns something else than it used to, by more
+than chance, everything is screened again.
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import exp
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.learners.one_release import OneRelease
+from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock
+from discreet.learners.set_maximizer.swap.phase import (
+    ConstantSlates,
+    SwapPhase,
+    exchange_release,
+    greedy_slate,
+)
+from discreet.learners.set_maximizer.swap.public import (
+    ExchangePlan,
+    Normal,
+    Public,
+    SettledPlan,
+)
+from discreet.learners.set_maximizer.swap.trials import Incumbent, climbed
+from discreet.learners.set_maximizer.swap.tuning import TUNED
+from discreet.release.door import Door
+from discreet.release.gathering import PublicCells
+from discreet.turn.coins import Coin
+from discreet.turn.plan import State, Step
+from discreet.turn.questions import Batch, Block
+
+__all__ = ["ClickExchange", "RewardExchange", "Settled"]
+
+LEAST_LEVEL = 1e-3
+"""What a slate is taken to earn at least; 1 minus it at most."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Released sums and public views of each cell (slot, item) around an incumbent."""
+
+    incumbent: Incumbent
+    sums: Floats
+    views: Floats
+    noise: float
+    """The variance of the noise of a sum."""
+
+    @property
+    def means(self) -> Floats:
+        """Mean answer of each cell."""
+        return np.asarray(self.sums / np.maximum(self.views, 1.0))
+
+    def variances(self, single: Floats | float) -> Floats:
+        """Variances of the cell means, given the variance `single` of one answer."""
+        views = np.maximum(self.views, 1.0)
+        return np.asarray(single / views + self.noise / views**2)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a block teaches: the belief, whether there is an alarm, and the incumbent's reward."""
+
+    belief: Belief
+    is_alarm: bool
+    reference: Normal | None
+    level: float
+
+
+Own = TypeVar("Own", Clicks, Rewards)
+
+
+class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
+    """A block of the incumbent slate and of trials."""
+
+    takes_turns: ClassVar[bool]
+    """Whether all slots of the incumbent take turns in being last."""
+
+    @cached_property
+    def shown(self) -> ExchangeBlock:
+        public, plan = self.public, self.plan
+        key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
+        interest = public.belief.interest
+        return ExchangeBlock(
+            public.slate, plan.trials, plan.length, key, interest, self.order, self.takes_turns
+        )
+
+    @cached_property
+    def found(self) -> OneRelease[PublicCells]:
+        return exchange_release(self.settings)
+
+    def read(self, batch: Batch) -> Answers:
+        return self.answered(batch)
+
+    def gather(self, block: Block, answers: Own) -> None:
+        slates = answers.slates if answers.is_masked else None
+        cells, last = self.shown.read(answers.rounds - self.begin, slates)
+        self.found.gathering.add(self.found.of(block), cells[:, None], self.numbers(answers, last))
+
+    @abstractmethod
+    def numbers(self, answers: Own, last: Integers) -> Floats:
+        """What each visitor adds to their cell."""
+
+    @abstractmethod
+    def learned(self, belief: Belief, cells: Cells) -> Learned:
+        """What released cells say, on top of what is believed."""
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        sums = self.found.drawn(block, door) - tally.get("more", 0) / UNIT
+        views = (self.shown.planned() + tally.get("views", 0)) / UNIT
+        incumbent = Incumbent.of(self.public.belief, self.public.slate)
+        cells = Cells(incumbent, sums, views, self.found.variance)
+        learned = self.learned(self._faded(self.public.belief), cells)
+        return self._followed(learned), {}
+
+    def _faded(self, belief: Belief) -> Belief:
+        """What is believed, less of it if the stream may change."""
+        if self.settings.stream == "iid":
+            return belief
+        return belief.faded(exp(-self.plan.length / (TUNED.memory * self.public.rounds)))
+
+    def _followed(self, learned: Learned) -> Public:
+        """What is public next: a new screening after an alarm, otherwise a better incumbent."""
+        planner, belief = self.problem.planner, learned.belief.with_interest()
+        public = replace(self.at_next, belief=belief, reference=learned.reference, level=learned.level)
+        if learned.is_alarm and planner.may_screen_again(public):
+            return planner.screen_again(public, self.following)
+        living = public.catalogue.living
+        slate = greedy_slate(belief, public.slate, living, self.settings.slots)
+        slate = climbed(belief, slate, living, steps=TUNED.climb, caution=TUNED.caution)
+        return planner.exchange(replace(public, slate=slate), self.following)
+
+
+class ClickExchange(ExchangePhase[Clicks]):
+    """Each cell is the share of visitors who clicked the last place, behind the others."""
+
+    takes_turns = True
+
+    def numbers(self, answers: Clicks, last: Integers) -> Floats:
+        return np.asarray(answers.items == last, dtype=np.float64)
+
+    def learned(self, belief: Belief, cells: Cells) -> Learned:
+        incumbent, slate = cells.incumbent, cells.incumbent.slate
+        chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
+        means, variances = cells.means, cells.variances(chances * (1 - chances))
+        slots = np.arange(len(slate))
+        shown = cells.views[slots, slate] > 0
+        doubt = variances[slots, slate] + 2 * incumbent.own_variances
+        off = (means[slots, slate] - incumbent.own) ** 2 / doubt
+        is_surprised = bool(off[shown].sum() > TUNED.alarm**2 + len(slate))
+        for slot in slots:
+            others = np.delete(slate, slot)
+            belief = belief.with_cells(others, means[slot], variances[slot], cells.views[slot] > 0)
+        is_alarm = is_surprised and self.public.exchanges > TUNED.fewest_blocks
+        return Learned(belief, is_alarm, self.public.reference, self.public.level)
+
+
+class RewardExchange(ExchangePhase[Rewards]):
+    """Each cell is the mean reward of a whole slate, which is compared with the incumbent's."""
+
+    takes_turns = False
+
+    def numbers(self, answers: Rewards, last: Integers) -> Floats:
+        return answers.rewards
+
+    def learned(self, belief: Belief, cells: Cells) -> Learned:
+        slate, level = cells.incumbent.slate, self.public.level
+        means, variances = cells.means, cells.variances(level * (1 - level))
+        own_cell = 0, int(slate[0])
+        if cells.views[own_cell] <= 0:  # under masks the incumbent may never have been shown
+            return Learned(belief, False, self.public.reference, level)
+        base = Normal(float(means[own_cell]), float(variances[own_cell]))
+        level = float(np.clip(base.mean, LEAST_LEVEL, 1 - LEAST_LEVEL))
+        for slot in range(len(slate)):
+            tried = np.flatnonzero(cells.views[slot] > 0)
+            tried = tried[tried != slate[slot]]
+            if len(tried):
+                differences = means[slot, tried] - base.mean
+                noise = variances[slot, tried] + base.variance
+                belief = with_differences(belief, cells.incumbent, slot, tried, differences, noise)
+        before = self.public.reference
+        return Learned(belief, is_elsewhere(before, base), updated_reference(before, base), level)
+
+
+class Settled(SwapPhase[SettledPlan]):
+    """The last block, unless the horizon is extended: nothing is tried, and nobody is read."""
+
+    found = None
+
+    @cached_property
+    def shown(self) -> ConstantSlates:
+        return ConstantSlates(self.public.slate, self.order)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no rounds are planned after this block."""
+        return self.following.begin == self.public.rounds
+
+    @property
+    def learns_on(self) -> bool:
+        return not self.is_last
+
+    @cached_property
+    def step(self) -> Step | None:
+        return None if self.is_last else super().step
+
+    def read(self, batch: Batch) -> Answers:
+        return self.answered(batch)
+
+    def gather(self, block: Block, answers: Answers) -> None:
+        """Gather nobody any more; what is malformed was refused all the same."""
+
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        """Exchanges go on, now that there are more rounds; without, only a report is released."""
+        public = self.at_next
+        if self.is_last:
+            return replace(public, phase=SettledPlan(length=0)), {}
+        living, slots = public.catalogue.living, self.settings.slots
+        slate = greedy_slate(public.belief, public.slate, living, slots)
+        return self.problem.planner.exchange(replace(public, slate=slate), self.following), {}
+
+
+# --- what rewards of slates say -------------------------------------------------------------------
+
+
+def with_differences(
+    belief: Belief,
+    incumbent: Incumbent,
+    slot: int,
+    tried: Integers,
+    differences: Floats,
+    noise: Floats,
+) -> Belief:
+    """The belief after slates with a tried item in a slot earned so much more than the incumbent.
+
+    Differences say what tried items gain once the own item's gain is known; and the other way
+    round.
+    """
+    own = int(incumbent.slate[slot])
+    prior = Normal(float(incumbent.own[slot]), float(incumbent.own_variances[slot]))
+    # What each tried item says of the own item's gain: its own gain less the difference.
+    said = incumbent.gains.means[slot, tried] - differences
+    said_variances = incumbent.gains.variances[slot, tried] + noise
+    precision = float((1 / said_variances).sum())
+    estimate = float((said / said_variances).sum()) / precision
+    total = 1 / prior.variance + precision
+    own_gain = (prior.mean / prior.variance + estimate * precision) / total
+
+    means, variances = np.zeros(belief.items), np.ones(belief.items)
+    seen = np.zeros(belief.items, dtype=np.bool_)
+    means[tried] = own_gain + differences
+    variances[tried] = noise + 0.5 / total
+    seen[tried] = True
+    means[own] = estimate
+    variances[own] = 1 / precision
+    # An item that masks always forbade tells nothing, though it stands in the incumbent.
+    seen[own] = bool((belief.precisions[:, own] > 0).any())
+    return belief.with_cells(np.delete(incumbent.slate, slot), means, variances, seen)
+
+
+def is_elsewhere(reference: Normal | None, newest: Normal) -> bool:
+    """Whether the incumbent earns something else than before, by more than chance."""
+    if reference is None:
+        return False
+    doubt = newest.variance + reference.variance
+    return bool((newest.mean - reference.mean) ** 2 > TUNED.alarm**2 * doubt)
+
+
+def updated_reference(reference: Normal | None, newest: Normal) -> Normal:
+    """The running mean of what the incumbent earns."""
+    if reference is None:
+        return newest
+    weight = max(reference.variance / (reference.variance + newest.variance), TUNED.newest)
+    mean = (1 - weight) * reference.mean + weight * newest.mean
+    variance = (1 - weight) ** 2 * reference.variance + weight**2 * newest.variance
+    return Normal(mean, variance)

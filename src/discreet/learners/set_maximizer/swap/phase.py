@@ -1,0 +1,269 @@
+"""What all phases of the screen-and-exchange mode have in common, and what their releases cost."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.budget.privacy import pure
+from discreet.errors import StateError
+from discreet.learners.one_release import OneRelease
+from discreet.learners.set_maximizer.answers import Answers
+from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Change
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.slates import filled_up
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.public import (
+    LogFacts,
+    LogPlan,
+    Normal,
+    OwnPlan,
+    Public,
+    ScreeningPlan,
+    Start,
+)
+from discreet.learners.set_maximizer.swap.trials import Incumbent
+from discreet.release.gathering import Gathering, PublicCells
+from discreet.turn.labels import Label, Labels
+from discreet.turn.plan import State, Step
+from discreet.turn.questions import Asked, Batch
+from discreet.turn.readings import Scores
+from discreet.turn.view import View
+
+if TYPE_CHECKING:
+    from discreet.learners.set_maximizer.swap.mode import Swap
+
+__all__ = ["ConstantSlates", "SwapPhase", "exchange_release", "greedy_slate", "one_release"]
+
+FINEST = 2**20
+"""Levels of the grid: fine enough for rewards times weights."""
+OF_LOGS = (
+    "or one row of the log that came before (its people are taken to be others than the visitors: "
+    "whoever is in both takes part twice)"
+)
+"""What neighbours may differ in, besides rounds."""
+
+Kind = TypeVar("Kind", bound=Gathering)
+
+
+def one_release(settings: SetMaximizerSettings, gathering: Kind) -> OneRelease[Kind]:
+    """Return the release of a block: pure noise for the whole ε, but for what a report takes."""
+    budget = pure(settings.epsilon / settings.contributions * (1 - settings.report))
+    return OneRelease.for_budget("found", budget, gathering, most=FINEST)
+
+
+def exchange_release(settings: SetMaximizerSettings) -> OneRelease[PublicCells]:
+    """Return the release of an exchange block: one number per visitor, in a cell (slot, item)."""
+    return one_release(settings, PublicCells((settings.slots, settings.room)))
+
+
+class Shown(Protocol):
+    """Which slates a block shows; positions of rounds are counted from its beginning."""
+
+    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
+        """Return the slate of one round, without what is unavailable."""
+
+    def slates(self, positions: Integers, available: Mask | None) -> Integers:
+        """Return one slate per round, without what is unavailable."""
+
+    def no_counts(self) -> State:
+        """Return what is counted before any round has a mask."""
+
+    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
+        """Add to the tally what masks change: only what is shown counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class SwapPhase(View[Public], Generic[OwnPlan]):
+    """A block of the screen-and-exchange mode."""
+
+    problem: "Swap"
+    plan: OwnPlan
+    """The plan of this block: `public.phase`, by its own type."""
+
+    growing = (
+        ("belief.contexts", "belief.means", "belief.precisions"),
+        ("phase.trials.slots", "phase.trials.items", "phase.trials.rounds"),
+        ("phase.table",),
+        ("phase.prefix",),
+    )
+
+    @property
+    @abstractmethod
+    def shown(self) -> Shown:
+        """Which slates this block shows."""
+
+    @property
+    @abstractmethod
+    def found(self) -> OneRelease[Any] | None:
+        """What this block gathers and releases; None if nobody is read."""
+
+    @property
+    def settings(self) -> SetMaximizerSettings:
+        return self.problem.settings
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def step(self) -> Step | None:
+        charge = pure(0.0) if self.found is None else self.found.charge
+        return Step(self.plan.length, charge, cohort=self.index)
+
+    @property
+    def horizon(self) -> int:
+        return self.public.rounds
+
+    @property
+    def learns_on(self) -> bool:
+        """Whether a new item would still be learned."""
+        return True
+
+    @property
+    def following(self) -> Start:
+        """Where the next block begins."""
+        return Start(self.index + 1, self.begin + self.plan.length)
+
+    @property
+    def at_next(self) -> Public:
+        """What is public, with the items that the next block begins with."""
+        return replace(self.public, catalogue=self.public.catalogue.next())
+
+    def followed(self, belief: Belief, level: float, plan: ScreeningPlan | LogPlan) -> Public:
+        """Return what is public after a screening block, or a log, has led to this belief."""
+        public = self.at_next
+        slate = greedy_slate(belief, plan.prefix, public.catalogue.living, self.settings.slots)
+        public = replace(public, belief=belief, level=level, slate=slate)
+        return self.problem.planner.next_screening(public, self.following, plan.since, plan.stage)
+
+    @property
+    def neighbours(self) -> str:
+        rounds = self.problem.neighbours
+        return rounds if self.public.log is None else f"{rounds}; {OF_LOGS}"
+
+    def layout(self) -> tuple[Public, State]:
+        log, reference = self.public.log, self.public.reference
+        public = replace(
+            self.problem.first_public,
+            log=None if log is None else LogFacts(0, 1.0),
+            reference=None if reference is None else Normal(0.0, 0.0),
+            phase=self.plan.blank(self.settings.slots),
+        )
+        return public, {}
+
+    # --- hooks ------------------------------------------------------------------------------------
+
+    def gatherings(self) -> dict[str, Gathering]:
+        return {} if self.found is None else {self.found.name: self.found.gathering}
+
+    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+        if len(rounds) == 1:
+            position = int(rounds[0]) - self.begin
+            return self.shown.slate_of_one(position, asked.available)[None].copy()
+        return self.shown.slates(rounds - self.begin, asked.available)
+
+    def no_counts(self) -> State:
+        return self.shown.no_counts()
+
+    def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
+        self.shown.count_masked(rounds - self.begin, asked.available, counts)
+
+    def answered(self, batch: Batch) -> Answers:
+        """Return what visitors answered to the slates that they were shown."""
+        slates = self.decide(batch.rounds, batch.asked)
+        return self.problem.answers(batch, slates, self._named.numbers)
+
+    # --- public events and questions --------------------------------------------------------------
+
+    def noted(self, event: Change | LogFacts) -> Public:
+        """Return what is public after a change of the catalogue, or before a log is read."""
+        if isinstance(event, LogFacts):
+            return self._with_log(event)
+        public = replace(self.public, rounds=self.public.rounds + event.extend)
+        if event.add and not replace(self, public=public).learns_on:
+            raise StateError(NO_LEARNING)
+        return replace(public, catalogue=public.catalogue.changed(event, self.settings))
+
+    def _with_log(self, log: LogFacts) -> Public:
+        """Return what is public before the log is read, which counts as random slates."""
+        if self.public.log is not None or self.index > 0:
+            raise StateError("a warm start comes once, before the first visitor: go on with visitors")
+        views = log.rows * log.least
+        stands_for = int(min(views * self.public.catalogue.size, 2.0**53))
+        planned = self.plan.length
+        return replace(
+            self.public,
+            screened=self.public.screened - planned,
+            log=replace(log, random=planned),
+            phase=LogPlan(self.begin - stands_for, views),
+        )
+
+    def admitted(self, asked: Asked) -> Asked:
+        return self.public.catalogue.admitted(asked)
+
+    def refuse_next(self, asked: Asked) -> None:
+        self.public.catalogue.next().admitted(asked)
+
+    # --- what may be read -------------------------------------------------------------------------
+
+    @cached_property
+    def _named(self) -> Labels:
+        """The names of all items."""
+        return self.problem.labels_of(self.public.catalogue)
+
+    def names(self) -> list[Label]:
+        return list(self._named.names)
+
+    @property
+    def labels(self) -> Labels | None:
+        return None if self.settings.labels is None else self._named
+
+    @cached_property
+    def order(self) -> Integers:
+        """Items from best to worst, as far as that is known: they fill up slates."""
+        return np.argsort(-self.public.belief.interest, kind="stable")
+
+    def plain(self) -> dict[str, Any]:
+        return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item is believed to gain in each slot, behind the rest of the slate."""
+        gains = Incumbent.of(self.public.belief, self.public.slate).gains
+        known = len(self._named.names)
+        return Scores(gains.means[:, :known], np.sqrt(gains.variances)[:, :known])
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantSlates:
+    """The same slate in every round; nothing is counted."""
+
+    slate: Integers
+    order: Integers
+
+    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
+        if available is None:
+            return self.slate
+        return np.asarray(filled_up(self.slate[None], available, self.order)[0])
+
+    def slates(self, positions: Integers, available: Mask | None) -> Integers:
+        slates = np.tile(self.slate, (len(positions), 1))
+        return slates if available is None else filled_up(slates, available, self.order)
+
+    def no_counts(self) -> State:
+        return {}
+
+    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
+        """Masks change no count."""
+
+
+def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> Integers:
+    """Return what lives of the prefix, filled up with one leader after another."""
+    slate = prefix[living[prefix]].tolist()
+    while len(slate) < slots:
+        means: Floats = belief.gains([slate]).means[0]
+        means[~living] = -np.inf
+        means[slate] = -np.inf
+        slate.append(int(np.argmax(means)))
+    return np.array(slate, dtype=np.int64)

@@ -1,0 +1,330 @@
+"""Which block comes next, how long it is and what it shows: from settings and released values only.
+
+    clicks     random slates; Thompson's choice, twice; then the leader is fixed, up to three times
+    rewards    random slates; Thompson's choice, twice
+    then       exchange blocks that grow, up to the last, in which nothing is tried
+
+Lengths of screening are shares of the horizon that fall as it grows: how often an item must be seen
+does not. Thompson's choice: the leaders of draws from the belief, 256 public ones, shuffled.
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.blocks import slate_gains
+from discreet.learners.set_maximizer.swap.phase import exchange_release
+from discreet.learners.set_maximizer.swap.public import (
+    NOTHING_CHOSEN,
+    ExchangePlan,
+    FirstScreeningPlan,
+    LaterScreeningPlan,
+    Public,
+    SettledPlan,
+    Start,
+)
+from discreet.learners.set_maximizer.swap.trials import (
+    Ahead,
+    Incumbent,
+    Trials,
+    click_trials,
+    climbed,
+    reward_trials,
+)
+from discreet.learners.set_maximizer.swap.tuning import TUNED
+from discreet.turn.coins import Coin
+
+__all__ = ["ClickPlanner", "Planner", "RewardPlanner", "ScreeningSchedule"]
+
+LIGHTEST = 1e-100
+"""Rows of weights are never taken to be lighter."""
+TABLES = 2**40
+"""Coins from here on are for tables of slates."""
+
+USUAL_VISITORS = {"clicks": 1e5, "bandit": 1e6}
+"""Number of visitors at a pace of 1."""
+ROWS = 512
+"""Number of rows of a table of slates."""
+MOST_DRAWN = 2**22
+"""Numbers of Thompson's draws that are held at once."""
+
+
+# --- how long screening takes ---------------------------------------------------------------------
+
+
+class Stage(NamedTuple):
+    """One block of screening: how many leaders are fixed before it, and its rounds."""
+
+    fixed: int
+    length: int
+
+
+@dataclass(frozen=True)
+class ScreeningSchedule:
+    """The blocks of a screening; it takes at most the share `most` of all rounds."""
+
+    items: int
+    slots: int
+    rounds: int
+    feedback: str
+    most: float = TUNED.most_screened
+
+    def pace(self, rate: float) -> float:
+        """Return how much longer than usual screening takes at this rate of clicks on an item.
+
+        It is 1 for the usual number of visitors who click at the usual rate, and 20 times as many
+        items as slots.
+        """
+        crowd = (self.items / self.slots / 20) ** TUNED.crowd
+        seen = self.rounds * min(rate / TUNED.usual_rate, 2.0)
+        power, usual = TUNED.slower.of(self.feedback), USUAL_VISITORS[self.feedback]
+        if self.feedback == "clicks" and seen <= usual:
+            power = TUNED.slower_if_few
+        return float(crowd * (seen / usual) ** power)
+
+    def stages(self, rate: float) -> list[Stage]:
+        """Return all blocks, in order, if this is the rate of clicks on an item."""
+        pace = self.pace(rate)
+        parts = [(0, min(TUNED.random.of(self.feedback) * pace, TUNED.most_random))]
+        parts += [(0, TUNED.thompson.of(self.feedback) * pace)] * 2
+        if self.feedback == "clicks":
+            leaders = min(TUNED.most_fixed, self.slots - 1)
+            parts += [(1 + number, TUNED.fixed * pace) for number in range(leaders)]
+        percent = sum(part for _, part in parts)
+        scale = min(1.0, 100 * self.most / percent)
+        return [Stage(fixed, max(1, int(scale * part / 100 * self.rounds))) for fixed, part in parts]
+
+    def length(self, rate: float) -> int:
+        """Return the rounds of all stages."""
+        return sum(stage.length for stage in self.stages(rate))
+
+
+# --- which slates it shows ------------------------------------------------------------------------
+
+
+def random_table(living: Mask, slots: int, generator: np.random.Generator) -> Integers:
+    """Return slates in which all living items come equally often: shuffled orders, cut up."""
+    items = np.flatnonzero(living)
+    plays = len(items) // slots
+    orders = max(1, ROWS // plays)
+    shuffled = generator.permuted(np.tile(items, (orders, 1)), axis=1)
+    return shuffled[:, : plays * slots].reshape(-1, slots)
+
+
+def thompson_table(
+    belief: Belief,
+    prefix: Integers,
+    slots: int,
+    living: Mask,
+    generator: np.random.Generator,
+    *,
+    bold: float,
+) -> Integers:
+    """Return slates of the prefix and the leaders of draws from the belief behind it, shuffled."""
+    gains, free = belief.gains([prefix]), slots - len(prefix)
+    draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
+    doubt = bold * np.sqrt(gains.variances[0])
+    drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
+    drawn[:, prefix] = -np.inf
+    drawn[:, ~living] = -np.inf
+    leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
+    leaders = generator.permuted(np.tile(leaders, (2, 1)), axis=1)
+    return np.concatenate([np.tile(prefix, (len(leaders), 1)), leaders], axis=1)
+
+
+def heaviest_slate(table: Integers, interest: Floats) -> float:
+    """Return the most that the weights of one slate of a table add up to; never nothing."""
+    weights = slate_gains(table, interest).weights
+    return max(float(weights.sum(axis=1).max()), LIGHTEST)
+
+
+# --- from one block to the next -------------------------------------------------------------------
+
+
+class Planner(ABC):
+    """Plans the next block: public states in which `phase` is the plan of that block.
+
+    What is given has the items, the belief and the slate that the block begins with.
+
+    Parameters
+    ----------
+    settings
+        Of the learner.
+    key
+        Of public shuffles, chosen before anyone came.
+    """
+
+    def __init__(self, settings: SetMaximizerSettings, key: bytes) -> None:
+        self.settings = settings
+        self.key = key
+
+    def schedule(self, living: int, rounds: int) -> ScreeningSchedule:
+        """Return the blocks of a screening among this number of items."""
+        settings = self.settings
+        most = TUNED.most_screened
+        if settings.explore != "auto":
+            most = TUNED.screened_of_explore * settings.explore
+        return ScreeningSchedule(living, settings.slots, rounds, settings.feedback, most)
+
+    def _schedule_of(self, public: Public) -> ScreeningSchedule:
+        return self.schedule(public.catalogue.size, public.rounds)
+
+    def stages_of(self, public: Public) -> list[Stage]:
+        """Return the stages of a screening among the items that live now."""
+        return self._schedule_of(public).stages(public.belief.centre)
+
+    def _trials_left(self, public: Public) -> float:
+        """Return how many more visitors `explore` allows to see a trial; screenings are trials."""
+        if self.settings.explore == "auto":
+            return inf
+        return float(self.settings.explore * public.rounds - public.screened - public.tried)
+
+    def first_screening(self, public: Public, start: Start) -> Public:
+        """Return the state in which a new screening begins, with random slates."""
+        table = random_table(public.catalogue.living, self.settings.slots, self._generator(start))
+        length = self.stages_of(public)[0].length
+        length = min(length, public.rounds - start.begin)
+        plan = FirstScreeningPlan(length, since=start.begin, table=table)
+        screened = public.screened + length
+        return replace(public, reference=None, screened=screened, exchanges=0, phase=plan)
+
+    def next_screening(self, public: Public, start: Start, since: int, stage: int) -> Public:
+        """Return the state after a block of this stage, of a screening since round `since`.
+
+        Its block has more random slates, if visitors click more rarely than was thought; or the stage that
+        follows; or the first exchange block.
+        """
+        stages = self.stages_of(public)
+        missing = self._missing(public, stages[0].length, start.begin - since)
+        living, slots = public.catalogue.living, self.settings.slots
+        if stage == 0 and missing:
+            table = random_table(living, slots, self._generator(start))
+            heaviest = heaviest_slate(table, public.belief.interest)
+            plan = LaterScreeningPlan(missing, since, stage, table, NOTHING_CHOSEN, heaviest)
+            return self._screening(public, start, plan)
+        stage += 1
+        if stage == len(stages):
+            slate = climbed(public.belief, public.slate, living, steps=TUNED.climb_first, caution=0.0)
+            return self.exchange(replace(public, slate=slate), start)
+        fixed, length = stages[stage]
+        prefix, bold = public.slate[:fixed].copy(), TUNED.bold.of(self.settings.feedback)
+        generator = self._generator(start)
+        table = thompson_table(public.belief, prefix, slots, living, generator, bold=bold)
+        heaviest = heaviest_slate(table, public.belief.interest)
+        plan = LaterScreeningPlan(length, since, stage, table, prefix, heaviest)
+        return self._screening(public, start, plan)
+
+    def _missing(self, public: Public, wanted: int, shown: int) -> int:
+        """Return how many more rounds of random slates are wanted; 0 if enough were shown."""
+        if not self.extends_random(public) or wanted <= TUNED.too_few_random * shown:
+            return 0
+        planned = wanted if public.log is None else public.log.random
+        return min(wanted - shown, planned)
+
+    def _screening(self, public: Public, start: Start, plan: LaterScreeningPlan) -> Public:
+        """Return the state with a later screening block; or with the last block."""
+        public = replace(public, screened=public.screened + plan.length, phase=plan)
+        return self._settled_if_over(public, start)
+
+    def exchange(self, public: Public, start: Start) -> Public:
+        """Return the state with the next exchange block; or with the last, which tries nothing."""
+        left = public.rounds - start.begin
+        length = int(max(1, min(self._exchange_length(public), left)))
+        after = left - length
+        if after < TUNED.too_short * length:
+            return replace(public, phase=SettledPlan(left))
+        later = after if self.settings.stream == "iid" else min(after, TUNED.memory * public.rounds)
+        noise = exchange_release(self.settings).variance
+        incumbent = Incumbent.of(public.belief, public.slate)
+        ahead = Ahead(length, self._trials_left(public), later, noise)
+        trials = self.trials(public, incumbent, ahead)
+        return replace(
+            public,
+            tried=public.tried + int(trials.rounds.sum()),
+            exchanges=public.exchanges + 1,
+            phase=ExchangePlan(length, trials),
+        )
+
+    def _exchange_length(self, public: Public) -> float:
+        """Return the rounds of the next exchange block, as long as nothing stops it."""
+        if self.settings.block != "auto":
+            return float(self.settings.block)
+        pace = self._schedule_of(public).pace(public.belief.centre)
+        percent, growth = self.first_exchange(pace)
+        first = percent / 100 * public.rounds
+        length = float(first * growth**public.exchanges)
+        if self.settings.stream == "iid":
+            return length
+        return min(length, max(TUNED.longest * public.rounds, first))
+
+    def screen_again(self, public: Public, start: Start) -> Public:
+        """Return the state of a new screening: only the rate of clicks stays of the belief."""
+        belief = public.belief
+        unknown = Belief.before(belief.items, slots=self.settings.slots, interest=belief.centre)
+        screening = self.first_screening(replace(public, belief=unknown), start)
+        return self._settled_if_over(screening, start)
+
+    def may_screen_again(self, public: Public) -> bool:
+        """Return whether an alarm may lead to a new screening: not too often, never if i.i.d."""
+        length = self._schedule_of(public).length(public.belief.centre)
+        most = TUNED.most_screened_again * public.rounds
+        is_affordable = public.screened + length <= most and length <= self._trials_left(public)
+        return self.settings.stream == "drifting" and is_affordable
+
+    def _settled_if_over(self, public: Public, start: Start) -> Public:
+        """Return the last block in place of a screening that would leave no rounds to profit in."""
+        left = public.rounds - start.begin
+        return public if public.phase.length < left else replace(public, phase=SettledPlan(left))
+
+    def _generator(self, start: Start) -> np.random.Generator:
+        return Coin(self.key, TABLES + start.index).generator()
+
+    # --- what clicks and rewards differ in --------------------------------------------------------
+
+    @abstractmethod
+    def extends_random(self, public: Public) -> bool:
+        """Return whether random slates go on if they were fewer than is wanted by now."""
+
+    @abstractmethod
+    def first_exchange(self, pace: float) -> tuple[float, float]:
+        """Return the per cent of all rounds of the first exchange block, and the growth of blocks."""
+
+    @abstractmethod
+    def trials(self, public: Public, incumbent: Incumbent, ahead: Ahead) -> Trials:
+        """Return the exchanges that are worth trying."""
+
+
+class ClickPlanner(Planner):
+    """Plans for clicks."""
+
+    def extends_random(self, public: Public) -> bool:
+        return True
+
+    def first_exchange(self, pace: float) -> tuple[float, float]:
+        growth = TUNED.growth_at_usual_pace if 0.5 < pace < 2 else TUNED.growth
+        return min(max(pace, TUNED.shortest_first.clicks), TUNED.longest_first), growth
+
+    def trials(self, public: Public, incumbent: Incumbent, ahead: Ahead) -> Trials:
+        return click_trials(public.belief, incumbent, public.catalogue.living, ahead)
+
+
+class RewardPlanner(Planner):
+    """Plans for rewards of whole slates."""
+
+    def extends_random(self, public: Public) -> bool:
+        return public.log is not None  # a log may have been shorter than what it stands for
+
+    def first_exchange(self, pace: float) -> tuple[float, float]:
+        return min(max(pace, TUNED.shortest_first.bandit), TUNED.longest_first), TUNED.growth
+
+    def trials(self, public: Public, incumbent: Incumbent, ahead: Ahead) -> Trials:
+        variance = public.level * (1 - public.level)
+        return reward_trials(public.belief, incumbent, public.catalogue.living, ahead, variance)

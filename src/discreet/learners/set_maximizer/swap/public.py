@@ -1,0 +1,188 @@
+"""What the screen-and-exchange mode publishes: one state, and the plan of the block people are in.
+
+    log ──► first screening ──► later screening … ──► exchange ⟲ ──► settled
+                  ▲                                       │
+                  └─ an alarm: the slate earns otherwise ─┘
+
+`Public.phase` is the plan of the block, fixed by the release before it; its class, and the kind of
+feedback, say which phase serves the block (`PHASES` in mode.py).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.trials import Trials
+
+__all__ = [
+    "NOTHING_CHOSEN",
+    "ExchangePlan",
+    "FirstScreeningPlan",
+    "LaterScreeningPlan",
+    "LogFacts",
+    "LogPlan",
+    "Normal",
+    "OwnPlan",
+    "Public",
+    "ScreeningPlan",
+    "SettledPlan",
+    "Start",
+]
+
+NOTHING_CHOSEN = np.zeros(0, dtype=np.int64)
+
+
+# --- the plans of blocks --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FirstScreeningPlan:
+    """A block of random slates, before anything is known."""
+
+    stage: ClassVar[int] = 0
+    prefix: ClassVar[Integers] = NOTHING_CHOSEN
+    length: int
+    since: int
+    """The round in which this screening began."""
+    table: Integers
+    """The slates, one per row, that rounds go through again and again."""
+
+    @classmethod
+    def blank(cls, slots: int) -> "FirstScreeningPlan":
+        """Return a plan with the dtypes and shapes that all have."""
+        return cls(0, 0, _no_slates(slots))
+
+
+@dataclass(frozen=True, eq=False)
+class LaterScreeningPlan:
+    """A block of more random slates, or of Thompson's choice behind a prefix."""
+
+    length: int
+    since: int
+    """The round in which this screening began; negative if a log stands for earlier rounds."""
+    stage: int
+    """Stage of the screening schedule; 0 as long as slates are random."""
+    table: Integers
+    prefix: Integers
+    """The items that are chosen already."""
+    heaviest: float
+    """The most that the weights of one slate add up to (rewards)."""
+
+    @classmethod
+    def blank(cls, slots: int) -> "LaterScreeningPlan":
+        """Return a plan with the dtypes and shapes that all have."""
+        return cls(0, 0, 0, _no_slates(slots), NOTHING_CHOSEN, 1.0)
+
+
+ScreeningPlan = FirstScreeningPlan | LaterScreeningPlan
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangePlan:
+    """A block of the incumbent slate, and of trials: the incumbent with one slot exchanged."""
+
+    length: int
+    trials: Trials
+
+    @classmethod
+    def blank(cls, slots: int) -> "ExchangePlan":
+        """Return a plan with the dtypes and shapes that all have."""
+        return cls(0, Trials(NOTHING_CHOSEN, NOTHING_CHOSEN, NOTHING_CHOSEN))
+
+
+@dataclass(frozen=True, eq=False)
+class SettledPlan:
+    """A block in which nothing is tried, and nobody is read."""
+
+    length: int
+
+    @classmethod
+    def blank(cls, slots: int) -> "SettledPlan":
+        """Return a plan with the dtypes and shapes that all have."""
+        return cls(0)
+
+
+@dataclass(frozen=True, eq=False)
+class LogPlan:
+    """A log of another policy, read in no round: it counts as random slates."""
+
+    stage: ClassVar[int] = 0
+    prefix: ClassVar[Integers] = NOTHING_CHOSEN
+    since: int
+    views: float
+    """How often each item is expected to stand at each place, rows counted by their weights."""
+    length: int = 0
+
+    @classmethod
+    def blank(cls, slots: int) -> "LogPlan":
+        """Return a plan with the dtypes and shapes that all have."""
+        return cls(0, 0.0)
+
+
+BlockPlan = ScreeningPlan | ExchangePlan | SettledPlan | LogPlan
+OwnPlan = TypeVar("OwnPlan", bound=BlockPlan)
+
+
+def _no_slates(slots: int) -> Integers:
+    return np.zeros((0, slots), dtype=np.int64)
+
+
+# --- the state ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LogFacts:
+    """What is public of the log that this learner was warm-started with."""
+
+    rows: int
+    least: float
+    """Chances below count as this."""
+    random: int = 0
+    """The rounds of random slates that were planned before the log was read."""
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A number that is known up to a variance."""
+
+    mean: float
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Public:
+    """All that releases and public events have produced."""
+
+    catalogue: Catalogue
+    rounds: int
+    """How many are planned by now."""
+    belief: Belief
+    slate: Integers
+    """The incumbent: the best slate that is known."""
+    level: float
+    """What a slate earns (rewards): their variance follows."""
+    reference: Normal | None
+    """What the incumbent is known to earn (rewards); None before the first exchange block."""
+    screened: int
+    """How many rounds screening has taken so far, this block included."""
+    tried: int
+    """How many rounds of exchange blocks were trials so far, this block included."""
+    exchanges: int
+    """How many exchange blocks there were since the last screening, this block included."""
+    log: LogFacts | None
+    phase: BlockPlan
+    """The plan of the block that people are in."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a block begins."""
+
+    index: int
+    """Index of the release that ends the block."""
+    begin: int
+    """Its first round."""
