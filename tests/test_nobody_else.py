@@ -37,7 +37,6 @@ from discreet.learners.fresh_paths import FreshPaths
 from discreet.learners.streaming_learner.mode import GradientMode
 from discreet.release.gathering import Gram, HeldRows
 from discreet.release.gathering.gain_path import GainPath
-from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
 from discreet.turn.questions import NOTHING, Batch
 
@@ -70,7 +69,7 @@ def test_one_broken_context_does_not_change_others_contexts(kind):
 
 
 def test_one_broken_row_of_feedback_does_not_delete_the_others():
-    batch = Batch(0, 0, np.arange(3), _broken(object), NOTHING, Coins(bytes(16)))
+    batch = Batch(np.arange(3), _broken(object), NOTHING)
     assert np.array_equal(as_rows(batch, 2)[[0, 2]], GOOD[[0, 2]])
 
 
@@ -110,7 +109,7 @@ def test_one_broken_click_deletes_nobody_elses():
     learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
     mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
     for clicks in (["0", "1", "x", "0.0"], np.array(["0", "1", "x", "0"]), [0, np.int8(1), object(), 0.0]):
-        batch = Batch(0, 0, np.arange(4), clicks, NOTHING, Coins(bytes(16)))
+        batch = Batch(np.arange(4), clicks, NOTHING)
         numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
         assert mode.answers(batch, slates, numbers).items.tolist() == [0, 1, -1, 0]
 

@@ -15,7 +15,6 @@ from discreet.domains import LpBall
 from discreet.estimators.checked import as_features
 from discreet.learners.set_selector.entrance import Entrance
 from discreet.learners.table import LogTable
-from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 
 OTHERS: dict[str, list[list[Any]]] = {
@@ -39,7 +38,7 @@ def learner() -> StreamingLearner:
 
 
 def batch(people: Any) -> Batch:
-    return Batch(0, 0, np.arange(len(people)), people, NOTHING, Coins(bytes(16)))
+    return Batch(np.arange(len(people)), people, NOTHING)
 
 
 def samples(people: Any) -> np.ndarray:

@@ -10,12 +10,11 @@ from discreet.arrivals import ClickModel, GraphCut, SetFunction
 from discreet.arrivals import feedback as feedback_module
 from discreet.arrivals.feedback import as_callables, as_floats, as_numbers, as_people, as_rows
 from discreet.errors import OutOfBounds
-from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 
 
 def batch(feedback: Any, people: int = 1, *, single: bool = False) -> Batch:
-    return Batch(0, 0, np.arange(people), feedback, NOTHING, Coins(bytes(16)), single)
+    return Batch(np.arange(people), feedback, NOTHING, single)
 
 
 WRONG = [

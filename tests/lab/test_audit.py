@@ -135,7 +135,7 @@ def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
     shown = view.decide(np.arange(100), NOTHING)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
     block = nobody(view)
-    view.gather(block, view.read(Batch(0, 0, np.array([round]), [click], NOTHING, view.coins)))
+    view.gather(block, view.read(Batch(np.array([round]), [click], NOTHING)))
 
     def passage(door: Door) -> float:
         first, second = np.clip(view.found.drawn(block, door)[:2], 0.0, 1.0)  # all that is to be known

@@ -303,7 +303,7 @@ def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Pr
     sums = []
     for person in people:
         block = nobody(view)
-        view.gather(block, view.read(Batch(0, 0, np.array([0]), person[None], NOTHING, view.coins)))
+        view.gather(block, view.read(Batch(np.array([0]), person[None], NOTHING)))
         sums.append(block["gradient"].values.astype(float).ravel())
     stated = block["gradient"].gathering.sensitivity(norm)
     moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)

@@ -38,7 +38,7 @@ def weights_of(items: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def added(view: View[Any], cost: Any, round: int, asked: Asked = NOTHING) -> np.ndarray:
     block, people = nobody(view), view.problem.rows([cost])
-    view.gather(block, view.read(Batch(0, 0, np.array([round]), people, asked, view.coins)))
+    view.gather(block, view.read(Batch(np.array([round]), people, asked)))
     return np.asarray(block["costs"].values.astype(float))
 
 

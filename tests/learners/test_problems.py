@@ -57,7 +57,7 @@ def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
         block = nobody(view)
         rows = problem.rows([people[place] for place in places])
         here = np.array(places, dtype=np.int64)
-        batch = Batch(turn.index, turn.begin, rounds[here], rows, asked[here], view.coins)
+        batch = Batch(rounds[here], rows, asked[here])
         view.gather(block, view.read(batch))
         return block
 
@@ -145,6 +145,6 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     learner = lived(case, 5, seed=3)
     problem = type(learner).problem_for(learner.settings)
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
-    batch = Batch(0, 0, np.array([0]), problem.rows(case.people(1)), NOTHING, view.coins)
+    batch = Batch(np.array([0]), problem.rows(case.people(1)), NOTHING)
     view.gather(nobody(view), view.read(batch))
     assert problem.__reduce__() == (type(problem), (learner.settings,))

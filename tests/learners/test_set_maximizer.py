@@ -40,7 +40,7 @@ def first_view(mode: Any) -> Any:
 def fed(view: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[str, Any]:
     """What one person adds to an empty block, by the shipped gathering."""
     block = nobody(view)
-    batch = Batch(0, 0, np.array([round]), view.problem.rows([person]), asked, view.coins)
+    batch = Batch(np.array([round]), view.problem.rows([person]), asked)
     view.gather(block, view.read(batch))
     return block
 
@@ -330,7 +330,7 @@ def found_by(learner: SetMaximizer) -> Any:
 
 def clicked(learner: SetMaximizer, click: Any) -> int:
     """The item that one answer names, if the round shows the first items in their order."""
-    batch = Batch(0, 0, np.array([0]), [click], NOTHING, Coins(bytes(16)))
+    batch = Batch(np.array([0]), [click], NOTHING)
     return int(clicked_items(learner, batch, np.arange(learner.settings.slots)[None])[0])
 
 
@@ -354,7 +354,7 @@ def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
     """Or a click on product 2 would be counted for whatever stands third."""
     products = SetMaximizer([2, 0, 7], 2, 100, USUAL, feedback="clicks")
     assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(0), 2.0)] == [0, 1, -1, -1, 1, 0]
-    many = Batch(0, 0, np.arange(4), np.array([2, 0, 7, 1]), NOTHING, Coins(bytes(16)))
+    many = Batch(np.arange(4), np.array([2, 0, 7, 1]), NOTHING)
     slates = np.array([[0, 1], [0, 1], [2, 0], [0, 1]])
     assert clicked_items(products, many, slates).tolist() == [0, 1, 2, -1]
     names = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")

@@ -41,7 +41,7 @@ def fed(mode: Any, people: Any, rounds: Any = (0,), asked: Asked = NOTHING) -> d
     """What people add to the first block, by the shipped gathering."""
     view = first_view(mode)
     block = nobody(view)
-    view.gather(block, view.read(Batch(0, 0, np.array(rounds), mode.rows(people), asked, view.coins)))
+    view.gather(block, view.read(Batch(np.array(rounds), mode.rows(people), asked)))
     return block
 
 

@@ -61,7 +61,7 @@ def fed(mode: Any, sample: Any, public: Any = None, index: int = 0) -> Any:
     """What one sample adds to an empty block, by the shipped gathering."""
     view, block = viewed(mode, public, index), {"gradient": rows_of(mode).empty()}
     samples = Samples([sample[0]], [sample[1]])
-    view.gather(block, view.read(Batch(index, 0, np.array([0]), samples, NOTHING, COINS)))
+    view.gather(block, view.read(Batch(np.array([0]), samples, NOTHING)))
     return block["gradient"]
 
 

@@ -54,7 +54,7 @@ def viewed(mode: Any, index: int = 0) -> Any:
 
 
 def batch_of(samples: Any, index: int = 0) -> Batch:
-    return Batch(index, 0, np.arange(len(samples)), samples, NOTHING, COINS)
+    return Batch(np.arange(len(samples)), samples, NOTHING)
 
 
 # --- samples of their own

@@ -49,7 +49,7 @@ def lived(feedback: Any, stream: Any, **more: Any) -> list[Any]:
 
 def added(view: Any, answer: Any, round: int, asked: Asked = NOTHING) -> Any:
     block = nobody(view)
-    batch = Batch(view.index, view.begin, np.array([round]), view.problem.rows([answer]), asked, view.coins)
+    batch = Batch(np.array([round]), view.problem.rows([answer]), asked)
     view.gather(block, view.read(batch))
     return block["found"].values.reshape(-1).astype(float)
 

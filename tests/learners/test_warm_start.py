@@ -48,7 +48,7 @@ def gathered(
     before = mode.view(flat(mode.start()[0]), 0, 0, coins)
     view = mode.view(flat(before.noted(logged.event)), 0, 0, coins)
     block = nobody(view)
-    view.gather(block, view.read(Batch(0, 0, np.arange(len(rows)), logged, NOTHING, coins)))
+    view.gather(block, view.read(Batch(np.arange(len(rows)), logged, NOTHING)))
     return block["found"]
 
 

@@ -341,8 +341,7 @@ class _Search:
     def _gather(self, block: Block, rounds: list[int], person: Arrival) -> None:
         rows = self.problem.rows([person.feedback] * len(rounds))
         asked = self._asked(person, len(rounds))
-        state = self.state
-        batch = Batch(state.index, state.begin, np.array(rounds), rows, asked, self.view.coins)
+        batch = Batch(np.array(rounds), rows, asked)
         self.view.gather(block, self.view.read(batch))
 
     def _asked(self, person: Arrival, count: int) -> Asked:

@@ -90,7 +90,7 @@ def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
     def gathered(rounds: Any) -> dict[str, Any]:
         block = nobody(view)
         rows = problem.rows([people[round] for round in rounds])
-        batch = Batch(0, 0, np.array(rounds), rows, asked[np.array(rounds)], view.coins)
+        batch = Batch(np.array(rounds), rows, asked[np.array(rounds)])
         view.gather(block, view.read(batch))
         return block
 

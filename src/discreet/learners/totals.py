@@ -138,25 +138,25 @@ class RunningTotal(Generic[Kind]):
     def start(self) -> tuple[State, State]:
         """Public state of this total, and kept state by its name, before the first release."""
         public, kept = self.sum.start()
-        return public, self.named(kept)
+        return public, self._named(kept)
 
     def next(self, public: State, kept: State, block: Block, door: Door) -> Total:
         """The next total, through the door, from this total's own public state."""
-        public, kept = door.prefix(self.sum, public, self.own(kept), self.of(block))
+        public, kept = door.prefix(self.sum, public, self._own(kept), self.of(block))
         count, grid = kept["steps"], self.gathering.grid
         return Total(
             values=public["prefix"].reshape(self.gathering.shape) * grid,
             variance=self.sum.variance(count) * grid**2,
             step_variance=self.sum.step_variance(count) * grid**2,
             public=public,
-            kept=self.named(kept),
+            kept=self._named(kept),
         )
 
-    def named(self, state: State) -> State:
+    def _named(self, state: State) -> State:
         """Entries of this total under its name."""
         return {f"{self.name}.{name}": value for name, value in state.items()}
 
-    def own(self, state: State) -> State:
+    def _own(self, state: State) -> State:
         """The entries under this total's name."""
         begin = f"{self.name}."
         return {name[len(begin) :]: value for name, value in state.items() if name.startswith(begin)}

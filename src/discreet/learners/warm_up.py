@@ -53,7 +53,7 @@ def _exercise(problem: Problem) -> None:
         block = nobody(view)
         view.decide(rounds[:1], NOTHING)
         _exercise_masks(view, rounds)
-        view.gather(block, view.read(Batch(index, 0, rounds, blanks, NOTHING, view.coins)))
+        view.gather(block, view.read(Batch(rounds, blanks, NOTHING)))
         if view.step is None:
             return
         door = Door(seeded_words(0, index), view.step.charge, index)

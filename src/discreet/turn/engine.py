@@ -318,7 +318,7 @@ class Engine:
             public, revision = flat(self.view.noted(event)), self.turn.revision + 1
             self._take(replace(self.turn, public=public, block={}, revision=revision))
             places = np.arange(len(people))
-            self.gather(Batch(self.turn.index, self.turn.begin, places, people, NOTHING, self.view.coins))
+            self.gather(Batch(places, people, NOTHING))
             self.release(rounds.clock, rounds.tally)
         except BaseException:
             if not self.is_drawn and self.turn.index == before.turn.index:

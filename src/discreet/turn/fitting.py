@@ -92,6 +92,6 @@ def _hooks_fit(view: View[Any]) -> bool:
     if view.step is None or not view.step.rounds:  # nobody is read in a round
         return True
     blanks = problem.rows([problem.blank()])
-    batch = Batch(view.index, view.begin, rounds, blanks, asked, view.coins)
+    batch = Batch(rounds, blanks, asked)
     view.gather(nobody(view), view.read(batch))
     return True

@@ -7,7 +7,6 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.release.gathering import Gathered
-from discreet.turn.coins import Coins
 
 __all__ = ["NOTHING", "Asked", "Batch", "Block", "all_leave_some"]
 
@@ -50,20 +49,15 @@ NOTHING = Asked()
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Feedback of some rounds of one block, on its way to `gather`.
+    """Feedback of some rounds of one block, on its way to `read`.
 
     `single` feedback comes from one `close`: it is refused if it is wrong, and the round stays open.
     Otherwise `feedback` holds one entry or row a round, and whoever is malformed adds nothing.
     """
 
-    index: int
-    """Of the release that will read it."""
-    begin: int
-    """The first round of the block."""
     rounds: Integers
     feedback: Any = field(repr=False)
     asked: Asked
-    coins: Coins
     single: bool = False
 
     def __len__(self) -> int:

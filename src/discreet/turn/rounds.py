@@ -171,9 +171,8 @@ class Rounds:
 
         A batch is refused for its type and its width, never for what a person brought: one row tells.
         """
-        engine, turn = self._engine, self._engine.turn
-        round = np.array([turn.begin])
-        engine.rehearse(Batch(turn.index, turn.begin, round, rows[:1], NOTHING, engine.view.coins))
+        first = np.array([self._engine.view.begin])
+        self._engine.rehearse(Batch(first, rows[:1], NOTHING))
 
     @property
     def most_at_once(self) -> int:
@@ -269,7 +268,7 @@ class Rounds:
 
         Not afterwards: who may have been counted must not be counted again.
         """
-        engine, turn = self._engine, self._engine.turn
+        engine = self._engine
         counted, gather = engine.additions, engine.gather
         if self._people is not None and single and not self._people.counts(int(rounds[0])):
             gather = engine.rehearse
@@ -280,7 +279,7 @@ class Rounds:
             return
         with AT_ONCE if single and len(engine.block) == 1 else held:
             try:
-                gather(Batch(turn.index, turn.begin, rounds, feedback, asked, engine.view.coins, single))
+                gather(Batch(rounds, feedback, asked, single))
             except BaseException:
                 if engine.additions == counted:
                     undo()

@@ -19,7 +19,6 @@ from discreet.learners.labels import Label
 from discreet.learners.wire import row_columns
 from discreet.release.gathering import HeldRows
 from discreet.release.gathering.parts import HeldPart
-from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 
 __all__ = ["CHUNK", "Entrance", "Source", "SourcePart", "Survey", "admitted", "batches", "marked", "whole"]
@@ -121,7 +120,7 @@ class _Check:
 
 
 def _batch(chunk: Any, first: int) -> Batch:
-    return Batch(0, 0, np.arange(first, first + len(chunk)), chunk, NOTHING, Coins(b""))
+    return Batch(np.arange(first, first + len(chunk)), chunk, NOTHING)
 
 
 def batches(rows: Any) -> Iterator[Batch]:

@@ -224,7 +224,7 @@ class SetSelector:
             engine = Engine(problem, type(self).__name__, self._journal)
             try:
                 if engine.turn.index == 0:
-                    engine.gather(Batch(0, 0, np.arange(0), crowd, NOTHING, engine.view.coins))
+                    engine.gather(Batch(np.arange(0), crowd, NOTHING))
             except BaseException:
                 engine.detach()
                 raise
