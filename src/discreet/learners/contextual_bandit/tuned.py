@@ -1,4 +1,8 @@
-"""The tuned constants of both modes, each with the benchmark that it was chosen by."""
+"""The tuned constants of both modes, each with the benchmark that measures it.
+
+benchmarks/contextual.py plays in worlds that nothing was tuned on: it shows what a change of a
+constant gains or loses, and is no place to choose one.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
