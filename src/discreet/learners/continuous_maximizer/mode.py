@@ -44,7 +44,7 @@ class Pointed(Protocol):
 Published = TypeVar("Published", bound=Pointed)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class People:
     """Admitted rows, one per person, with the rounds in which they came."""
 
@@ -123,16 +123,18 @@ class PointView(View[Published]):
     def read(self, batch: Batch) -> Any:
         """Admit everyone's row; a single row that cannot be read is refused."""
         function, items, width = self.settings.function, self.settings.domain.items, self.problem.width
-        rows, chunk = as_rows(batch, width), _chunk(width)
-        admitted = np.empty(rows.shape)
+        rows = as_rows(batch, width)
         with np.errstate(all="ignore"):  # a warning would tell about a person
-            for first in range(0, len(rows), chunk):
-                part, fine = function.admit(rows[first : first + chunk], items)
-                if batch.single and not fine.all():
+            if batch.single:
+                admitted, fine = function.admit(rows, items)
+                if not fine.all():
                     raise OutOfBounds(
                         f"feedback must be {width} numbers in the range of {type(function).__name__}"
                     )
-                admitted[first : first + chunk] = part
+                return People(batch.rounds, admitted)
+            admitted, chunk = np.empty(rows.shape), _chunk(width)
+            for first in range(0, len(rows), chunk):
+                admitted[first : first + chunk] = function.admit(rows[first : first + chunk], items)[0]
         return People(batch.rounds, admitted)
 
     def decide(self, rounds: Integers, asked: Asked) -> Any:

@@ -48,7 +48,7 @@ __all__ = ["PairsPhase", "Settled", "Trials"]
 OwnPlan = TypeVar("OwnPlan", TrialsPlan, SettledPlan)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Costs:
     """What the sets of some rounds cost."""
 
