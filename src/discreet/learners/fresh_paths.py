@@ -128,8 +128,12 @@ class FreshPaths:
 
     def add(self, block: Block, places: Integers, rows: Floats) -> None:
         """Hold these people, who came in these rounds of the block."""
-        people = block["people"]
-        HeldRows(people.gathering.shape).add(people, places, rows)
+        self._holding.add(block["people"], places, rows)
+
+    @cached_property
+    def _holding(self) -> HeldRows:
+        """What holds rows at their places, however many places a block has."""
+        return HeldRows((0, self._width))
 
     def draw(
         self, block: Block, door: Door, left: Callable[[list[int]], Mask], prices: Floats | None = None

@@ -29,7 +29,7 @@ Numbers = dict[Label, int]
 """The items' numbers by name."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Clicks:
     """The clicked item of each visitor, −1 for none; a click is on a shown item."""
 
@@ -46,7 +46,7 @@ class Clicks:
         return np.asarray(self.items >= 0, dtype=np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Rewards:
     """The reward of each visitor, in units of the bound."""
 

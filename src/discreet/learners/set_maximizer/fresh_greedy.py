@@ -38,7 +38,7 @@ from discreet.turn.states import of_flat
 __all__ = ["FreshGreedy"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Visitors:
     """Whole preferences, and the places of their rounds in the block."""
 

@@ -83,7 +83,7 @@ class Public(SlateState):
     """How often the rate was cut."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Met:
     """Whole preferences, and the slate that each of these visitors met."""
 

@@ -114,9 +114,8 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
 
 def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
     """Return whole preferences: rows for the family, or callables."""
-    if settings.functions is None:
-        return as_callables(batch)
-    return as_people(batch, settings.functions, settings.room)
+    functions = settings.functions
+    return as_callables(batch) if functions is None else as_people(batch, functions, settings.room)
 
 
 def gains_along(
