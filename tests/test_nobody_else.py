@@ -219,12 +219,12 @@ def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
 
     drawn = []
 
-    def failing(door, noise, people, chain, chosen):
+    def failing(door, noise, held, people, chain, chosen):
         drawn.append(chosen)
         raise RuntimeError
 
     monkeypatch.setattr(sampled, "value_of", failing)
-    selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation)
+    selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation, report=0.1)
     for _ in range(3):
         with pytest.raises((RuntimeError, DiscreetError)):
             selector.fit(np.ones((20, 3)))

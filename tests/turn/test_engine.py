@@ -802,8 +802,8 @@ def test_a_retired_item_is_not_shown_when_the_folder_is_flushed_at_the_second_tr
     monkeypatch.setattr(statefile, "make_durable", flaky)
     shop.retire(shown)
     kept = statefile.read(tmp_path / "state")
-    assert np.array_equal(kept.public["living"], shop.snapshot().public["living"])
-    assert not kept.public["living"][shown]
+    assert np.array_equal(kept.public["catalogue.living"], shop.snapshot().public["catalogue.living"])
+    assert not kept.public["catalogue.living"][shown]
     assert all(shown not in shop.open().decision for _ in range(5))
 
 

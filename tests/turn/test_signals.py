@@ -459,8 +459,8 @@ def test_a_public_event_is_kept_or_not_wherever_a_signal_comes(number: int, memo
         settings: dict[str, Any] = {"max_items": 4, "feedback": "clicks", "block": 50}
         learner = SetMaximizer(["tea", "milk"], 1, 100, USUAL, journal=path, **settings)
         going = signalled(number, lambda: learner.change(add=["water"]), after)  # noqa: B023
-        there = "water" in statefile.read(path).public["added"]
-        assert there == ("water" in learner.snapshot().public["added"])
+        there = "water" in statefile.read(path).public["catalogue.added"]
+        assert there == ("water" in learner.snapshot().public["catalogue.added"])
         ways.add(there)
         learner.act()
         learner.detach()

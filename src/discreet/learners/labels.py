@@ -49,7 +49,7 @@ def with_labels(given: dict[str, Any], count: str, names: str = "labels") -> dic
     >>> with_labels({"items": ["tea", "milk"], "slots": 1}, "items")
     {'items': 2, 'slots': 1, 'labels': ('tea', 'milk')}
     """
-    if count not in given or isinstance(require.plain(given[count]), int | float):
+    if count not in given or isinstance(require.plain(given[count]), int):
         return given
     number, labels = labelled(given[count], count)
     return given | {count: number, names: labels}

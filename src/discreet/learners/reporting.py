@@ -359,6 +359,10 @@ class ReportedView(View[Any]):
     def labels(self) -> Labels | None:
         return self.inner.labels
 
+    @property
+    def log_rows(self) -> int:
+        return self.inner.log_rows
+
     def plain(self) -> dict[str, Any]:
         return self.inner.plain()
 

@@ -81,7 +81,7 @@ class Snapshot:
             "planned_releases": guarantee.planned,
             "finished": horizon is not None and rounds >= horizon and not self._is_due,
             "failed": turn.failed,
-            "log_rows": int(turn.public.get("log.rows", 0)),
+            "log_rows": self._view.log_rows,
             "epsilon_spent": guarantee.epsilon_spent,
             "epsilon": guarantee.epsilon,
             "delta": guarantee.delta,

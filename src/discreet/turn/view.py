@@ -144,6 +144,11 @@ class View(ABC, Generic[Public]):
         """How decisions are told in labels; None if they are numbers."""
         return None
 
+    @property
+    def log_rows(self) -> int:
+        """Rows of a log of another policy that were read before the first round; 0 without one."""
+        return 0
+
     @abstractmethod
     def plain(self) -> dict[str, Any]:
         """What is decided now, as plain data under its name: a slate, chances, coefficients, weights."""

@@ -198,9 +198,7 @@ class SetMaximizer(Learner):
     @property
     def log_rows(self) -> int:
         """How many rows the log had that this learner was warm-started with; 0 without one."""
-        view = self._engine.view.learning
-        rows: int = view.problem.log_rows(view.public)
-        return rows
+        return self._engine.view.log_rows
 
     @guarded
     def warm_start(

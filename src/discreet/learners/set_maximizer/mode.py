@@ -50,10 +50,6 @@ class SetMode(Problem):
         coin, left = Coin(self.name, 0), list(range(self.settings.items))
         return np.array([left.pop(coin.below(len(left))) for _ in range(self.settings.slots)])
 
-    def log_rows(self, public: Any) -> int:
-        """Return how many rows of a log were read before the first visitor: none, by default."""
-        return 0
-
     # --- names of items ---------------------------------------------------------------------------
 
     @cached_property

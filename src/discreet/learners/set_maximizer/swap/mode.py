@@ -199,6 +199,3 @@ class Swap(SetMode):
     def answers(self, batch: Batch, slates: Integers, numbers: Numbers) -> Answers:
         """Return what visitors answered to these slates."""
         return READERS[self.settings.feedback](batch, slates, numbers, self.settings)
-
-    def log_rows(self, public: Public) -> int:
-        return 0 if public.log is None else public.log.rows

@@ -217,6 +217,10 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         return list(self._named.names)
 
     @property
+    def log_rows(self) -> int:
+        return 0 if self.public.log is None else self.public.log.rows
+
+    @property
     def labels(self) -> Labels | None:
         return None if self.settings.labels is None else self._named
 
