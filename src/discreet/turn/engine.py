@@ -29,6 +29,7 @@ from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.release.randomness import Words, seeded_words, system_words, this_process
+from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
@@ -90,6 +91,8 @@ class Engine:
         self._journal = as_journal(journal)
         self._unsettled: Turn | None = None
         """A release that is drawn, and whose commit is not known to be done."""
+        self._published: Any = None
+        """What that release publishes, typed."""
         self.noted: tuple[int, State] | None = None
         """A public event whose commit may be done, for `settle`: its revision, and the public state then."""
         self._failed = False
@@ -183,14 +186,15 @@ class Engine:
         ledger = turn.ledger.charge(step.charge, cohort=step.cohort)
         door = self._door(self._words(turn.index), step.charge, turn.index)
         try:
-            public, kept = view.release(tally, turn.kept, self.block, door)
-            public = flat(public)
+            published, kept = view.release(tally, turn.kept, self.block, door)
+            public = flat(published)
         except KeyboardInterrupt:
             raise  # a second Ctrl-C: it comes from outside, and knows nothing of the draw
         except BaseException:
             if door.opened:
                 self._fail(RoundsState(clock, tally=tally))
             raise
+        self._published = published
         return Turn(  # not `replace`, which takes 2 µs more
             identity=turn.identity,
             kind=turn.kind,
@@ -217,8 +221,8 @@ class Engine:
                 f"a release could not be committed ({failed.cause}): nothing was shown, everyone is counted; "
                 f"{self.problem.retry}"
             )
-        self._take(turn)
-        self._unsettled = None
+        self._take(turn, self._published)
+        self._unsettled = self._published = None
 
     def _commit(self, turn: Turn) -> "_NotCommitted | None":
         """Commit a turn; None if it is kept for certain, as the journal says or as it is read back."""
@@ -241,11 +245,13 @@ class Engine:
             # Nobody goes on from here, so what people brought is not kept either.
             self._journal.commit(replace(self.turn, block={}, rounds=rounds, failed=True))
 
-    def _take(self, turn: Turn) -> None:
+    def _take(self, turn: Turn, published: Any = None) -> None:
+        """Go on from a turn; `published` is its public state, typed, if that is at hand."""
         for value in turn.public.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        view = view_of(self.problem, turn)
+        public = turn.public if published is None else published
+        view = self.problem.view(public, turn.index, turn.begin, Coins(turn.coin_key))
         block = self._held(turn.block, view.gatherings()) if turn.block else nobody(view)
         # At once: an interrupt sees the old state or the new one.
         self._now = _Now(turn, view, block)

@@ -100,10 +100,10 @@ class Problem(ABC):
         """Public state, typed, and kept state before anyone came."""
 
     @abstractmethod
-    def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[Any]:
         """The view of the block that ends with release `index` and begins with round `begin`.
 
-        `public` is the flat state that `start` or the release before has produced.
+        `public` is what `start` or the release before has produced: typed, or flat as files keep it.
         """
 
     @abstractmethod

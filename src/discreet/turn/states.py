@@ -56,8 +56,13 @@ def flat(value: Any, prefix: str = "") -> State:
     return found
 
 
-def of_flat(kind: type[T], state: State, prefix: str = "") -> T:
-    """Return the typed state with these entries: the inverse of `flat`; other entries are ignored."""
+def of_flat(kind: type[T], state: State | T, prefix: str = "") -> T:
+    """Return the typed state with these entries: the inverse of `flat`; other entries are ignored.
+
+    A state that is typed already is given back.
+    """
+    if not isinstance(state, dict):
+        return state
     parts = {}
     for field in _fields_of(kind):  # type: ignore[arg-type]
         key = prefix + field.name
