@@ -362,7 +362,7 @@ class Learner:
     @property
     def horizon(self) -> int | None:
         """How many rounds are planned by now; None if there is no end."""
-        return self._engine.view.horizon
+        return self._engine.horizon
 
     @property
     def releases(self) -> int:

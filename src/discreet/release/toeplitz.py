@@ -34,6 +34,10 @@ from discreet.release.sums import Noised, State, Stream
 __all__ = ["FixedPoint", "ToeplitzSum"]
 
 
+FREE = zcdp(0.0)
+"""What a release costs that nobody pays for; made once, because most are such."""
+
+
 @dataclass(frozen=True)
 class FixedPoint:
     """The factor in the integers that the kernel uses, and how far its roundings can lead astray."""
@@ -134,7 +138,7 @@ class ToeplitzSum:
 
     def charge(self, index: int) -> Charge:
         if index & (index + 1):
-            return zcdp(0.0)
+            return FREE
         return zcdp(self.spent(index + 1).amount - self.spent(index).amount)
 
     def variance(self, releases: int) -> float:

@@ -33,7 +33,7 @@ from discreet.turn.coins import Coins
 from discreet.turn.described import fingerprint
 from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal, Journal, MemoryJournal, as_journal
-from discreet.turn.plan import Plan, State
+from discreet.turn.plan import Plan, State, Step
 from discreet.turn.problem import Problem, view_of
 from discreet.turn.questions import NOTHING, Batch, Block
 from discreet.turn.record import RoundsState, Turn
@@ -57,6 +57,9 @@ class _Now:
     turn: Turn
     view: View[Any]
     block: Block
+    step: Step | None
+    end: int | None
+    horizon: int | None
 
 
 class Engine:
@@ -120,6 +123,21 @@ class Engine:
         return self._now.view
 
     @property
+    def step(self) -> Step | None:
+        """The block that people are in, up to the next release; None after the last one."""
+        return self._now.step
+
+    @property
+    def end(self) -> int | None:
+        """The round before which the next release is made, or the horizon after the last one."""
+        return self._now.end
+
+    @property
+    def horizon(self) -> int | None:
+        """How many rounds are planned by now."""
+        return self._now.horizon
+
+    @property
     def is_drawn(self) -> bool:
         """Whether this block's release is drawn and waits to be committed: who answers now is too late."""
         return self._unsettled is not None and self._unsettled.index > self.turn.index
@@ -180,8 +198,7 @@ class Engine:
 
     def _drawn(self, clock: int, tally: State) -> Turn:
         """Reserve the planned charge, then release into new values, of which nothing is used yet."""
-        turn, view = self._now.turn, self._now.view
-        step = view.step
+        turn, view, step = self._now.turn, self._now.view, self._now.step
         assert step is not None
         ledger = turn.ledger.charge(step.charge, cohort=step.cohort)
         door = self._door(self._words(turn.index), step.charge, turn.index)
@@ -253,8 +270,10 @@ class Engine:
         public = turn.public if published is None else published
         view = self.problem.view(public, turn.index, turn.begin, Coins(turn.coin_key))
         block = self._held(turn.block, view.gatherings()) if turn.block else nobody(view)
+        step, horizon = view.step, view.horizon
+        end = horizon if step is None else turn.begin + step.rounds
         # At once: an interrupt sees the old state or the new one.
-        self._now = _Now(turn, view, block)
+        self._now = _Now(turn, view, block, step, end, horizon)
 
     def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""

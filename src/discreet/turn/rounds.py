@@ -50,13 +50,13 @@ class Rounds:
     @property
     def is_over(self) -> bool:
         """Whether all planned rounds have been opened."""
-        return self.clock == self._engine.view.horizon
+        return self.clock == self._engine.horizon
 
     @property
     def is_due(self) -> bool:
         """Whether the next question, or `turn`, makes a release."""
-        view = self._engine.view
-        return self.clock == view.end and view.step is not None
+        engine = self._engine
+        return self.clock == engine.end and engine.step is not None
 
     @property
     def until_release(self) -> int:
@@ -64,18 +64,18 @@ class Rounds:
 
         Where the length of that block is known only once the release is made: 1, which always fits.
         """
-        view, steps = self._engine.view, self._engine.problem.plan.steps
+        engine, steps = self._engine, self._engine.problem.plan.steps
         if not self.is_due:
-            return _length(view.end, self.clock)
+            return _length(engine.end, self.clock)
         if steps is None:
-            return min(1, _length(view.horizon, self.clock))
-        after = steps(view.index + 1)
-        return _length(view.horizon, self.clock) if after is None else after.rounds
+            return min(1, _length(engine.horizon, self.clock))
+        after = steps(engine.turn.index + 1)
+        return _length(engine.horizon, self.clock) if after is None else after.rounds
 
     @property
     def until_horizon(self) -> int:
         """How many more rounds are planned."""
-        return _length(self._engine.view.horizon, self.clock)
+        return _length(self._engine.horizon, self.clock)
 
     def waits(self, round: int) -> bool:
         """Whether this round of the current block waits for feedback."""
@@ -194,7 +194,7 @@ class Rounds:
         After the last release nobody is read any more, so nobody's name has to be kept. More rounds do not
         change that: a problem that is extended leaves the block that people are in as it is.
         """
-        if self._engine.view.step is None:
+        if self._engine.step is None:
             return Entered([], [])
         return self._known().enter(first, persons)
 
@@ -302,7 +302,7 @@ class Rounds:
                 "this ticket is from before the state was loaded: its round may be somebody else's by now"
             )
         newest = int(np.max(ticket.rounds, initial=-1)) if isinstance(ticket, Tickets) else ticket.round
-        horizon = self._engine.view.horizon
+        horizon = self._engine.horizon
         if horizon is not None and newest >= horizon:
             raise HorizonReached(f"all {horizon} planned rounds are over: nothing more can be learned")
         return ticket.index == turn.index and not self._engine.is_drawn

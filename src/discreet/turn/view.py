@@ -17,7 +17,6 @@ Guarantee   docs/guarantees/turn.md
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.arrays import Integers
@@ -57,7 +56,7 @@ class View(ABC, Generic[Public]):
 
     # --- the plan -----------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def step(self) -> Step | None:
         """The rounds of this block and the charge of its release; None after the last release.
 
@@ -72,10 +71,11 @@ class View(ABC, Generic[Public]):
         found: int | None = self.problem.plan.horizon
         return found
 
-    @cached_property
+    @property
     def end(self) -> int | None:
         """The round before which the next release is made, or the horizon after the last one."""
-        return self.horizon if self.step is None else self.begin + self.step.rounds
+        step = self.step
+        return self.horizon if step is None else self.begin + step.rounds
 
     @property
     def neighbours(self) -> str:
