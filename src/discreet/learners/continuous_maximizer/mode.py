@@ -54,6 +54,9 @@ class People:
     def parts(self) -> Iterator[Floats]:
         """Yield the rows, some at a time."""
         chunk = _chunk(self.rows.shape[1])
+        if len(self.rows) <= chunk:
+            yield self.rows
+            return
         for first in range(0, len(self.rows), chunk):
             yield self.rows[first : first + chunk]
 
@@ -84,7 +87,7 @@ class PointMode(Problem):
     def decision_size(self) -> int:
         return self.settings.domain.items
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How many numbers describe one person."""
         return self.settings.function.width(self.settings.domain.items)
@@ -122,17 +125,18 @@ class PointView(View[Published]):
 
     def read(self, batch: Batch) -> Any:
         """Admit everyone's row; a single row that cannot be read is refused."""
-        function, items, width = self.settings.function, self.settings.domain.items, self.problem.width
+        settings, width = self.problem.settings, self.problem.width
+        function, items = settings.function, settings.domain.items
         rows = as_rows(batch, width)
         with np.errstate(all="ignore"):  # a warning would tell about a person
-            if batch.single:
+            if len(rows) <= (chunk := _chunk(width)):
                 admitted, fine = function.admit(rows, items)
-                if not fine.all():
+                if batch.single and not fine.all():
                     raise OutOfBounds(
                         f"feedback must be {width} numbers in the range of {type(function).__name__}"
                     )
                 return People(batch.rounds, admitted)
-            admitted, chunk = np.empty(rows.shape), _chunk(width)
+            admitted = np.empty(rows.shape)
             for first in range(0, len(rows), chunk):
                 admitted[first : first + chunk] = function.admit(rows[first : first + chunk], items)[0]
         return People(batch.rounds, admitted)
