@@ -189,7 +189,7 @@ class _Facilities:
 
 
 @compiled_sums
-def _facility_gains(rows: Any, items: Any, covered: Any, gains: Any) -> None:
+def _facility_gains(rows: Floats, items: Integers, covered: Floats, gains: Floats) -> None:
     """Σ max(row − covered, 0) of each item's row."""
     for place in range(items.size):
         row, total = rows[items[place]], 0.0
@@ -200,7 +200,7 @@ def _facility_gains(rows: Any, items: Any, covered: Any, gains: Any) -> None:
 
 
 @compiled_sums
-def _facility_changes(rows: Any, best: Any, second: Any, owner: Any, changes: Any) -> None:
+def _facility_changes(rows: Floats, best: Floats, second: Floats, owner: Integers, changes: Floats) -> None:
     """How the value changes if an item (row) replaces the owner (column) of some cells.
 
     An item adds what it is worth above the best, whoever goes. Where the owner goes, the item or the second

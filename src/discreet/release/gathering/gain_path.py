@@ -70,10 +70,10 @@ class _Scores:
         state, reached = self.chain.begin(rows), np.zeros(len(rows), dtype=np.int64)
         for item in self.path:
             worth = np.ascontiguousarray(self.chain.worth(rows, state, item), dtype=np.float64)
-            kernels().take_path_gains(worth, reached, levels)
+            kernels.take_path_gains(worth, reached, levels)
             state = self.chain.take(rows, state, item)
         worths = np.ascontiguousarray(self.chain.worths(rows, state), dtype=np.float64)
-        kernels().add_path_gains(worths, reached, self.prices, levels, total)
+        kernels.add_path_gains(worths, reached, self.prices, levels, total)
 
 
 class GainPath:

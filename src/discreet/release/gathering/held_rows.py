@@ -84,7 +84,7 @@ class HeldRows(Gathering):
         return self.shape[-1]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.uint16]:
         return np.uint16
 
     def unit_sensitivity(self, norm: int) -> float:
@@ -118,7 +118,7 @@ class HeldRows(Gathering):
         """
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         gathered.additions += 1
-        kernels().hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
+        kernels.hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
     def total(self, gathered: Gathered, of_rows: Callable[[Floats], Any], onto: Onto) -> Gathered:
         """The sum over people of a function of their own row, clipped and quantised by `onto`.
