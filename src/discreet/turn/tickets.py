@@ -1,6 +1,6 @@
 """Tickets: rounds in flight. They come back with the feedback, to the learner that gave them out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -83,9 +83,11 @@ class Tickets:
     def __getitem__(self, part: int | np.integer) -> Ticket: ...
 
     @overload
-    def __getitem__(self, part: slice | Integers | Mask) -> "Tickets": ...
+    def __getitem__(self, part: slice | Sequence[int] | Integers | Mask) -> "Tickets": ...
 
-    def __getitem__(self, part: int | np.integer | slice | Integers | Mask) -> "Ticket | Tickets":
+    def __getitem__(
+        self, part: int | np.integer | slice | Sequence[int] | Integers | Mask
+    ) -> "Ticket | Tickets":
         if isinstance(part, int | np.integer):
             round, decision = int(self.rounds[part]), self.numbers[part]
             decision = _single(decision) if self.labels is None else self.labels.single(decision)
