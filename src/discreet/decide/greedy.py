@@ -15,9 +15,9 @@ References  Nemhauser, Wolsey, Fisher (1978); Minoux (1978), "Accelerated greedy
 
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet import require
 from discreet.arrays import Floats, Integers
@@ -123,7 +123,12 @@ def _value(gains_of: Gains, chosen: list[int]) -> float:
 
 
 def choose_facilities(
-    worths: Any, weights: Any, constraint: Constraint, *, price: Price = "density", limit: int = 100
+    worths: ArrayLike,
+    weights: ArrayLike,
+    constraint: Constraint,
+    *,
+    price: Price = "density",
+    limit: int = 100,
 ) -> list[int]:
     """A set of large Σ over cells of weight · max over its items of their worth in that cell.
 
@@ -140,7 +145,7 @@ def choose_facilities(
     return _chosen(_Facilities(rows), constraint, price, limit)
 
 
-def _histogram(worths: Any, weights: Any, constraint: Constraint) -> tuple[Floats, Floats]:
+def _histogram(worths: ArrayLike, weights: ArrayLike, constraint: Constraint) -> tuple[Floats, Floats]:
     table, counts = np.asarray(worths, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if table.ndim != 2 or table.shape != (*counts.shape, constraint.items):
         rule = f"a row for each of the weights and a column for each of the {constraint.items} items"
