@@ -5,9 +5,13 @@ matplotlib is imported on first use, and only its figures: no window is opened a
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "BLACK",
@@ -44,7 +48,7 @@ def require_matplotlib() -> None:
         raise ConfigError("pictures need matplotlib: pip install 'discreet[lab]'") from None
 
 
-def panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
+def panels(count: int, size: tuple[float, float]) -> "tuple[Figure, list[Axes]]":
     """A figure of so many inches, and the axes of its panels, side by side."""
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -54,7 +58,7 @@ def panels(count: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
     return figure, list(axes[0])
 
 
-def panel_grid(count: int, *, columns: int, size: float) -> tuple[Any, list[Any]]:
+def panel_grid(count: int, *, columns: int, size: float) -> "tuple[Figure, list[Axes]]":
     """A figure of square panels, so many inches each, in rows of at most so many."""
     require_matplotlib()
     from matplotlib.figure import Figure
@@ -68,28 +72,28 @@ def panel_grid(count: int, *, columns: int, size: float) -> tuple[Any, list[Any]
     return figure, list(axes[:count])
 
 
-def open_frame(axes: Any) -> None:
+def open_frame(axes: "Axes") -> None:
     """Leave out the lines at the top and on the right."""
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def count_people(axes: Any) -> None:
+def count_people(axes: "Axes") -> None:
     """Label the horizontal axis with whole numbers such as 20,000."""
     axes.xaxis.set_major_formatter(lambda count, _: f"{count:,.0f}")
 
 
-def mark_level(axes: Any, height: float, text: str) -> None:
+def mark_level(axes: "Axes", height: float, text: str) -> None:
     """A dotted line across, named in the margin on the right."""
     axes.axhline(height, color=BLACK, linewidth=0.7, linestyle=":")
     margin = axes.get_yaxis_transform()  # across in parts of the width, up in units of the data
     axes.text(1.01, height, text, transform=margin, ha="left", va="center", fontsize=8)
 
 
-def add_legend(axes: Any, **place: Any) -> None:
+def add_legend(axes: "Axes", **place: str | float | tuple[float, float]) -> None:
     """Names of the lines, without a frame, readable where lines pass below."""
     axes.legend(edgecolor="none", framealpha=0.8, fontsize=8, **place)
 
 
-def save(figure: Any, path: Path) -> None:
+def save(figure: "Figure", path: Path) -> None:
     """Write the figure, in the format that the name ends with."""
     figure.savefig(path, dpi=130)

@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
     return value.item() if is_number else value
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A wrong value in a few words, for a refusal.
 
     A number or a text is shown, shortened. Anything larger may be people's data in the place of a setting:
@@ -54,16 +54,15 @@ def shown(value: Any) -> str:
     return f"{article} {kind}"
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: "str | bytes | os.PathLike[str] | os.PathLike[bytes]") -> str:
     """A text in quotes, at most `MOST_LETTERS` of it."""
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if len(value) <= MOST_LETTERS:
-        return repr(value)
-    return f"{value[:MOST_LETTERS]!r}… (of {len(value)})"
+    text = os.fspath(value)
+    if len(text) <= MOST_LETTERS:
+        return repr(text)
+    return f"{text[:MOST_LETTERS]!r}… (of {len(text)})"
 
 
-def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+def whole(name: str, value: object, least: int = 1, most: int | None = None) -> int:
     """A whole number between `least` and `most`.
 
     >>> whole("slots", 2.5)
@@ -73,14 +72,14 @@ def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int
     value = plain(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)  # as in 1e5
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if is_whole and least <= value and (most is None or value <= most):
+    largest = inf if most is None else most
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= largest:
         return int(value)
     rule = f"at least {least}" if most is None else f"between {least} and {most}"
     raise ConfigError(f"{name} must be a whole number, {rule}, got {shown(value)}")
 
 
-def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float:
+def number(name: str, value: object, low: float = -inf, high: float = inf) -> float:
     """A number between `low` and `high`.
 
     >>> number("bound", "one", 0, 10)
@@ -96,7 +95,7 @@ def number(name: str, value: Any, low: float = -inf, high: float = inf) -> float
     raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {shown(value)}")
 
 
-def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
+def one_of(name: str, value: object, allowed: Sequence[Any]) -> Any:
     """One of the allowed values, of the same type."""
     value = plain(value)
     for candidate in allowed:
@@ -105,7 +104,7 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
     raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
 
 
-def listed(name: str, value: Any) -> list[Any]:
+def listed(name: str, value: object) -> list[Any]:
     """The entries of a list, a tuple, an array or anything else that goes through entries in order.
 
     >>> listed("labels", "tea")
@@ -118,7 +117,7 @@ def listed(name: str, value: Any) -> list[Any]:
     raise ConfigError(f"{name} must be a list, got {shown(value)}")
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """True or False."""
     value = plain(value)
     if isinstance(value, bool):

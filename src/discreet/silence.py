@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
-from typing import Any
 
 __all__ = ["silence"]
 
@@ -26,7 +25,7 @@ _depth = _Depth()
 class _OnSilentThreads(type):
     """Every warning counts as one of this kind while the thread is silent."""
 
-    def __subclasscheck__(cls, category: Any) -> bool:
+    def __subclasscheck__(cls, category: type) -> bool:
         return _depth.value > 0
 
 

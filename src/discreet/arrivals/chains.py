@@ -6,15 +6,18 @@ The worth of a growing set is the sum of its gains, kept beside what the family 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.arrays import Floats, Integers
 from discreet.arrivals.person import asked_of, reading
 from discreet.arrivals.set_functions import SetFunctions
 
 __all__ = ["FamilyChain", "PresentChain", "Voice", "VoicesChain"]
+
+Known = tuple[Floats, np.ndarray]
+"""What each person finds the set worth, and what the family remembers of it."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,21 @@ class FamilyChain:
 
     family: SetFunctions
 
-    def begin(self, rows: Floats) -> Any:
+    def begin(self, rows: Floats) -> Known:
         """Worth nothing so far, and what the family remembers of the empty set."""
         return np.zeros(len(rows)), self.family.begin(rows)
 
-    def worths(self, rows: Floats, state: Any) -> Floats:
+    def worths(self, rows: Floats, state: Known) -> Floats:
         """The worth of the set with one more item, people × items."""
         worth, covered = state
         return np.asarray(worth[:, None] + self.family.gains(rows, covered), dtype=np.float64)
 
-    def worth(self, rows: Floats, state: Any, item: int) -> Floats:
+    def worth(self, rows: Floats, state: Known, item: int) -> Floats:
         """The worth of the set with this item."""
         worth, covered = state
         return np.asarray(worth + self.family.gain(rows, covered, item), dtype=np.float64)
 
-    def take(self, rows: Floats, state: Any, item: int) -> Any:
+    def take(self, rows: Floats, state: Known, item: int) -> Known:
         """The worth and what the family remembers after this item was taken."""
         return self.worth(rows, state, item), self.family.add(rows, state[1], item)
 
@@ -61,19 +64,19 @@ class PresentChain:
     def _chain(self) -> FamilyChain:
         return FamilyChain(self.family)
 
-    def begin(self, rows: Floats) -> Any:
+    def begin(self, rows: Floats) -> Known:
         """What is known of these rows with the empty set."""
         return self._chain.begin(rows[:, 1:])
 
-    def worths(self, rows: Floats, state: Any) -> Floats:
+    def worths(self, rows: Floats, state: Known) -> Floats:
         """The worth of the set with one more item, people × items."""
         return np.asarray(rows[:, :1] * self._chain.worths(rows[:, 1:], state), dtype=np.float64)
 
-    def worth(self, rows: Floats, state: Any, item: int) -> Floats:
+    def worth(self, rows: Floats, state: Known, item: int) -> Floats:
         """The worth of the set with this item."""
         return np.asarray(rows[:, 0] * self._chain.worth(rows[:, 1:], state, item), dtype=np.float64)
 
-    def take(self, rows: Floats, state: Any, item: int) -> Any:
+    def take(self, rows: Floats, state: Known, item: int) -> Known:
         """What is known after this item was taken."""
         return self._chain.take(rows[:, 1:], state, item)
 
@@ -122,20 +125,20 @@ class VoicesChain:
 
     items: int
 
-    def begin(self, rows: Any) -> tuple[int, ...]:
+    def begin(self, rows: NDArray[np.object_]) -> tuple[int, ...]:
         """The empty set."""
         return ()
 
-    def worths(self, rows: Any, state: tuple[int, ...]) -> Floats:
+    def worths(self, rows: NDArray[np.object_], state: tuple[int, ...]) -> Floats:
         """The worth of the set with one more item, people × items."""
         with reading():
             return np.array([person.worths(state, self.items) for person in rows]).reshape(-1, self.items)
 
-    def worth(self, rows: Any, state: tuple[int, ...], item: int) -> Floats:
+    def worth(self, rows: NDArray[np.object_], state: tuple[int, ...], item: int) -> Floats:
         """The worth of the set with this item."""
         with reading():
             return np.array([person.worth(state, item, self.items) for person in rows], dtype=np.float64)
 
-    def take(self, rows: Any, state: tuple[int, ...], item: int) -> tuple[int, ...]:
+    def take(self, rows: NDArray[np.object_], state: tuple[int, ...], item: int) -> tuple[int, ...]:
         """The set with this item."""
         return (*state, item)

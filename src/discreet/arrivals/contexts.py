@@ -47,7 +47,7 @@ def as_contexts(contexts: Any, width: int, count: int, *, one: bool) -> Floats:
     return rows
 
 
-def by_feature(contexts: Any, features: Sequence[Any], *, one: bool) -> Any:
+def by_feature(contexts: object, features: Sequence[object], *, one: bool) -> object:
     """Contexts, where dictionaries by feature name have become lists in the features' order.
 
     One person's dictionary is refused if its names are not those of the features. Among many, whoever brings
@@ -69,7 +69,7 @@ def by_feature(contexts: Any, features: Sequence[Any], *, one: bool) -> Any:
     return [_in_order(each, features) if isinstance(each, Mapping) else each for each in contexts]
 
 
-def _in_order(context: Mapping[Any, Any], features: Sequence[Any]) -> list[Any] | None:
+def _in_order(context: Mapping[object, object], features: Sequence[object]) -> list[object] | None:
     """The values of a dictionary in the features' order; None if its names are others."""
     if len(context) != len(features) or any(feature not in context for feature in features):
         return None

@@ -10,9 +10,10 @@ and functions of amounts in arrivals/allocations.py. All are 0 at x = 0 and mono
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Mask
 from discreet.arrivals.person import asked_of, reading
@@ -130,7 +131,7 @@ class Gradient:
     A callable that fails, or gives something else, counts as zero.
     """
 
-    gradient: Callable[[Floats, Floats], Any]
+    gradient: Callable[[Floats, Floats], ArrayLike]
     numbers: int
     """How many numbers a row has."""
     concave: bool = False

@@ -57,7 +57,7 @@ def as_floats(values: Any) -> Floats | None:
         return asked_of(partial(_converted, values), None)
 
 
-def _converted(values: Any) -> Floats | None:
+def _converted(values: object) -> Floats | None:
     """Numbers of any kind, and those in an array of anything, as a frame has them once one cell is a text.
 
     An error if one entry is no number.
@@ -71,7 +71,7 @@ def _converted(values: Any) -> Floats | None:
     return np.array(each, dtype=np.float64).reshape(found.shape)
 
 
-def row_of(values: Any, width: int) -> Floats | None:
+def row_of(values: object, width: int) -> Floats | None:
     """One person's row of `width` numbers; None for anything else.
 
     The length of a row is checked before its entries are read.
@@ -91,7 +91,7 @@ def row_of(values: Any, width: int) -> Floats | None:
 _TRUTHS = {"true": 1.0, "false": 0.0}
 
 
-def _number(entry: Any) -> float:
+def _number(entry: object) -> float:
     """What an entry stands for; an error if it is no number.
 
     One person's text makes a whole column text: what others' numbers were written as is read back.
@@ -141,7 +141,7 @@ def as_numbers_anyway(matrix: np.ndarray) -> Floats | None:
     return found
 
 
-def each_apart(values: Any) -> np.ndarray | None:
+def each_apart(values: object) -> np.ndarray | None:
     """Values as an array; those of a list each for itself, as one text among them would make all texts."""
     if isinstance(values, list | tuple):
         apart = np.empty(len(values), dtype=object)
@@ -152,7 +152,7 @@ def each_apart(values: Any) -> np.ndarray | None:
         return asked_of(lambda: np.asarray(values), None)
 
 
-def each_number(values: Any) -> Floats | None:
+def each_number(values: object) -> Floats | None:
     """One float an entry, NaN for what is no finite number; None if these are no values at all.
 
     >>> each_number([1, "2.5", "two", None, 10**400, float("inf")])
@@ -174,7 +174,7 @@ def each_number(values: Any) -> Floats | None:
     return None if numbers is None else np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def one_row(feedback: Any, width: int) -> Floats:
+def one_row(feedback: object, width: int) -> Floats:
     """One person's numbers as a matrix of one row; `OutOfBounds` if they are not so many, or not finite."""
     row = row_of(feedback, width)
     if row is None:
@@ -184,7 +184,7 @@ def one_row(feedback: Any, width: int) -> Floats:
     return row.reshape(1, width)
 
 
-def row_by_row(people: Sequence[Any], width: int) -> Floats:
+def row_by_row(people: Sequence[object], width: int) -> Floats:
     """One row of `width` numbers per entry of a list; a row of NaN for an entry that is anything else."""
     rows = np.full((len(people), width), np.nan)
     for place, person in enumerate(people):

@@ -1,12 +1,11 @@
 """Compiled passes over people's rows: what each item adds along an order, for cuts and for coverage."""
 
-from typing import Any
-
+from discreet.arrays import Floats, Integers, Mask
 from discreet.compiled import compiled
 
 
 @compiled
-def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any) -> None:
+def add_cut_steps(weights: Floats, first: Integers, second: Integers, counts: Mask, steps: Floats) -> None:
     """Add the weight of each edge that counts to the step of its first end; take it back at its second."""
     for row in range(weights.shape[0]):
         for edge in range(weights.shape[1]):
@@ -16,7 +15,7 @@ def add_cut_steps(weights: Any, first: Any, second: Any, counts: Any, steps: Any
 
 
 @compiled
-def add_topics(weights: Any, first: Any, steps: Any) -> None:
+def add_topics(weights: Floats, first: Integers, steps: Floats) -> None:
     """Add each topic's weight to the step of the item that covers it first; −1 if none does."""
     for row in range(weights.shape[0]):
         for topic in range(weights.shape[1]):
@@ -25,7 +24,7 @@ def add_topics(weights: Any, first: Any, steps: Any) -> None:
 
 
 @compiled
-def weigh_items(weights: Any, covers: Any, gains: Any) -> None:
+def weigh_items(weights: Floats, covers: Floats, gains: Floats) -> None:
     """What each item covers of each person's weights: Σ over topics, always in the same order.
 
     Not a matrix product: one person's numbers must not depend on who else is there, not even in their last

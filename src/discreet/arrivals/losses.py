@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet import require
 from discreet.arrays import Floats, Mask
@@ -203,7 +204,7 @@ class CallableLoss:
     something that is not finite, counts as zero. It must not remember anything from one sample to the next.
     """
 
-    gradient: Callable[..., Any] | None = None
+    gradient: Callable[[Floats, Floats, float], ArrayLike] | None = None
     curvature, classifies = 0.0, False  # nothing is known of its curvature
 
     def of(self, coefficients: Floats, x: Floats, y: float) -> Floats:

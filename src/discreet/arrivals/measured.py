@@ -3,15 +3,14 @@
 Every row is computed by itself and in one order, so samples that come one by one count exactly as many do.
 """
 
-from typing import Any
-
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.compiled import compiled, compiled_sums
 
 
 @compiled_sums
-def product(first: Any, second: Any) -> Any:
+def product(first: Floats, second: Floats) -> float:
     """⟨first, second⟩, over as many numbers as the first has."""
     total = 0.0
     for place in range(first.size):
@@ -20,7 +19,7 @@ def product(first: Any, second: Any) -> Any:
 
 
 @compiled
-def row_length(row: Any, constant: Any, order: Any) -> Any:
+def row_length(row: Floats, constant: float, order: float) -> float:
     """The l_order length of a row and one more number; order 0 stands for l_∞. Not finite if a number is."""
     largest, total = abs(constant), abs(constant)
     for place in range(row.size):
@@ -31,15 +30,17 @@ def row_length(row: Any, constant: Any, order: Any) -> Any:
     if order == 0.0 or largest == 0.0:
         return largest
     if order == 2.0 and largest < 1e150 and largest > 1e-150:  # squares are far inside what floats can hold
-        return np.sqrt(product(row, row) + constant * constant)
-    powers = (abs(constant) / largest) ** order
+        length: float = np.sqrt(product(row, row) + constant * constant)
+        return length
+    powers: float = (abs(constant) / largest) ** order
     for place in range(row.size):
         powers += (abs(row[place]) / largest) ** order
-    return largest * powers ** (1.0 / order)
+    mean: float = powers ** (1.0 / order)
+    return largest * mean
 
 
 @compiled
-def row_lengths(rows: Any, constant: Any, order: Any, out: Any) -> None:
+def row_lengths(rows: Floats, constant: float, order: float, out: Floats) -> None:
     """The length of every row and the constant."""
     for row in range(rows.shape[0]):
         out[row] = row_length(rows[row], constant, order)
@@ -47,7 +48,14 @@ def row_lengths(rows: Any, constant: Any, order: Any, out: Any) -> None:
 
 @compiled
 def even_rows(
-    rows: Any, constant: Any, dual: Any, bound: Any, directions: Any, factors: Any, rest: Any, out: Any
+    rows: Floats,
+    constant: float,
+    dual: float,
+    bound: float,
+    directions: Floats,
+    factors: Floats,
+    rest: float,
+    out: Floats,
 ) -> None:
     """Rows of l_dual length at most `bound`, with the constant if there is one, evened out.
 

@@ -14,7 +14,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, prod
-from typing import Any
 
 import numpy as np
 
@@ -212,6 +211,6 @@ class Types(_BestItem):
         """All rows of the table."""
         return Cells(self._table)
 
-    def cell_of(self, rows: Floats, cells: Cells) -> Any:
+    def cell_of(self, rows: Floats, cells: Cells) -> Integers:
         """The row of each person, −1 for none."""
         return self._numbers(rows)

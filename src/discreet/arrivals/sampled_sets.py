@@ -13,12 +13,11 @@ number, common to all who are asked at the same point. Boosting averages six poi
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Floats, Mask
+from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals.person import asked_of, reading
 from discreet.turn.described import check_fields
 
@@ -39,7 +38,7 @@ class SampledSets:
     array([[0.5, 0.5]])
     """
 
-    value: Callable[..., Any]
+    value: Callable[[Integers, Floats], float]
     numbers: int
     samples: int = 4
 

@@ -8,7 +8,7 @@ lie in [0, 1].
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -41,16 +41,16 @@ class SetFunctions(Protocol):
     def admit(self, rows: Floats, items: int) -> tuple[Floats, Mask]:
         """The rows with every number in its range, and which of them were in range to begin with."""
 
-    def begin(self, rows: Floats) -> Any:
+    def begin(self, rows: Floats) -> np.ndarray:
         """What is covered by the empty set."""
 
-    def gains(self, rows: Floats, covered: Any) -> Floats:
+    def gains(self, rows: Floats, covered: np.ndarray) -> Floats:
         """f(S + a) − f(S) for every person (row) and item (column), where `covered` belongs to S."""
 
-    def gain(self, rows: Floats, covered: Any, item: int) -> Floats:
+    def gain(self, rows: Floats, covered: np.ndarray, item: int) -> Floats:
         """The same for one item: bit for bit this column of `gains`."""
 
-    def add(self, rows: Floats, covered: Any, item: int) -> Any:
+    def add(self, rows: Floats, covered: np.ndarray, item: int) -> np.ndarray:
         """What is covered after one more item."""
 
     def along(self, rows: Floats, order: Integers) -> Floats:

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from html import escape
 from math import exp
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Privacy
+
+if TYPE_CHECKING:
+    from dp_accounting.dp_event import DpEvent
 
 __all__ = ["Guarantee", "Wording"]
 
@@ -127,7 +130,7 @@ class Guarantee:
         """The ε that what is published so far amounts to, at the δ that was asked for."""
         return self.spent.epsilon(self.privacy)
 
-    def event(self) -> Any:
+    def event(self) -> "DpEvent":
         """The spending so far as a dp-accounting event, to compose with other systems.
 
         Needs the extra `accounting`.

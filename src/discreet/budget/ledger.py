@@ -15,11 +15,14 @@ Runtime     O(1) a charge, O(1) memory
 
 from dataclasses import dataclass, field, replace
 from math import exp, inf, nextafter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Charge, Privacy, Times, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
+
+if TYPE_CHECKING:
+    from dp_accounting.dp_event import DpEvent
 
 __all__ = ["Ledger", "Spending", "units_of"]
 
@@ -91,7 +94,7 @@ class Spending:
         of_zcdp_cohort = times.zcdp * self.zcdp
         return beside + max(of_pure_cohort, of_zcdp_cohort)
 
-    def event(self, privacy: Privacy) -> Any:
+    def event(self, privacy: Privacy) -> "DpEvent":
         """A dp-accounting event that is at least as revealing as this spending.
 
         Where some cohorts paid pure and others zCDP, neither dominates the other: both are composed, which is
@@ -235,9 +238,10 @@ class Ledger:
             blocks=self.blocks,
         )
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """The counts as strings, for the journal; the privacy is in the settings."""
-        plain = {"cohort": self.cohort} | {name: str(getattr(self, name)) for name in _COUNTS}
+        plain: dict[str, object] = {name: str(getattr(self, name)) for name in _COUNTS}
+        plain = {"cohort": self.cohort} | plain
         return plain | {"apart": self.apart} if self.privacy.keyed else plain
 
     @classmethod
@@ -255,7 +259,7 @@ class Ledger:
 _COUNTS = ("everyone", "newest_pure", "newest_zcdp", "closed_pure", "closed_zcdp")
 
 
-def _event_of(charges: list[Charge]) -> Any:
+def _event_of(charges: list[Charge]) -> "DpEvent":
     """The charges as dp-accounting events, composed.
 
     dp-accounting has no event for "any ε-DP mechanism"; two-sided randomised response at the same ε dominates
@@ -265,7 +269,7 @@ def _event_of(charges: list[Charge]) -> Any:
         from dp_accounting import dp_event
     except ImportError as error:
         raise ConfigError("events need dp-accounting: pip install 'discreet[accounting]'") from error
-    events: list[Any] = []
+    events: list[dp_event.DpEvent] = []
     for charge in charges:
         if charge.amount == 0:
             continue

@@ -13,7 +13,6 @@ Guarantee   docs/guarantees/ledger.md, Theorem 6
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 from discreet.budget.guarantee import Guarantee, Wording
 from discreet.budget.ledger import Spending
@@ -26,7 +25,7 @@ LEAST_EPSILON = 1e-9
 """The least that a promise can be of: learners that plan no release at all."""
 
 
-def together(*learners: Any, delta: float | None = None) -> Guarantee:
+def together(*learners: object, delta: float | None = None) -> Guarantee:
     """The guarantee of several learners for people who may be in all of them.
 
     They may run one after another or at the same time, and learn from what the others published.
@@ -73,7 +72,7 @@ def together(*learners: Any, delta: float | None = None) -> Guarantee:
     )
 
 
-def _parts_of(learner: Any) -> tuple[Guarantee, ...]:
+def _parts_of(learner: object) -> tuple[Guarantee, ...]:
     """The guarantee of a learner; those of which one for several was made."""
     found = learner if isinstance(learner, Guarantee) else getattr(learner, "guarantee", None)
     if not isinstance(found, Guarantee):

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Mask
 from discreet.learners.learner import Learner
 
 __all__ = ["Case", "LogOfCase"]
@@ -16,10 +16,10 @@ class LogOfCase:
     """People whom a learner reads before the first round: so many, each made up by a generator; and how."""
 
     people: int
-    person: Callable[[np.random.Generator], Any]
-    read: Callable[[Any, list[Any]], None]
+    person: Callable[[np.random.Generator], object]
+    read: Callable[[object, list[object]], None]
     """Hands them to the learner."""
-    event: Callable[[Any, list[Any]], Any]
+    event: Callable[[object, list[object]], object]
     """What becomes public of them before they are read: how many they are."""
 
 
@@ -59,45 +59,45 @@ class Case:
 
     name: str
     make: Callable[..., Learner]
-    person: Callable[[np.random.Generator], Any]
-    refused: tuple[Any, ...] = ()
-    broken: Any = None
-    context: Callable[[np.random.Generator], Any] | None = None
-    available: Callable[[np.random.Generator], Any] | None = None
+    person: Callable[[np.random.Generator], object]
+    refused: tuple[object, ...] = ()
+    broken: object = None
+    context: Callable[[np.random.Generator], Floats] | None = None
+    available: Callable[[np.random.Generator], Mask] | None = None
     full: bool = True
     horizon: int = 12
     at_once: int = 3
-    events: tuple[tuple[int, str, Any], ...] = ()
+    events: tuple[tuple[int, str, object], ...] = ()
     log: "LogOfCase | None" = None
-    answer: Callable[[Any, Any], Any] | None = None
+    answer: Callable[[object, object], object] | None = None
     keyed: bool = False
 
-    def answered(self, person: Any, decision: Any) -> Any:
+    def answered(self, person: object, decision: object) -> object:
         """The feedback of a person who met this decision."""
         return person if self.answer is None else self.answer(person, decision)
 
-    def people(self, count: int, seed: int = 0) -> list[Any]:
+    def people(self, count: int, seed: int = 0) -> list[object]:
         """So many people, the same for the same seed."""
         generator = np.random.default_rng(seed)
         return [self.person(generator) for _ in range(count)]
 
-    def whose(self, round: int) -> dict[str, Any]:
+    def whose(self, round: int) -> dict[str, object]:
         """Who asks in a round, as `act` and `open` take it: nobody comes twice."""
         return {"person": f"person {round}"} if self.keyed else {}
 
-    def whose_rounds(self, first: int, count: int) -> dict[str, Any]:
+    def whose_rounds(self, first: int, count: int) -> dict[str, object]:
         """The same for many rounds, as `open_many` and `replay` take it."""
         names = [f"person {round}" for round in range(first, first + count)]
         return {"persons": names} if self.keyed else {}
 
-    def contexts(self, count: int, seed: int = 0) -> Any:
+    def contexts(self, count: int, seed: int = 0) -> Floats | None:
         """One context a round, or None if the learner takes none."""
         if self.context is None:
             return None
         generator = np.random.default_rng([seed, 1])
         return np.array([self.context(generator) for _ in range(count)])
 
-    def masks(self, count: int, seed: int = 0) -> Any:
+    def masks(self, count: int, seed: int = 0) -> Mask | None:
         """One mask a round, or None if the learner takes none."""
         if self.available is None:
             return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import inf, log
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -54,8 +54,35 @@ class Passage:
 
     turn: int
     law: Noise | Selection | SampledPath
-    exact: Any
-    released: Any
+
+
+@dataclass
+class NoisePassage(Passage):
+    """Integers and what noise made of them."""
+
+    exact: Integers
+    released: Integers
+
+
+@dataclass
+class DrawPassage(Passage):
+    """The weights of all candidates, and which of these was drawn."""
+
+    weights: list[int]
+    drawn: int
+
+
+@dataclass
+class PathPassage(Passage):
+    """People along a path, who of them was kept, what could be drawn at each step, and what was."""
+
+    people: GainPath
+    kept: Mask
+    masks: list[Mask]
+    drawn: list[int]
+
+
+Kind = TypeVar("Kind", bound=Passage)
 
 
 class Passed(NamedTuple):
@@ -121,7 +148,7 @@ class Tape:
         """A door that lets the same pass again."""
         return ForcedDoor(words, reserved, index, self)
 
-    def next(self, turn: int, law: Any) -> Passage:
+    def next(self, kind: type[Kind], turn: int, law: Noise | Selection | SampledPath) -> Kind:
         """The passage that must come now."""
         assert self.position < len(self.passages), (
             "the neighbouring stream makes more draws: their number depends on data"
@@ -129,7 +156,9 @@ class Tape:
         passage = self.passages[self.position]
         self.position += 1
         same = passage.turn == turn and fingerprint(passage.law) == fingerprint(law)
-        assert same, "the neighbouring stream meets another law: noise or rate depends on data"
+        assert same and isinstance(passage, kind), (
+            "the neighbouring stream meets another law: noise or rate depends on data"
+        )
         return passage
 
 
@@ -184,7 +213,7 @@ class RecordingDoor(WatchedDoor):
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         released = super().noised(noise, exact)
         released = exact + self._tape.loudness * (released - exact)
-        self._tape.passages.append(Passage(self.index, noise, exact.copy(), released.copy()))
+        self._tape.passages.append(NoisePassage(self.index, noise, exact.copy(), released.copy()))
         return released
 
     def select_path(
@@ -202,7 +231,7 @@ class RecordingDoor(WatchedDoor):
         with self._watched(None, "path", sampled.charge):
             chosen = super().select_path(sampled, path, noted)
         kept = self._coins.kept(0, path.people)
-        self._tape.passages.append(Passage(self.index, sampled, (people, kept, masks), list(chosen)))
+        self._tape.passages.append(PathPassage(self.index, sampled, people, kept, masks, list(chosen)))
         return chosen
 
     def coins(self, keep: int) -> SecretCoins:
@@ -221,7 +250,7 @@ class RecordingDoor(WatchedDoor):
         if self._tape.wild:
             chosen = int(np.flatnonzero(available)[chosen % np.count_nonzero(available)])
         weights = _weights(selection, scores, available)
-        self._tape.passages.append(Passage(self.index, selection, weights, chosen))
+        self._tape.passages.append(DrawPassage(self.index, selection, weights, chosen))
         return chosen
 
 
@@ -229,11 +258,10 @@ class ForcedDoor(WatchedDoor):
     """A door that releases what a tape says, and adds up what the difference of the integers costs."""
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
-        passage = self._tape.next(self.index, noise)
+        passage = self._tape.next(NoisePassage, self.index, noise)
         moved = [int(one) - int(two) for one, two in zip(passage.exact, exact, strict=True)]
         self._add(noise_cost(noise, moved))
-        released: Integers = passage.released.copy()
-        return released
+        return passage.released.copy()
 
     def select_path(
         self,
@@ -241,24 +269,23 @@ class ForcedDoor(WatchedDoor):
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        passage = self._tape.next(self.index, sampled)
-        people, kept, masks = passage.exact
-        chosen: list[int] = passage.released
+        passage = self._tape.next(PathPassage, self.index, sampled)
+        people, masks, chosen = passage.people, passage.masks, passage.drawn
         for place, mask in enumerate(masks):
             same = np.array_equal(mask, extensions(chosen[:place]))
             assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
         steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
-        here, there = (path_likelihood(sampled, one, kept, changed, steps) for one in (people, path))
+        here, there = (path_likelihood(sampled, one, passage.kept, changed, steps) for one in (people, path))
         with self._watched(None, "path", sampled.charge):
             self._add(abs(here - there))
         return list(chosen)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
-        passage = self._tape.next(self.index, selection)
-        span = ratio_range(passage.exact, _weights(selection, scores, available))
+        passage = self._tape.next(DrawPassage, self.index, selection)
+        span = ratio_range(passage.weights, _weights(selection, scores, available))
         self._add(span if self._measure == "pure" else span**2 / 8)
-        return int(passage.released)
+        return passage.drawn
 
     def _add(self, cost: float) -> None:
         self._cost += cost

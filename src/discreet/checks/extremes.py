@@ -11,21 +11,23 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.checks.case import Case
 from discreet.checks.doors import Passed, Tape
-from discreet.checks.hostile import complement, extremes, mutated
+from discreet.checks.hostile import complement, extreme_rows, extremes, mutated, mutated_row
 from discreet.checks.life import Life
 from discreet.learners.learner import Learner
 from discreet.release.randomness import seeded_words
+from discreet.turn.engine import DoorMaker
 from discreet.turn.plan import Step
 from discreet.turn.problem import Problem, view_of
 from discreet.turn.questions import NOTHING, Asked, Batch, Block
 from discreet.turn.record import Turn
-from discreet.turn.view import View, nobody
+from discreet.turn.view import nobody
 
 __all__ = ["Extremes", "Target", "targets"]
 
@@ -50,8 +52,8 @@ class Target:
 class Arrival(NamedTuple):
     """What a person brings: a context where learners take one, and feedback."""
 
-    context: Any
-    feedback: Any
+    context: Floats | None
+    feedback: object
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Extremes:
     several: bool = False
     """Whether the person comes as often as they may, and brings the same each time: that adds up most."""
     found: Found | None = None
-    logs: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
+    logs: tuple[list[object], list[object]] = field(default_factory=lambda: ([], []))
     in_log: bool = False
     masked: bool = False
 
@@ -122,7 +124,7 @@ class Extremes:
         return max(1, len(self.changed))
 
     @property
-    def owners(self) -> tuple[Any, ...] | None:
+    def owners(self) -> tuple[object, ...] | None:
         """Whose each round is, where rounds name their person."""
         if not self.like.settings.keyed:
             return None
@@ -169,7 +171,7 @@ class Extremes:
         elif self.like.settings.keyed and index > self.target.index and learner.rounds_until_release:
             self._again[index] = [learner.clock]
 
-    def contexts_of(self, rounds: range, *, replaced: bool) -> Any:
+    def contexts_of(self, rounds: range, *, replaced: bool) -> Floats | None:
         """One context per round, or None where learners take none."""
         if self._contexts is None:
             return None
@@ -192,7 +194,7 @@ class Extremes:
         """Whether the replaced person keeps silent in a round."""
         return False
 
-    def answer(self, round: int, decision: Any, *, replaced: bool) -> Any:
+    def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """What somebody answers."""
         assert self.found is not None
         if round in self.changed:
@@ -202,7 +204,7 @@ class Extremes:
 
     # --- a row of a log ---------------------------------------------------------------------------------
 
-    def _fill_logs(self, person: Callable[[np.random.Generator], Any]) -> None:
+    def _fill_logs(self, person: Callable[[np.random.Generator], object]) -> None:
         """One row, the same in both streams unless the log's release is the target."""
         rows = [person(self._generator) for _ in range(ROWS)]
         self.logs = rows[:1], rows[:1]
@@ -212,7 +214,7 @@ class Extremes:
         settings = replace(self.like.settings, seed=self.seeds[2])
         read = self.case.log.read  # type: ignore[union-attr]
 
-        def pass_through(door: Any, row: Any) -> None:
+        def pass_through(door: DoorMaker, row: object) -> None:
             read(type(self.like).from_settings(settings, door=door), [row])
 
         far = _farthest_from(rows[0], rows, pass_through, Tape(self.loudness), target.passed)
@@ -221,8 +223,12 @@ class Extremes:
 
 
 def _farthest_from(
-    one: Any, people: list[Any], pass_through: Callable[[Any, Any], None], tape: Tape, passed: Passed
-) -> Any:
+    one: object,
+    people: list[object],
+    pass_through: Callable[[DoorMaker, object], None],
+    tape: Tape,
+    passed: Passed,
+) -> object:
     """Who of these people is farthest from this one, as a release sees them."""
     pass_through(tape.recording, one)
     costs = []
@@ -244,7 +250,7 @@ class _Search:
         self.seed = pair.seeds[2]
         clock = learner.clock
         self.block = range(clock, clock + learner.rounds_until_release)
-        self.view: View[Any] = view_of(problem, self.state)
+        self.view = view_of(problem, self.state)
         self._generator = np.random.default_rng([pair.seeds[0], 6])
 
     def farthest(self) -> Found:
@@ -323,9 +329,11 @@ class _Search:
     def _mutants(self, person: Arrival) -> list[Arrival]:
         if person.context is None:
             return [Arrival(None, mutated(person.feedback, self._generator)) for _ in range(MUTANTS)]
-        return [Arrival(mutated(person.context, self._generator), person.feedback) for _ in range(MUTANTS)]
+        return [
+            Arrival(mutated_row(person.context, self._generator), person.feedback) for _ in range(MUTANTS)
+        ]
 
-    def _release(self, block: Block, door: Any) -> None:
+    def _release(self, block: Block, door: DoorMaker) -> None:
         state = self.state
         words = seeded_words(self.seed, state.index)
         self.view.release(state.rounds.tally, state.kept, block, door(words, self.step.charge, state.index))
@@ -353,10 +361,10 @@ class _Search:
     def _candidates(self, round: int) -> list[Arrival]:
         """People at the ends of what can be brought in a round."""
         generator = self._generator
-        contexts: list[Any] = [None]
+        contexts: list[Floats | None] = [None]
         if self.case.context is not None:
-            ends = extremes(self.case.context(generator), None, generator)
-            contexts = [ends[place] for place in generator.permutation(len(ends))[:CONTEXTS]]
+            rows = extreme_rows(self.case.context(generator), generator)
+            contexts = [rows[place] for place in generator.permutation(len(rows))[:CONTEXTS]]
         found = []
         for context in contexts:
             person = Arrival(context, None)

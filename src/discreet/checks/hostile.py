@@ -1,14 +1,27 @@
 """People who are out to move as much as they can: the extremes of whatever an ordinary person brings."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 
-__all__ = ["STRANGE", "complement", "extreme_row", "extremes", "hostile", "mutated", "opposite"]
+__all__ = [
+    "STRANGE",
+    "complement",
+    "extreme_row",
+    "extreme_rows",
+    "extremes",
+    "hostile",
+    "mutated",
+    "mutated_row",
+    "opposite",
+]
 
-STRANGE: tuple[Any, ...] = (
+Function = Callable[[Integers], float]
+"""What a person finds a set worth."""
+
+STRANGE: tuple[object, ...] = (
     None,
     "0.777",
     10**400,
@@ -31,7 +44,7 @@ MOST_PAIRS = 64
 """How many pairs of features and targets stand for all of them."""
 
 
-def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any:
+def hostile(feedback: object, decision: object, generator: np.random.Generator) -> object:
     """Something in the place of an ordinary person's feedback that gatherings must bound all the same.
 
     Where feedback is a choice, it is one of what the person was shown.
@@ -56,7 +69,7 @@ def hostile(feedback: Any, decision: Any, generator: np.random.Generator) -> Any
     return feedback
 
 
-def extremes(feedback: Any, decision: Any, generator: np.random.Generator) -> list[Any]:
+def extremes(feedback: object, decision: object, generator: np.random.Generator) -> list[object]:
     """People at the ends of what feedback like this can be: the corners between which others lie."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         rows, targets = (extremes(part, decision, generator) for part in feedback)
@@ -68,11 +81,15 @@ def extremes(feedback: Any, decision: Any, generator: np.random.Generator) -> li
     if callable(feedback):
         return _corner_functions(feedback, generator)
     if isinstance(feedback, np.ndarray | list):
-        row = np.asarray(feedback, dtype=np.float64)
-        return [*_corners(row.size, generator), row]
+        return [*extreme_rows(np.asarray(feedback, dtype=np.float64), generator)]
     if isinstance(feedback, float):
         return [0.0, 1.0, -1.0, 0.5, LARGE, -LARGE]
     return [feedback]
+
+
+def extreme_rows(row: Floats, generator: np.random.Generator) -> list[Floats]:
+    """Rows at the ends of what rows like this can be, and this one."""
+    return [*_corners(row.size, generator), row]
 
 
 def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
@@ -87,37 +104,42 @@ def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
     return list({row.tobytes(): row for row in everything}.values())
 
 
-def mutated(feedback: Any, generator: np.random.Generator) -> Any:
+def mutated(feedback: object, generator: np.random.Generator) -> object:
     """Almost the same: one entry at an end or anywhere, or all of them larger or smaller."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         first, second = feedback
         return mutated(first, generator), second
     if not isinstance(feedback, np.ndarray | list):
         return feedback
-    row = np.array(feedback, dtype=np.float64)
+    return mutated_row(np.array(feedback, dtype=np.float64), generator)
+
+
+def mutated_row(row: Floats, generator: np.random.Generator) -> Floats:
+    """The same for a row of numbers."""
+    row = row.copy()
     if generator.random() < 0.3:
         return row * generator.uniform(0.3, 1.5)
     row[generator.integers(row.size)] = generator.choice([0.0, 1.0, -1.0, generator.uniform()])
     return row
 
 
-def _corner_functions(ordinary: Any, generator: np.random.Generator) -> list[Any]:
+def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[object]:
     """Functions of sets that jump as far as they can: at the first item, at one, at every one, or anyhow."""
     tables = generator.choice([0.0, 0.5, 1.0], size=(16, 256))
 
-    def table(row: Floats) -> Any:
+    def table(row: Floats) -> Function:
         return lambda chosen: float(row[sum(1 << (int(item) % 8) for item in chosen)])
 
-    def alternating(sign: float) -> Any:
+    def alternating(sign: float) -> Function:
         return lambda chosen: sign * (-1.0) ** len(chosen)
 
-    def has(item: int, size: float) -> Any:
+    def has(item: int, size: float) -> Function:
         return lambda chosen: size if item in [int(one) for one in chosen] else 0.0
 
-    def is_empty(size: float) -> Any:
+    def is_empty(size: float) -> Function:
         return lambda chosen: 0.0 if len(chosen) else size
 
-    def any_of(size: float) -> Any:
+    def any_of(size: float) -> Function:
         return lambda chosen: size if len(chosen) else 0.0
 
     sizes = (1.0, -1.0, LARGE, -LARGE)
@@ -126,7 +148,7 @@ def _corner_functions(ordinary: Any, generator: np.random.Generator) -> list[Any
     return [*found, *map(table, tables), ordinary]
 
 
-def opposite(feedback: Any) -> Any:
+def opposite(feedback: object) -> object:
     """What pulls the other way: the farthest neighbour of many."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return feedback[0], opposite(feedback[1])
@@ -135,7 +157,7 @@ def opposite(feedback: Any) -> Any:
     return None
 
 
-def complement(feedback: Any) -> Any:
+def complement(feedback: object) -> object:
     """What wants all that this person does not want, and nothing else; None where there is no such thing."""
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return complement(feedback[0]), feedback[1]
@@ -162,18 +184,18 @@ def extreme_row(row: Floats, generator: np.random.Generator) -> Floats:
     return made.reshape(row.shape)
 
 
-def _function(function: Any, generator: np.random.Generator) -> Any:
+def _function(function: object, generator: np.random.Generator) -> object:
     """A callable that fails, jumps between extremes, or gives what is no number."""
     table = generator.choice([0.0, 1.0, -1.0, 5.0, -5.0, 1e308], size=256)
     code = int(generator.integers(6))
 
-    def jumps(chosen: Any) -> float:
+    def jumps(chosen: Integers) -> float:
         return float(table[sum(1 << (int(item) % 8) for item in chosen)])
 
-    def fails(chosen: Any) -> float:
+    def fails(chosen: Integers) -> float:
         raise SystemExit("0.777") if len(chosen) % 2 else ValueError("0.777")
 
-    def odd(chosen: Any) -> Any:
+    def odd(chosen: Integers) -> object:
         return "0.777" if len(chosen) == 1 else float("nan")
 
     return (jumps, jumps, jumps, fails, odd, function)[code]

@@ -8,7 +8,6 @@ import warnings
 from ast import literal_eval
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -170,7 +169,7 @@ def killed_anywhere_in_a_turn_it_shows_one_thing_only(case: Case) -> None:
             last += EVERY
 
 
-def _show_next(learner: Learner, show: Callable[[Any], None]) -> None:
+def _show_next(learner: Learner, show: Callable[[object], None]) -> None:
     learner.turn()
     show(learner.decision)
 

@@ -4,7 +4,8 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import discreet
 from discreet.learners.learner import Learner
@@ -12,7 +13,10 @@ from discreet.learners.registry import load
 
 __all__ = ["run_and_die"]
 
-Show = Callable[[Any], None]
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
+
+Show = Callable[[object], None]
 
 
 def run_and_die(
@@ -41,16 +45,16 @@ def run_and_die(
     return code == 0, shown
 
 
-def _tell(pipe: int, value: Any) -> None:
+def _tell(pipe: int, value: object) -> None:
     os.write(pipe, f"{value!r}\n".encode())
 
 
-def _deadly(last: int) -> Any:
+def _deadly(last: int) -> "TraceFunction":
     """A trace function that ends the process after so many lines of this package."""
     lines = 0
     package = str(Path(discreet.__file__).parent)
 
-    def count(frame: Any, event: str, argument: Any) -> Any:
+    def count(frame: FrameType, event: str, argument: object) -> "TraceFunction | None":
         nonlocal lines
         if not frame.f_code.co_filename.startswith(package):
             return None

@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.checks.accounts import check_all_is_spent, check_spending
 from discreet.checks.case import Case
 from discreet.checks.visible import readings
@@ -19,10 +20,11 @@ from discreet.learners.learner import Learner
 from discreet.turn.plan import Step
 from discreet.turn.problem import Problem, view_of
 from discreet.turn.states import flat
+from discreet.turn.tickets import Tickets
 
 __all__ = ["Life", "Note", "Pair", "Steps"]
 
-Note = Callable[[str, Any], object]
+Note = Callable[[str, object], object]
 """Is told everything that anyone could see of a life, in order: what it is, and its value."""
 Steps = list[tuple[int, Step]]
 """The first round of every step that was taken, and the step."""
@@ -44,11 +46,11 @@ class Pair(Protocol):
         """How many rounds are opened by a call, as far as a block goes; None: as the case says."""
 
     @property
-    def owners(self) -> tuple[Any, ...] | None:
+    def owners(self) -> tuple[object, ...] | None:
         """Whose each round is, where rounds name their person."""
 
     @property
-    def logs(self) -> tuple[list[Any], list[Any]]:
+    def logs(self) -> tuple[list[object], list[object]]:
         """Who is read before the first round, without and with the replacement."""
 
     @property
@@ -66,7 +68,7 @@ class Pair(Protocol):
     def prepare(self, learner: Learner) -> None:
         """Look at a learner before it opens rounds."""
 
-    def contexts_of(self, rounds: range, *, replaced: bool) -> Any:
+    def contexts_of(self, rounds: range, *, replaced: bool) -> Floats | None:
         """One context per round, or None where learners take none."""
 
     @property
@@ -79,7 +81,7 @@ class Pair(Protocol):
     def silent(self, round: int, *, replaced: bool) -> bool:
         """Whether the replaced person keeps silent in a round."""
 
-    def answer(self, round: int, decision: Any, *, replaced: bool) -> Any:
+    def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """What somebody answers."""
 
 
@@ -109,7 +111,7 @@ class Life:
         self.problem: Problem = type(learner).problem_for(learner.settings)
         self.steps: Steps = []
         self._note = note
-        self._shown: list[Any] = []
+        self._shown: list[warnings.WarningMessage] = []
         """Warnings that were shown since the last look."""
         chosen = np.random.default_rng([pair.seeds[2], 3])
         # Several at once: nobody may decide whether others of the same call are counted.
@@ -117,7 +119,7 @@ class Life:
         if pair.at_once is not None:
             self._sizes[:] = pair.at_once
         self._masks = self.case.masks(self.case.horizon, pair.seeds[2]) if pair.masked else None
-        self._waiting: list[tuple[int, Any, list[int], list[Any]]] = []
+        self._waiting: list[tuple[int, Tickets, list[int], list[object]]] = []
         """Until when answers wait; their tickets, rounds and feedback."""
 
     def lead(self) -> Steps:

@@ -6,10 +6,10 @@ with noise of their own: the transcript audit does the former, attacks on output
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.checks.case import Case
 from discreet.checks.doors import LOUD
 from discreet.checks.hostile import STRANGE, complement, extreme_row, hostile, opposite
@@ -31,25 +31,25 @@ class Neighbours:
     """The replaced person's rounds."""
     seeds: tuple[int, int, int]
     """Of the people, of the person who replaces, and of what is public."""
-    fates: Any
+    fates: np.ndarray
     """When each round is answered."""
     instead: str
     """What comes in place of the replaced person: another one, the opposite, or the complement."""
-    strange: Any
+    strange: object
     """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
     never: bool
     """Whether who comes in place of the replaced person never answers."""
-    contexts: tuple[Any, Any]
+    contexts: tuple[Floats | None, Floats | None]
     """One context a round, without and with the replacement; None where learners take none."""
     loudness: int = 1
     """How many times as large as the law says the noise of transcripts is."""
-    logs: tuple[list[Any], list[Any]] = ([], [])
+    logs: tuple[list[object], list[object]] = ([], [])
     """Who is read before the first round, without and with the replacement."""
     in_log: bool = False
     """Whether a row of the log is replaced."""
     at_once: int | None = None
     """How many rounds are opened by a call, as far as a block goes; None: one, two or three."""
-    owners: tuple[Any, ...] | None = None
+    owners: tuple[object, ...] | None = None
     """Whose each round is, where rounds name their person; None in it for those that do not."""
     silences: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     """Rounds in which the replaced person keeps silent, without and with the replacement."""
@@ -72,14 +72,15 @@ class Neighbours:
             fates[:] = "never"
         fates[changed] = "now"
         instead = str(generator.choice(["other", "other", "opposite", "complement"]))
-        strange: Any = STRANGE
+        strange: object = STRANGE
         if generator.random() < 0.2:
             strange = STRANGE[int(generator.integers(len(STRANGE)))]
         never = bool(generator.random() < 0.15)
         here = there = _hostile_contexts(case, generator)
         if here is not None and like.guarantee.notion == "joint DP" and generator.random() < 0.7:
-            there = here.copy()
-            there[changed] = _hostile_contexts(case, generator)[changed]
+            there, others = here.copy(), _hostile_contexts(case, generator)
+            assert others is not None
+            there[changed] = others[changed]
         people, other, public = (int(seed) for seed in seeds)
         logs, in_log = _logs(case, generator)
         if in_log:  # one of their rounds is a row of the log; with one round, the only one
@@ -103,7 +104,7 @@ class Neighbours:
     def _named(self, generator: np.random.Generator) -> "Neighbours":
         """The same, with names: others return too, and the replaced person answers in some rounds only."""
         rounds, fates = self.case.horizon, self.fates.copy()
-        owners: list[Any] = generator.integers(rounds, size=rounds).tolist()
+        owners: list[object] = generator.integers(rounds, size=rounds).tolist()
         for round in self.changed:
             owners[round] = "the replaced person"
             fates[round] = generator.choice(["now", "soon"])
@@ -139,7 +140,7 @@ class Neighbours:
     def prepare(self, learner: Learner) -> None:
         """Everything is drawn by now, whatever the learner does."""
 
-    def contexts_of(self, rounds: range, *, replaced: bool) -> Any:
+    def contexts_of(self, rounds: range, *, replaced: bool) -> Floats | None:
         """One context per round, or None where learners take none."""
         contexts = self.contexts[replaced]
         return None if contexts is None else contexts[rounds.start : rounds.stop]
@@ -152,11 +153,11 @@ class Neighbours:
         """Whether the replaced person keeps silent in a round."""
         return round in self.silences[replaced] or (replaced and self.never and round in self.changed)
 
-    def answer(self, round: int, decision: Any, *, replaced: bool) -> Any:
+    def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """What somebody answers."""
         return self._neighbour(round, decision) if replaced else self._someone(round, decision)
 
-    def _someone(self, round: int, decision: Any, seed: int | None = None) -> Any:
+    def _someone(self, round: int, decision: object, seed: int | None = None) -> object:
         """Everybody reacts to the decision that they were shown, but to nothing else."""
         seed = self.seeds[0] if seed is None else seed
         words = [seed, round, int(fingerprint(np.asarray(decision))[:12], 16)]
@@ -164,7 +165,7 @@ class Neighbours:
         person = self.case.person(own)
         return hostile(person, decision, own) if own.random() < 0.7 else person
 
-    def _neighbour(self, round: int, decision: Any) -> Any:
+    def _neighbour(self, round: int, decision: object) -> object:
         if round not in self.changed:
             return self._someone(round, decision)
         if self.strange is not STRANGE:
@@ -176,7 +177,7 @@ class Neighbours:
         return list(found) if isinstance(found, tuple) and self.seeds[1] % 2 else found
 
 
-def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[Any], list[Any]], bool]:
+def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[object], list[object]], bool]:
     """Who is in the log, without and with a replaced row; in every second pair nobody is replaced there."""
     if case.log is None:
         return ([], []), False
@@ -217,7 +218,7 @@ def _steps_of(like: Learner, rounds: int) -> list[tuple[int, int]]:
     return blocks
 
 
-def _hostile_contexts(case: Case, generator: np.random.Generator) -> Any:
+def _hostile_contexts(case: Case, generator: np.random.Generator) -> Floats | None:
     """One context a round, ordinary or extreme; None if the learner takes none."""
     contexts = case.contexts(case.horizon, int(generator.integers(2**31)))
     if contexts is not None:

@@ -4,10 +4,11 @@ import pickle
 import sys
 import warnings
 from functools import partial
-from typing import Any
+from types import FrameType
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers, Mask
 from discreet.checks.case import Case
 from discreet.checks.tools import fed, lived, raises, same, state
 from discreet.checks.transcript import audit_transcript
@@ -17,7 +18,7 @@ from discreet.learners.learner import Learner
 from discreet.turn.coins import Coins
 from discreet.turn.engine import BusyError
 from discreet.turn.problem import view_of
-from discreet.turn.questions import NOTHING, Batch
+from discreet.turn.questions import NOTHING, Batch, Block
 from discreet.turn.states import flat
 from discreet.turn.view import nobody
 
@@ -45,7 +46,7 @@ def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
         here, there = case.make(seed=4), case.make(seed=4)
         for round in range(replaced + 1):
             context = None if contexts is None else contexts[round]
-            other = context if contexts is None or round < replaced else other_contexts[round]
+            other = context if other_contexts is None or round < replaced else other_contexts[round]
             person = others[round] if round == replaced else people[round]
             one, two = (
                 _seen_answer(case, *what) for what in ((here, context, people[round]), (there, other, person))
@@ -57,13 +58,15 @@ def nothing_about_a_person_shows_before_their_release(case: Case) -> None:
             differs = difference(case, here, there)
             assert differs is None, f"the person of round {replaced} shows in {differs}"
             whose = case.whose(here.clock)
-            one, two = here.open(context, **whose), there.open(context, **whose)
-            if one.index != index:
+            mine, theirs = here.open(context, **whose), there.open(context, **whose)
+            if mine.index != index:
                 break
-            assert same(one.decision, two.decision), f"the person of round {replaced} shows at once"
+            assert same(mine.decision, theirs.decision), f"the person of round {replaced} shows at once"
 
 
-def _seen_answer(case: Case, learner: Learner, context: Any, person: Any) -> Any:
+def _seen_answer(
+    case: Case, learner: Learner, context: Floats | None, person: object
+) -> tuple[list[bool], list[str]]:
     """A round with its answer: what its caller is told, in flags and in warnings."""
     asked = 1 if context is None else context[None]
     tickets = learner.open_many(asked, **case.whose_rounds(learner.clock, 1))
@@ -87,16 +90,16 @@ def people_gathered_apart_and_merged_are_the_block(case: Case) -> None:
     asked = NOTHING if contexts is None and masks is None else problem.asked(contexts, masks, count)
     gatherings = view.gatherings()
 
-    def gathered(rounds: Any) -> dict[str, Any]:
+    def gathered(rounds: Integers) -> Block:
         block = nobody(view)
         rows = problem.rows([people[round] for round in rounds])
-        batch = Batch(np.array(rounds), rows, asked[np.array(rounds)])
+        batch = Batch(rounds, rows, asked[rounds])
         view.gather(block, view.read(batch))
         return block
 
     order = np.random.default_rng(0).permutation(count)
     parts = [gathered(part) for part in np.array_split(order, min(3, count)) if len(part)]
-    whole = gathered(range(count))
+    whole = gathered(np.arange(count))
     for name, gathering in gatherings.items():
         merged = parts[0][name]
         for part in parts[1:]:
@@ -139,10 +142,11 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
         kept = state(learner)
         raises(ConfigError, partial(learner.act, context, available=wrong, **case.whose(0)), "yes or no")
         assert state(learner) == kept, "a refused mask changed something"
-    if case.available is None:
+    if (masks := case.masks(case.horizon)) is None:
         return
-    for round, mask in enumerate(case.masks(case.horizon)):
-        row = None if contexts is None else case.contexts(case.horizon)[round]
+    rows = case.contexts(case.horizon)
+    for round, mask in enumerate(masks):
+        row = None if rows is None else rows[round]
         whose = case.whose(round)
         decision = np.asarray(learner.act(row, available=mask, **whose))
         if decision.ndim == 1 and decision.dtype.kind == "i":
@@ -152,7 +156,7 @@ def masks_are_kept_and_other_questions_refused(case: Case) -> None:
         learner.observe(case.answered(case.people(case.horizon)[round], decision))
 
 
-def _other(mask: Any) -> Any:
+def _other(mask: Mask) -> Mask:
     """A mask that differs, and has something available."""
     changed = mask.copy()
     changed[0] = not changed[0]
@@ -165,7 +169,7 @@ def calls_from_inside_are_refused(case: Case) -> None:
     fed(case, learner, case.people(learner.rounds_until_release))
     refusals: list[BaseException] = []
 
-    def call_back(frame: Any, event: str, argument: Any) -> None:
+    def call_back(frame: FrameType, event: str, argument: object) -> None:
         if frame.f_code.co_name == "release_if_due":
             for call in (learner.turn, learner.act, learner.skip, lambda: learner.preview(1)):
                 refusals.append(raises(BusyError, call, "busy"))

@@ -4,7 +4,6 @@ import tempfile
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from discreet.checks.case import Case
 from discreet.checks.tools import fed, lived, opened, raises, same, state, trimmed
 from discreet.errors import ConfigError, DiscreetError, HorizonReached, OutOfBounds, StateError
 from discreet.learners.registry import load
-from discreet.turn.tickets import Tickets
+from discreet.turn.tickets import Ticket, Tickets
 
 __all__ = [
     "a_log_that_is_too_long_is_refused_before_anything_is_spent",
@@ -186,7 +185,7 @@ def missing_answers_add_nothing(case: Case) -> None:
     assert silent.guarantee.spent == blank.guarantee.spent, "a missing answer changed what is spent"
 
 
-def _alone(ticket: Any) -> Any:
+def _alone(ticket: Ticket) -> Tickets:
     """One ticket as tickets."""
     rounds = np.array([ticket.round])
     return Tickets(ticket.learner, ticket.epoch, ticket.index, rounds, np.asarray(ticket.decision)[None])

@@ -1,13 +1,13 @@
 """What the rules of the contract share: a learner's whole state, errors that must come, lives to compare."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from discreet.checks.case import Case
 from discreet.learners.learner import Learner
 from discreet.turn.statefile import encode
+from discreet.turn.tickets import Tickets
 
 __all__ = [
     "fed",
@@ -25,18 +25,19 @@ def state(learner: Learner) -> bytes:
     return encode(learner.snapshot())
 
 
-def same(one: Any, two: Any) -> bool:
+def same(one: object, two: object) -> bool:
     """Whether two decisions are the same."""
     return bool(np.array_equal(np.asarray(one), np.asarray(two)))
 
 
-def trimmed(decision: Any) -> Any:
+def trimmed(decision: object) -> object:
     """A set without the −1 that fills it up in a table of many sets."""
-    is_set = isinstance(decision, np.ndarray) and decision.dtype.kind == "i" and decision.ndim == 1
-    return decision[decision >= 0] if is_set else decision
+    if isinstance(decision, np.ndarray) and decision.dtype.kind == "i" and decision.ndim == 1:
+        return decision[decision >= 0]
+    return decision
 
 
-def raises(kind: type[BaseException], call: Callable[[], Any], containing: str = "") -> BaseException:
+def raises(kind: type[BaseException], call: Callable[[], object], containing: str = "") -> BaseException:
     """The error that a call raises; it must be of this kind, in one line."""
     try:
         call()
@@ -51,7 +52,7 @@ def raises(kind: type[BaseException], call: Callable[[], Any], containing: str =
     raise AssertionError(f"nothing was raised, {kind.__name__} was expected")
 
 
-def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list[Any]]:
+def lived(case: Case, people: list[object], **settings: object) -> tuple[Learner, list[object]]:
     """A learner that met these people one by one, and its decisions."""
     learner, decisions = case.make(**settings), []
     contexts = case.contexts(len(people))
@@ -62,7 +63,7 @@ def lived(case: Case, people: list[Any], **settings: Any) -> tuple[Learner, list
     return learner, decisions
 
 
-def opened(case: Case, learner: Learner, count: int) -> Any:
+def opened(case: Case, learner: Learner, count: int) -> Tickets:
     """So many rounds, opened at once, with the contexts that belong to them."""
     contexts = case.contexts(case.horizon)
     first = learner.clock
@@ -70,7 +71,7 @@ def opened(case: Case, learner: Learner, count: int) -> Any:
     return learner.open_many(asked, **case.whose_rounds(first, count))
 
 
-def fed(case: Case, learner: Learner, people: list[Any]) -> None:
+def fed(case: Case, learner: Learner, people: list[object]) -> None:
     """Feed so many people at once, crossing releases."""
     position = 0
     while position < len(people):

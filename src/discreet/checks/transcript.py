@@ -28,7 +28,6 @@ Guarantee   docs/guarantees/turn.md, Theorem 4
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -153,9 +152,9 @@ def _whole(pair: AnyPair, steps: Steps, costs: dict[int, float]) -> float:
     return max(spent[measure] / may[measure] for measure in spent)
 
 
-def _own_blocks(pair: AnyPair, steps: Steps) -> Counter[Any]:
+def _own_blocks(pair: AnyPair, steps: Steps) -> Counter[object]:
     """In how many blocks of each cohort the changed person is."""
-    own: Counter[Any] = Counter()
+    own: Counter[object] = Counter()
     for begin, step in steps:
         of_log = pair.in_log and not step.rounds  # people who come in no round are a step of their own
         if of_log or any(begin <= round < begin + step.rounds for round in pair.changed):
@@ -166,8 +165,8 @@ def _own_blocks(pair: AnyPair, steps: Steps) -> Counter[Any]:
 def _worst(pair: AnyPair, steps: Steps, costs: dict[int, float]) -> float:
     """Costs against charges, after every turn: everyone's add up, each cohort's stands alone."""
     name, own = pair.case.name, _own_blocks(pair, steps)
-    paid: dict[Any, float] = defaultdict(float)
-    due: dict[Any, float] = defaultdict(float)
+    paid: dict[object, float] = defaultdict(float)
+    due: dict[object, float] = defaultdict(float)
     worst = 0.0
     for index, (_, step) in enumerate(steps):
         cost, account = costs.get(index, 0.0), (step.cohort, step.charge.measure)

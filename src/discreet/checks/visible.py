@@ -3,9 +3,8 @@
 Every public property is read, whatever the learner; a new one is audited without being named here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ FIXED = ("settings",)
 """What a learner was made with does not change."""
 
 
-def readings(case: Case, learner: Learner) -> Iterator[tuple[str, Any]]:
+def readings(case: Case, learner: Learner) -> Iterator[tuple[str, object]]:
     """What can be read now, by name; an error counts as what it says."""
     for name in _properties(type(learner)):
         yield name, _outcome(partial(getattr, learner, name))
@@ -42,7 +41,7 @@ def _properties(kind: type[Learner]) -> tuple[str, ...]:
     return tuple(name for name in found if not name.startswith("_") and name not in FIXED)
 
 
-def _outcome(read: Any) -> Any:
+def _outcome(read: Callable[[], object]) -> object:
     try:
         return read()
     except DiscreetError as error:

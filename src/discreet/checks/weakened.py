@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Mask
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
+from discreet.budget.privacy import Charge
 from discreet.checks.case import Case
 from discreet.checks.extremes import targets
 from discreet.checks.transcript import measured_costs
@@ -34,6 +35,7 @@ from discreet.release.gathering import (
     Spread,
 )
 from discreet.release.sampled import SampledPath
+from discreet.turn.tickets import Tickets
 
 __all__ = [
     "FACTOR",
@@ -81,19 +83,20 @@ def understated(gathering: str, factor: float = FACTOR) -> Iterator[None]:
     if gathering == "GainPath":
         price = SampledPath.charge.fget  # type: ignore[attr-defined]
 
-        def cheaper(sampled: SampledPath) -> Any:
-            return price(replace(sampled, rate=max(1, int(sampled.rate / factor))))
+        def cheaper(sampled: SampledPath) -> Charge:
+            cheap: Charge = price(replace(sampled, rate=max(1, int(sampled.rate / factor))))
+            return cheap
 
         with _patched(SampledPath, "charge", property(cheaper)):
             yield
         return
-    kind: Any = KINDS[gathering]
-    sensitivity, span = kind.unit_sensitivity, kind.span.fget
+    kind = KINDS[gathering]
+    sensitivity, span = kind.unit_sensitivity, kind.span.fget  # type: ignore[attr-defined]
 
-    def less(self: Any, norm: int) -> float:
+    def less(self: Gathering, norm: int) -> float:
         return float(sensitivity(self, norm) / factor)
 
-    def narrower(self: Any) -> int:
+    def narrower(self: Gathering) -> int:
         return max(1, int(span(self) / factor))
 
     with _patched(kind, "unit_sensitivity", less), _patched(kind, "span", property(narrower)):
@@ -101,7 +104,7 @@ def understated(gathering: str, factor: float = FACTOR) -> Iterator[None]:
 
 
 @contextmanager
-def _patched(owner: Any, name: str, value: Any) -> Iterator[None]:
+def _patched(owner: type, name: str, value: object) -> Iterator[None]:
     """While this lasts, a class has another attribute."""
     inherited = name not in vars(owner)
     before = None if inherited else vars(owner)[name]
@@ -118,18 +121,18 @@ def _patched(owner: Any, name: str, value: Any) -> Iterator[None]:
 # --- what is seen and said -------------------------------------------------------------------------------
 
 
-def _open_sum(learner: Any) -> int:
+def _open_sum(learner: Learner) -> int:
     """Something about the people of the open block."""
     return int(
         sum(int(np.abs(values.astype(np.int64)).sum()) for values in learner.snapshot().block.values())
     )
 
 
-def _telling(name: str, kind: Any = Learner, *, length: bool = False) -> Weak:
+def _telling(name: str, kind: type[Learner] = Learner, *, length: bool = False) -> Weak:
     """A property that tells of the open block."""
     honest = getattr(kind, name).fget
 
-    def read(self: Any) -> Any:
+    def read(self: Learner) -> object:
         found, told = honest(self), _open_sum(self)
         if length:  # a little less, and still a number of rounds or bytes
             return max(1, found - bool(told)) if isinstance(found, int) else found
@@ -142,7 +145,7 @@ def _telling_method(name: str) -> Weak:
     """A method that tells of the open block."""
     honest = getattr(Learner, name)
 
-    def read(self: Any, *arguments: Any) -> Any:
+    def read(self: Learner, *arguments: object) -> object:
         try:
             return honest(self, *arguments), _open_sum(self)
         except StateError as error:
@@ -155,9 +158,9 @@ def _telling_flags() -> Weak:
     """Flags that say whether an answer added something."""
     honest = Learner.close_many
 
-    def close_many(self: Any, tickets: Any, feedback: Any) -> Any:
+    def close_many(self: Learner, tickets: Tickets, feedback: object) -> Mask:
         before = _open_sum(self)
-        counted = honest(self, tickets, feedback)
+        counted: Mask = honest(self, tickets, feedback)
         return counted & (before != _open_sum(self))
 
     return partial(_patched, Learner, "close_many", close_many)
@@ -167,9 +170,9 @@ def _telling_warnings() -> Weak:
     """A warning where an answer added nothing."""
     honest = Learner.close_many
 
-    def close_many(self: Any, tickets: Any, feedback: Any) -> Any:
+    def close_many(self: Learner, tickets: Tickets, feedback: object) -> Mask:
         before = _open_sum(self)
-        counted = honest(self, tickets, feedback)
+        counted: Mask = honest(self, tickets, feedback)
         if before == _open_sum(self):
             warnings.warn("an answer said nothing", RuntimeWarning, stacklevel=2)
         return counted
@@ -178,7 +181,7 @@ def _telling_warnings() -> Weak:
 
 
 def _uncharged() -> Weak:
-    def charge(self: Ledger, charge: Any, *, cohort: int | None = None) -> Ledger:
+    def charge(self: Ledger, charge: Charge, *, cohort: int | None = None) -> Ledger:
         return self
 
     return partial(_patched, Ledger, "charge", charge)

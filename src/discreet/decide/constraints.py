@@ -13,9 +13,10 @@ References  Schrijver (2003), "Combinatorial Optimization", part IV
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats, Mask
 from discreet.errors import ConfigError
@@ -109,7 +110,7 @@ def indicator(chosen: Sequence[int], items: int) -> Floats:
     return point
 
 
-def finite_weights(weights: Any, items: int) -> Floats:
+def finite_weights(weights: ArrayLike, items: int) -> Floats:
     """One finite number an item, or `ConfigError`."""
     found = np.asarray(weights, dtype=np.float64)
     if found.shape == (items,) and np.isfinite(found).all():

@@ -15,9 +15,9 @@ References  Nemhauser, Wolsey, Fisher (1978); Minoux (1978), "Accelerated greedy
 
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet import require
 from discreet.arrays import Floats, Integers
@@ -123,7 +123,12 @@ def _value(gains_of: Gains, chosen: list[int]) -> float:
 
 
 def choose_facilities(
-    worths: Any, weights: Any, constraint: Constraint, *, price: Price = "density", limit: int = 100
+    worths: ArrayLike,
+    weights: ArrayLike,
+    constraint: Constraint,
+    *,
+    price: Price = "density",
+    limit: int = 100,
 ) -> list[int]:
     """A set of large Σ over cells of weight · max over its items of their worth in that cell.
 
@@ -140,7 +145,7 @@ def choose_facilities(
     return _chosen(_Facilities(rows), constraint, price, limit)
 
 
-def _histogram(worths: Any, weights: Any, constraint: Constraint) -> tuple[Floats, Floats]:
+def _histogram(worths: ArrayLike, weights: ArrayLike, constraint: Constraint) -> tuple[Floats, Floats]:
     table, counts = np.asarray(worths, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     if table.ndim != 2 or table.shape != (*counts.shape, constraint.items):
         rule = f"a row for each of the weights and a column for each of the {constraint.items} items"
@@ -189,7 +194,7 @@ class _Facilities:
 
 
 @compiled_sums
-def _facility_gains(rows: Any, items: Any, covered: Any, gains: Any) -> None:
+def _facility_gains(rows: Floats, items: Integers, covered: Floats, gains: Floats) -> None:
     """Σ max(row − covered, 0) of each item's row."""
     for place in range(items.size):
         row, total = rows[items[place]], 0.0
@@ -200,7 +205,7 @@ def _facility_gains(rows: Any, items: Any, covered: Any, gains: Any) -> None:
 
 
 @compiled_sums
-def _facility_changes(rows: Any, best: Any, second: Any, owner: Any, changes: Any) -> None:
+def _facility_changes(rows: Floats, best: Floats, second: Floats, owner: Integers, changes: Floats) -> None:
     """How the value changes if an item (row) replaces the owner (column) of some cells.
 
     An item adds what it is worth above the best, whoever goes. Where the owner goes, the item or the second

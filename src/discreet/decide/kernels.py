@@ -4,15 +4,14 @@ Every row is computed by itself and in one order, so many at once decide exactly
 whole matrices would differ in the last bits.
 """
 
-from typing import Any
-
 import numpy as np
 
+from discreet.arrays import Floats
 from discreet.compiled import compiled
 
 
 @compiled
-def descend(signs: Any, field: Any, pairs: Any, most: Any) -> None:
+def descend(signs: Floats, field: Floats, pairs: Floats, most: int) -> None:
     """Change one sign at a time, the one that lowers the cost most, until none does; in place.
 
     `signs` and `field`, which is the slope of the cost in each sign, are rows × starts × items; `pairs` has
@@ -38,7 +37,7 @@ def descend(signs: Any, field: Any, pairs: Any, most: Any) -> None:
 
 
 @compiled
-def admit_contexts(contexts: Any, bounds: Any, length: Any, out: Any) -> None:
+def admit_contexts(contexts: Floats, bounds: Floats, length: float, out: Floats) -> None:
     """Clip every number of a context to its bound, then the whole to a length.
 
     A context that is not finite is a zero context.
@@ -62,7 +61,9 @@ def admit_contexts(contexts: Any, bounds: Any, length: Any, out: Any) -> None:
 
 
 @compiled
-def map_contexts(contexts: Any, scales: Any, centre: Any, matrix: Any, constant: Any, out: Any) -> None:
+def map_contexts(
+    contexts: Floats, scales: Floats, centre: Floats, matrix: Floats, constant: float, out: Floats
+) -> None:
     """(constant, (scales · context − centre) · matrix), one row a context."""
     for row in range(contexts.shape[0]):
         mapped = out[row]
@@ -76,7 +77,13 @@ def map_contexts(contexts: Any, scales: Any, centre: Any, matrix: Any, constant:
 
 @compiled
 def score_arms(
-    contexts: Any, bounds: Any, length: Any, weights: Any, offsets: Any, admitted: Any, scores: Any
+    contexts: Floats,
+    bounds: Floats,
+    length: float,
+    weights: Floats,
+    offsets: Floats,
+    admitted: Floats,
+    scores: Floats,
 ) -> None:
     """offsets + admitted contexts · weights, one row a context and one column an arm.
 
@@ -94,7 +101,7 @@ def score_arms(
 
 
 @compiled
-def spread_of_arms(mapped: Any, covariances: Any, out: Any) -> None:
+def spread_of_arms(mapped: Floats, covariances: Floats, out: Floats) -> None:
     """√(zᵀ Σ_a z) for every context z of an arm and its covariance; `mapped` is contexts × arms × numbers."""
     for row in range(mapped.shape[0]):
         for arm in range(covariances.shape[0]):

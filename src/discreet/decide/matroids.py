@@ -12,9 +12,10 @@ References  Edmonds (1971), "Matroids and the greedy algorithm"
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
@@ -80,7 +81,7 @@ class _Tree:
             found.append(around)
         return found
 
-    def sums(self, chosen: Any, numbers: Floats | None = None) -> np.ndarray:
+    def sums(self, chosen: list[int] | slice, numbers: Floats | None = None) -> np.ndarray:
         """What is in each set: how many of the chosen items, or the sum of their numbers."""
         sums = np.bincount(self.innermost[chosen], numbers, minlength=len(self.parents))
         for sets in reversed(self.levels):
@@ -374,7 +375,7 @@ class OracleMatroid(_Matroid):
     """
 
     items: int
-    independent: Callable[..., Any] | None = None
+    independent: Callable[[list[int]], object] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -414,7 +415,7 @@ def _in_cube(point: Floats) -> bool:
     return bool(np.min(point) >= -TOLERANCE and np.max(point) <= 1 + TOLERANCE)
 
 
-def _falling(weights: Any, items: int) -> Integers:
+def _falling(weights: ArrayLike, items: int) -> Integers:
     """The items from the largest weight to the smallest."""
     return np.argsort(-finite_weights(weights, items), kind="stable")
 

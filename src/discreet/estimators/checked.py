@@ -2,11 +2,14 @@
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from discreet import require
@@ -15,6 +18,12 @@ from discreet.arrivals.feedback import each_apart, each_number, row_by_row
 from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    Samples: TypeAlias = Floats | csr_matrix
+    """One row of features per sample, as scikit-learn's checks leave them."""
+
 __all__ = [
     "as_classes",
     "as_features",
@@ -22,6 +31,7 @@ __all__ = [
     "as_shares",
     "as_targets",
     "checked",
+    "checked_pairs",
     "scaled",
     "without_data",
 ]
@@ -62,49 +72,97 @@ NO_NUMBERS = "features and targets must be numbers"
 """What is said in place of all others."""
 
 
+Found = TypeVar("Found")
+
+
 def checked(
-    estimator: Any, X: Any, y: Any = None, *, reset: bool = True, y_numeric: bool = False, **checks: Any
-) -> Any:
-    """What `validate_data` gives, or an error of the same kind that tells nothing about the data.
+    estimator: BaseEstimator, X: ArrayLike, *, reset: bool = True, accept_sparse: str | Literal[False] = False
+) -> "Samples":
+    """Features as `validate_data` gives them, or an error of the same kind that tells nothing about the data.
 
     These are many people: who brings features that are no numbers has a row with NaN, and refuses nobody.
     """
-    width = _public_width(estimator) if reset else estimator.n_features_in_
-    rows = as_features(X, width)
-    named = X if hasattr(X, "columns") else rows
-    checks |= {"dtype": np.float64, "ensure_all_finite": False, "estimator": estimator}
+    rows, named = _rows_of(estimator, X, reset)
 
-    def check() -> Any:
-        if y is None:
-            found = check_array(rows, input_name="X", **checks)
-        else:
-            found = check_X_y(rows, y, y_numeric=y_numeric, **checks)
+    def check() -> "Samples":
+        found: Samples = check_array(
+            rows,
+            input_name="X",
+            accept_sparse=accept_sparse,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            estimator=estimator,
+        )
+        validate_data(estimator, named, None, reset=reset, skip_check_array=True)
+        return found
+
+    return without_data(check)
+
+
+def checked_pairs(
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    reset: bool,
+    accept_sparse: str | Literal[False],
+    y_numeric: bool = False,
+) -> "tuple[Samples, Floats]":
+    """The same for features and targets."""
+    if y is None:
+        checked(estimator, X, reset=reset, accept_sparse=accept_sparse)  # refuses it in the usual words
+    rows, named = _rows_of(estimator, X, reset)
+
+    def check() -> "tuple[Samples, Floats]":
+        found: tuple[Samples, Floats] = check_X_y(
+            rows,
+            y,
+            y_numeric=y_numeric,
+            accept_sparse=accept_sparse,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            estimator=estimator,
+        )
         validate_data(estimator, named, y, reset=reset, skip_check_array=True)
         return found
 
     return without_data(check)
 
 
-def without_data(check: Callable[[], Any]) -> Any:
+def _rows_of(estimator: BaseEstimator, X: ArrayLike, reset: bool) -> tuple[ArrayLike, ArrayLike]:
+    """Rows of floats, and what their columns are named by."""
+    width = _public_width(estimator) if reset else estimator.n_features_in_
+    rows = as_features(X, width)
+    return rows, X if hasattr(X, "columns") else rows
+
+
+def without_data(check: Callable[[], Found]) -> Found:
     """What a check of scikit-learn's gives, with errors and warnings that tell nothing about the data."""
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        found, wrong = _attempted(check)
+        found = _attempted(check)
     for warning in warned:
         if _is_harmless(str(warning.message)):
             warnings.warn(str(warning.message), warning.category, stacklevel=3)
-    if wrong is not None:
-        raise wrong
+    if isinstance(found, _Refused):
+        raise found.error
     return found
 
 
-def _attempted(check: Callable[[], Any]) -> tuple[Any, Exception | None]:
+def _attempted(check: Callable[[], Found]) -> "Found | _Refused":
     """What a check gives, or the error that may be shown."""
     try:
-        return check(), None
+        return check()
     except Exception as error:
         kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
-    return None, kind(_without_data(text))
+    return _Refused(kind(_without_data(text)))
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """What a check raised."""
+
+    error: Exception
 
 
 def _is_harmless(text: str) -> bool:
@@ -119,7 +177,7 @@ def _without_data(text: str) -> str:
     return next((ours for begin, ours in INSTEAD.items() if text.startswith(begin)), NO_NUMBERS)
 
 
-def as_ranges(name: str, ranges: Any, features: int) -> tuple[Floats, Floats]:
+def as_ranges(name: str, ranges: ArrayLike, features: int) -> tuple[Floats, Floats]:
     """Public ranges as the lows and the highs of so many features."""
     try:
         pairs = np.broadcast_to(np.asarray(ranges, dtype=np.float64), (features, 2))
@@ -132,7 +190,7 @@ def as_ranges(name: str, ranges: Any, features: int) -> tuple[Floats, Floats]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def scaled(features: Any, low: Floats, high: Floats) -> Floats:
+def scaled(features: "Samples", low: Floats, high: Floats) -> Floats:
     """Features mapped from their public ranges to [−1, 1], and clipped."""
     dense = features.toarray() if hasattr(features, "toarray") else features
     with np.errstate(all="ignore"):  # a warning would tell about the sample
@@ -141,7 +199,7 @@ def scaled(features: Any, low: Floats, high: Floats) -> Floats:
         return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
 
 
-def as_features(values: Any, width: int | None = None) -> Any:
+def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
     """One row of floats per sample, each cell read by itself; NaN for what is no finite number.
 
     Rows in a list have `width` numbers, a public number: none of them may tell it. A row of another length is
@@ -155,26 +213,29 @@ def as_features(values: Any, width: int | None = None) -> Any:
     """
     if _is_for_scikit_learn(values):
         return values
-    if not isinstance(values, list | tuple):
+    entries: Sequence[object]
+    if isinstance(values, list | tuple):
+        entries = values
+    else:
         with reading():
             table = asked_of(lambda: np.asarray(values), None)
         if table is not None and table.ndim == 2:
-            return as_targets(table)
+            return _numbers(table)
         if table is None or table.ndim != 1 or table.dtype.kind != "O":
             return values
-        values = table.tolist()  # rows of which one is too long or too short
+        entries = table.tolist()  # rows of which one is too long or too short
     if width is None:
         raise ConfigError(
             "how many features there are is not read off a list of rows: give one range per feature, "
             "or an array"
         )
-    rows = row_by_row(values, width)
+    rows = row_by_row(entries, width)
     return np.where(np.isfinite(rows), rows, np.nan)
 
 
-def _public_width(estimator: Any) -> int | None:
+def _public_width(estimator: BaseEstimator) -> int | None:
     """How many features the public ranges say there are; None if one range is for all of them."""
-    ranges: Any = estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
+    ranges: ArrayLike = estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
     try:
         shape = np.shape(ranges)
     except ValueError:  # as_ranges says what is wrong with it
@@ -182,20 +243,22 @@ def _public_width(estimator: Any) -> int | None:
     return shape[0] if len(shape) == 2 else None
 
 
-def as_targets(values: Any) -> Any:
+def as_targets(values: ArrayLike | None) -> ArrayLike | None:
     """One float per entry; NaN, which says nothing, for what is no finite number.
 
     Nobody's entry decides what becomes of the others'. None and sparse matrices stay what they are.
     """
-    if _is_for_scikit_learn(values):
-        return values
+    return values if _is_for_scikit_learn(values) else _numbers(values)
+
+
+def _numbers(values: ArrayLike | None) -> Floats:
     found = each_number(values)
     if found is None:
         raise ValueError(NO_NUMBERS)
     return found
 
 
-def as_classes(values: Any, classes: Any) -> Any:
+def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | None:
     """The number of each sample's class; NaN, which says nothing, for a label that is none of them."""
     if _is_for_scikit_learn(values):
         return values
@@ -217,17 +280,17 @@ def as_classes(values: Any, classes: Any) -> Any:
     return places
 
 
-def _is_for_scikit_learn(values: Any) -> bool:
+def _is_for_scikit_learn(values: ArrayLike | None) -> bool:
     """Whether these are no values at all (None, a sparse matrix): its own checks say what is wrong."""
     return values is None or hasattr(values, "tocsr")
 
 
-def _place(entry: Any, labels: list[Any]) -> float:
+def _place(entry: object, labels: list[object]) -> float:
     """Where a label stands in a list."""
     return next((float(number) for number, label in enumerate(labels) if entry == label), np.nan)
 
 
-def as_shares(weights: Any, bound: Any, samples: int) -> Floats | None:
+def as_shares(weights: ArrayLike | None, bound: object, samples: int) -> Floats | None:
     """Weights of samples, as shares of the public bound; larger ones count as it.
 
     A weight that is no finite number, or negative, is 0: it must not decide whether others are counted.

@@ -1,8 +1,10 @@
 """Private logistic regression with scikit-learn's interface, for two classes or more."""
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from discreet import require
@@ -12,6 +14,9 @@ from discreet.errors import ConfigError
 from discreet.estimators.checked import as_classes
 from discreet.estimators.linear import REMOVED, PrivateLinear
 from discreet.turn.settings import refuses_removed
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["PrivateStreamingClassifier"]
 
@@ -55,8 +60,8 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        classes: Any,
-        feature_range: Any,
+        classes: Sequence[object] | np.ndarray,
+        feature_range: ArrayLike,
         p: float = 2.0,
         radius: float | str = "auto",
         weight_bound: float = 1.0,
@@ -75,11 +80,17 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         self.block = block
         self.seed = seed
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all samples, once."""
         return self._learn(X, y, sample_weight, partial=False)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from some more samples.
 
         `classes` is accepted as scikit-learn passes it, and must agree with the parameter.
@@ -90,7 +101,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
             raise ConfigError("classes must be those of the parameter `classes`")
         return self._learn(X, y, sample_weight, partial=True)
 
-    def _learn(self, X: Any, y: Any, weights: Any, *, partial: bool) -> Self:
+    def _learn(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool) -> Self:
         is_list = isinstance(self.classes, tuple | list | np.ndarray)
         if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
             raise ConfigError(
@@ -98,29 +109,30 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
             )
         first = not (partial and hasattr(self, "_learner"))
         classes = np.array(self.classes)
-        X, targets = self._with_targets(X, as_classes(y, classes), reset=first)
+        rows, targets = self._with_targets(X, as_classes(y, classes), reset=first)
         self.classes_ = classes
-        self._fed(X, targets, weights, partial=partial)
+        self._fed(rows, targets, weights, partial=partial)
         self.coef_, self.intercept_ = self._weights.copy(), self._constants.copy()
         self.coef_standard_errors_ = self._errors.copy()
         return self
 
-    def _loss(self) -> Any:
+    def _loss(self) -> LogisticLoss | SoftmaxLoss:
         return LogisticLoss() if len(self.classes) == 2 else SoftmaxLoss(len(self.classes))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Positive for the second class; with more than two, one column a class."""
         margins = self._margins(X)
         return margins[:, 0] if len(self.classes) == 2 else margins
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """The likeliest class; for a row with NaN, that of the middle of the ranges."""
         chances = self.predict_proba(X)
         middle = np.mean(self._ranges(self.n_features_in_), axis=0)
         chances[np.isnan(chances).any(axis=1)] = self._chances(middle @ self._weights.T + self._constants)
-        return self.classes_[chances.argmax(axis=1)]
+        found: np.ndarray = self.classes_[chances.argmax(axis=1)]
+        return found
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: ArrayLike) -> Floats:
         """The chance of each class; NaN for a row with NaN."""
         return self._chances(self._margins(X))
 
@@ -131,7 +143,7 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         chance = LogisticLoss().predict(margins[:, 0])
         return np.stack([1 - chance, chance], axis=1)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = len(self.classes) > 2
         tags.classifier_tags.poor_score = True

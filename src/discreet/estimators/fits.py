@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.together import together
@@ -35,5 +35,5 @@ class Fits:
             warnings.warn(f"{cost}: guarantee_ is that of one fit", stacklevel=5)
         return f"This is the guarantee of this fit: {cost}."
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self  # a copy spends on the same people, too

@@ -1,24 +1,31 @@
 """What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 from math import sqrt
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.losses import SoftmaxLoss
+from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
-from discreet.estimators.checked import as_ranges, as_shares, checked, scaled, without_data
+from discreet.estimators.checked import as_ranges, as_shares, checked_pairs, scaled, without_data
 from discreet.estimators.fits import Fits
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from discreet.estimators.checked import Samples
 
 __all__ = ["REMOVED", "PrivateLinear"]
 
@@ -44,7 +51,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     """The mode of `StreamingLearner` that learns, for audits and benchmarks; no parameter."""
 
     @abstractmethod
-    def _loss(self) -> Any:
+    def _loss(self) -> Loss | SoftmaxLoss:
         """The loss of a sample."""
 
     def _begin(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
@@ -59,7 +66,9 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         if not isinstance(radius, int | float):
             raise ConfigError(f"radius must be a number or auto, got {require.shown(self.radius)}")
         domain = LpBall(rows * size, float(self.p), float(radius) * length)
-        make: Any = partial(StreamingLearner, method="passes" if mode == "passes" else "auto")
+        make: Callable[..., StreamingLearner] = partial(
+            StreamingLearner, method="passes" if mode == "passes" else "auto"
+        )
         if mode not in ("auto", "passes"):
             make = partial(forced, StreamingLearner, mode)
         learner: StreamingLearner = make(
@@ -90,7 +99,7 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         dual = LpBall(1, float(self.p)).dual
         return float(size ** (1 / dual))
 
-    def _scaled(self, features: Any) -> Any:
+    def _scaled(self, features: "Samples") -> Floats:
         """Features mapped from their public ranges to [−1, 1] and clipped, and a constant 1.
 
         All are divided by the longest that a row can be.
@@ -112,13 +121,16 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         self.facts_ = learner.facts
         self.guarantee_ = f"{learner.guarantee} {self._beyond}"
 
-    def _with_targets(self, X: Any, targets: Any, **checks: Any) -> tuple[Any, Floats]:
+    def _with_targets(
+        self, X: ArrayLike, targets: ArrayLike | None, *, reset: bool, y_numeric: bool = False
+    ) -> "tuple[Samples, Floats]":
         """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
         there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
-        X, there = checked(self, X, there, accept_sparse="csr", **checks)
-        return X, np.where(np.isnan(targets.reshape(-1)), np.nan, there)
+        rows, there = checked_pairs(self, X, there, accept_sparse="csr", reset=reset, y_numeric=y_numeric)
+        missing = np.isnan(np.asarray(targets, dtype=np.float64).reshape(-1))
+        return rows, np.where(missing, np.nan, there)
 
-    def _fed(self, X: Any, y: Floats, weights: Any, *, partial: bool) -> None:
+    def _fed(self, X: "Samples", y: Floats, weights: ArrayLike | None, *, partial: bool) -> None:
         features = X.shape[1]
         shares = as_shares(weights, self.weight_bound, len(y))
         learner = self._going_on(features) if partial else self._anew(features, len(y))
@@ -148,17 +160,17 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return self._learner
 
     def _parameters(self) -> str:
-        found: dict[str, Any] = self.get_params()
+        found: dict[str, object] = self.get_params()
         whole = {name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)}
         return repr(found | whole)
 
-    def _margins(self, X: Any) -> Floats:
+    def _margins(self, X: ArrayLike) -> Floats:
         """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is no numbers."""
         check_is_fitted(self, "guarantee_")
-        X = without_data(
+        rows = without_data(
             partial(validate_data, self, X, reset=False, accept_sparse="csr", ensure_all_finite="allow-nan")
         )
-        return np.asarray(X @ self._weights.T + self._constants, dtype=np.float64)
+        return np.asarray(rows @ self._weights.T + self._constants, dtype=np.float64)
 
     def _shared_fits(self) -> Fits:
         """The fits of this estimator and of its clones."""
@@ -171,13 +183,13 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         copy._fits = self._shared_fits()
         return copy
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = dict(super().__getstate__())
         if state.pop("_learner", None) is not None:
             state["_was_pickled"] = True
         return state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = tags.input_tags.string = True  # a row that is no numbers says nothing

@@ -1,8 +1,9 @@
 """Private linear regression with scikit-learn's interface."""
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from discreet import require
@@ -12,6 +13,9 @@ from discreet.errors import ConfigError
 from discreet.estimators.checked import as_targets
 from discreet.estimators.linear import REMOVED, PrivateLinear
 from discreet.turn.settings import refuses_removed
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["PrivateStreamingRegressor"]
 
@@ -74,7 +78,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        feature_range: Any,
+        feature_range: ArrayLike,
         target_range: tuple[float, float],
         loss: Literal["squared", "huber"] = "squared",
         p: float = 2.0,
@@ -96,21 +100,21 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         self.block = block
         self.seed = seed
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from all samples, once."""
         return self._learn(X, y, sample_weight, partial=False)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from some more samples; `horizon` says how many there will be in all."""
         return self._learn(X, y, sample_weight, partial=True)
 
-    def _learn(self, X: Any, y: Any, weights: Any, *, partial: bool) -> Self:
+    def _learn(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool) -> Self:
         first = not (partial and hasattr(self, "_learner"))
-        X, y = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
+        rows, found = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
         low, high = self._targets()
         with np.errstate(all="ignore"):
-            targets = np.clip((2 * y - low - high) / (high - low), -1.0, 1.0)
-        self._fed(X, targets, weights, partial=partial)
+            targets = np.clip((2 * found - low - high) / (high - low), -1.0, 1.0)
+        self._fed(rows, targets, weights, partial=partial)
         self.coef_ = self._weights[0] * (high - low) / 2
         self.coef_standard_errors_ = self._errors[0] * (high - low) / 2
         self.intercept_ = float(self._constants[0]) * (high - low) / 2 + (high + low) / 2
@@ -127,12 +131,12 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
             raise ConfigError(f"target_range must be finite, with low < high, got {low:g} and {high:g}")
         return low, high
 
-    def _loss(self) -> Any:
+    def _loss(self) -> SquaredLoss | HuberLoss:
         if self.loss not in ("squared", "huber"):
             raise ConfigError(f"loss must be squared or huber, got {require.shown(self.loss)}")
         return SquaredLoss() if self.loss == "squared" else HuberLoss(0.5)
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: ArrayLike) -> Floats:
         """The targets that the newest released coefficients expect, within the target's range.
 
         NaN for a row with NaN; features that are no numbers are refused.
@@ -140,7 +144,7 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         low, high = self._targets()
         return np.clip(self._margins(X)[:, 0], -1.0, 1.0) * (high - low) / 2 + (high + low) / 2
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         # On the tiny data sets of scikit-learn's checks, privacy leaves little.
         tags.regressor_tags.poor_score = True

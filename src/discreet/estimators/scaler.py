@@ -1,12 +1,16 @@
 """Scaling by public ranges, for pipelines: what scikit-learn's scalers read off the data is given instead."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discreet.arrays import Floats
 from discreet.estimators.checked import as_ranges, checked, scaled
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 __all__ = ["PublicScaler"]
 
@@ -29,22 +33,22 @@ class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
            [ 1. , -0.5]])
     """
 
-    def __init__(self, ranges: Any) -> None:
+    def __init__(self, ranges: ArrayLike) -> None:
         self.ranges = ranges
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Count the features; nothing else is read."""
-        X = checked(self, X, accept_sparse=False)
-        as_ranges("ranges", self.ranges, X.shape[1])
+        rows = checked(self, X, accept_sparse=False)
+        as_ranges("ranges", self.ranges, rows.shape[1])
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: ArrayLike) -> Floats:
         """Scale and clip; NaN stays NaN, and so does what is no finite number."""
         check_is_fitted(self, "n_features_in_")
-        X = checked(self, X, accept_sparse=False, reset=False)
-        return scaled(X, *as_ranges("ranges", self.ranges, X.shape[1]))
+        rows = checked(self, X, accept_sparse=False, reset=False)
+        return scaled(rows, *as_ranges("ranges", self.ranges, rows.shape[1]))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.string = True
         return tags

@@ -13,7 +13,6 @@ References  Dong, Roth, Su (2022), "Gaussian Differential Privacy"; Nasr et al. 
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -108,11 +107,11 @@ def _fresh_door(words: Words, reserved: Charge, index: int) -> Door:
     return Door(system_words(), reserved, index)
 
 
-def _note(seen: list[float], name: str, value: Any) -> None:
+def _note(seen: list[float], name: str, value: object) -> None:
     _collect(seen, value)
 
 
-def _collect(seen: list[float], value: Any) -> None:
+def _collect(seen: list[float], value: object) -> None:
     """Append the numbers of something visible; items that were chosen become one number an item."""
     if isinstance(value, dict):
         for name in sorted(value):

@@ -8,7 +8,7 @@ each item by itself costs or brings something (a modular term). All costs lie in
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -150,10 +150,10 @@ class CostWorld(Protocol):
     def items(self) -> int:
         """How many items there are."""
 
-    def rows(self, first: int, last: int) -> Any:
+    def rows(self, first: int, last: int) -> np.ndarray:
         """Some visitors."""
 
-    def costs(self, rows: Any, chosen: np.ndarray) -> Floats:
+    def costs(self, rows: np.ndarray, chosen: np.ndarray) -> Floats:
         """What sets, one a row, cost them."""
 
 

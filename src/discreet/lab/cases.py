@@ -19,7 +19,7 @@ from discreet import (
     SetMinimizer,
     StreamingLearner,
 )
-from discreet.arrays import Mask
+from discreet.arrays import Floats, Integers, Mask
 from discreet.arrivals import (
     BudgetAllocation,
     ConcaveOfLinear,
@@ -41,6 +41,11 @@ from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 
 __all__ = ["HORIZON", "cases", "keyed_cases", "long_cases"]
+
+Terms = dict[str, Privacy]
+"""A guarantee, as a learner takes it."""
+Worth = Callable[[Integers], float]
+"""What a person finds a set worth."""
 
 HORIZON = 12
 NAN, INFINITE = float("nan"), float("inf")
@@ -180,7 +185,7 @@ def long_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
 def keyed_cases(epsilon: float = 1.0, delta: float = 1e-6) -> list[Case]:
     """Learners whose rounds name their person, who returns."""
 
-    def returning(contributions: int, delta: float = delta) -> dict[str, Any]:
+    def returning(contributions: int, delta: float = delta) -> Terms:
         return {"privacy": Privacy(epsilon, delta, contributions=contributions, keyed=True)}
 
     several: dict[str, Any] = {"stream": "iid", "items": 8, "slots": 3, "block": 8}
@@ -211,12 +216,12 @@ def _made(make: type[Learner], fixed: dict[str, Any]) -> Callable[..., Learner]:
     return lambda **more: forced(make, fixed["mode"], **(settings | more))
 
 
-def three_numbers(generator: np.random.Generator) -> Any:
+def three_numbers(generator: np.random.Generator) -> Floats:
     """An ordinary person: three numbers between 0 and 1."""
     return generator.uniform(0, 1, size=3)
 
 
-def numbers(count: int) -> Callable[[np.random.Generator], Any]:
+def numbers(count: int) -> Callable[[np.random.Generator], Floats]:
     """An ordinary person with so many numbers between 0 and 1."""
     return lambda generator: generator.uniform(0, 1, size=count)
 
@@ -232,12 +237,12 @@ def mask_of(items: int) -> Callable[[np.random.Generator], Mask]:
     return mask
 
 
-def _sum(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _sum(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed = {"dimension": 3, "horizon": HORIZON, "bound": 1.0} | privacy | settings
     return Case(name, _made(RunningSum, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
 
 
-def _hedge(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _hedge(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed = {"actions": 3, "horizon": HORIZON} | privacy | settings
     return Case(name, _made(Hedge, fixed), three_numbers, NOT_THREE_NUMBERS, [NAN] * 3)
 
@@ -249,7 +254,7 @@ def _with_the_first(generator: np.random.Generator) -> Mask:
     return mask
 
 
-def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _sets(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON} | privacy | settings
     items = fixed["items"]
     refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
@@ -257,31 +262,31 @@ def _sets(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     return Case(name, _made(SetMaximizer, fixed), person, refused, [NAN] * items, available=mask_of(items))
 
 
-def _few(generator: np.random.Generator) -> Any:
+def _few(generator: np.random.Generator) -> Floats:
     return generator.uniform(0, 0.3, size=3)
 
 
-def _callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _callables(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed = {"items": 3, "slots": 2, "horizon": HORIZON, "function": SetFunction} | privacy | settings
     refused = (0.777, "abc")
     return Case(name, _made(SetMaximizer, fixed), _worth(0.0), refused, _failing, available=mask_of(3))
 
 
-def _worth(low: float) -> Callable[[np.random.Generator], Any]:
+def _worth(low: float) -> Callable[[np.random.Generator], Worth]:
     """A person whose sets are worth the sum of their items."""
 
-    def person(generator: np.random.Generator) -> Any:
+    def person(generator: np.random.Generator) -> Worth:
         worth = generator.uniform(low, 0.3, size=3)
         return lambda chosen: float(worth[chosen].sum())
 
     return person
 
 
-def _failing(chosen: Any) -> float:
+def _failing(chosen: Integers) -> float:
     raise ZeroDivisionError("0.777")
 
 
-def _rewards(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _rewards(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed: dict[str, Any] = (
         {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
     )
@@ -293,41 +298,42 @@ def _rewards(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
 
 
-def _clicks(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _clicks(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed: dict[str, Any] = (
         {"items": 4, "slots": 2, "horizon": HORIZON, "feedback": "clicks"} | privacy | settings
     )
 
-    def person(generator: np.random.Generator) -> Any:
-        return [None, *range(fixed["items"])][generator.integers(fixed["items"] + 1)]
+    def person(generator: np.random.Generator) -> int | None:
+        clicked = int(generator.integers(fixed["items"] + 1))
+        return clicked - 1 if clicked else None
 
     refused = (0.777, fixed["items"], -1, "pear", [1, fixed["items"]], True)
     case = Case(name, _made(SetMaximizer, fixed), person, refused, 99, full=False)
     return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"], answer=_if_shown)
 
 
-def _if_shown(item: Any, slate: Any) -> Any:
+def _if_shown(item: object, slate: Any) -> object:
     """The click of a person who likes one item."""
     return item if item is not None and item in slate else None
 
 
-def _costs(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _costs(name: str, privacy: Terms, **settings: Any) -> Case:
     function = MinusModular(GraphCut(((0, 1), (1, 2))))
     fixed = {"items": 3, "horizon": HORIZON, "function": function} | privacy | settings
     refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0, 0.0, 0.0])
 
-    def person(generator: np.random.Generator) -> Any:
+    def person(generator: np.random.Generator) -> Floats:
         return generator.uniform(0, 0.3, size=5)
 
     return Case(name, _made(SetMinimizer, fixed), person, refused, [NAN] * 5, available=mask_of(3))
 
 
-def _cost_callables(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _cost_callables(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed = {"items": 3, "horizon": HORIZON} | privacy | settings
     return Case(name, _made(SetMinimizer, fixed), _worth(-0.3), (0.777,), _failing, available=mask_of(3))
 
 
-def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _trials(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed: dict[str, Any] = {"items": 2, "horizon": HORIZON, "feedback": "bandit"} | privacy | settings
 
     def person(generator: np.random.Generator) -> float:
@@ -337,14 +343,15 @@ def _trials(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
     return replace(case, available=mask_of(fixed["items"]), horizon=fixed["horizon"])
 
 
-def _arms(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
-    fixed = {"arms": 3, "features": 2, "horizon": HORIZON} | privacy | settings
+def _arms(name: str, privacy: Terms, **settings: Any) -> Case:
+    fixed: dict[str, Any] = {"arms": 3, "features": 2, "horizon": HORIZON} | privacy | settings
+    features: int = fixed["features"]
 
     def reward(generator: np.random.Generator) -> float:
         return float(generator.uniform())
 
-    def context(generator: np.random.Generator) -> Any:
-        return generator.uniform(-1, 1, size=fixed["features"])
+    def context(generator: np.random.Generator) -> Floats:
+        return generator.uniform(-1, 1, size=features)
 
     mask = _first_of(settings.get("max_arms", 3))
     return Case(
@@ -371,30 +378,30 @@ def _first_of(arms: int) -> Callable[[np.random.Generator], Mask]:
     return mask
 
 
-def _points(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _points(name: str, privacy: Terms, **settings: Any) -> Case:
     fixed: dict[str, Any] = {"domain": UniformMatroid(3, 2), "horizon": HORIZON} | privacy | settings
     refused = (*NOT_THREE_NUMBERS, [0.777, -0.1, 0.0], [0.777, 1.5, 0.0])
     items = fixed["domain"].items
     return Case(name, _made(ContinuousMaximizer, fixed), numbers(items), refused, [NAN] * items)
 
 
-def _amounts(name: str, privacy: dict[str, Any], **settings: Any) -> Case:
+def _amounts(name: str, privacy: Terms, **settings: Any) -> Case:
     """Two gains, and how far the two items are in each other's and their own way."""
     fixed = {"domain": UniformMatroid(2, 1), "function": Quadratic(), "horizon": HORIZON} | privacy | settings
     refused = (*NOT_THREE_NUMBERS, [0.777] * 4, [0.777, 0.5, 0.9, 0.9, 0.9], [0.777, -0.1, 0.0, 0.0, 0.0])
 
-    def person(generator: np.random.Generator) -> Any:
+    def person(generator: np.random.Generator) -> list[float]:
         ways = generator.uniform(0, 0.2, size=3)
         return [*generator.uniform(0.4, 1, size=2), *ways]
 
     return Case(name, _made(ContinuousMaximizer, fixed), person, refused, [NAN] * 5)
 
 
-def _gradient(coefficients: Any, x: Any, y: float) -> Any:
+def _gradient(coefficients: Floats, x: Floats, y: float) -> Floats:
     return x * (x @ coefficients - y)
 
 
-def _streaming(name: str, privacy: dict[str, Any], *, features: int = 3, **settings: Any) -> Case:
+def _streaming(name: str, privacy: Terms, *, features: int = 3, **settings: Any) -> Case:
     usual = {"domain": LpBall(features), "loss": SquaredLoss(), "feature_bound": 1.0, "target_bound": 1.0}
     fixed = usual | {"horizon": HORIZON} | privacy | settings
     refused = (
@@ -406,7 +413,7 @@ def _streaming(name: str, privacy: dict[str, Any], *, features: int = 3, **setti
         ([0.777] * features, "y"),
     )
 
-    def person(generator: np.random.Generator) -> Any:
+    def person(generator: np.random.Generator) -> tuple[Floats, float]:
         target = generator.uniform(-1, 1)
         if isinstance(fixed["loss"], SoftmaxLoss):
             target = target > 0  # a class

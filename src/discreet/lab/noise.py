@@ -8,8 +8,6 @@ References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi 
             Gaussian; Chan, Shi, Song (2011) and Dwork, Naor, Pitassi, Rothblum (2010), the tree
 """
 
-from typing import Any
-
 import numpy as np
 
 from discreet.arrays import Floats
@@ -75,7 +73,7 @@ LEVELS = 63
 
 
 @compiled
-def _add_up(noise: Any, before: Any, newest: Any) -> None:
+def _add_up(noise: Floats, before: int, newest: Floats) -> None:
     """Nodes' noise becomes that of sums. `newest[level]` is of the latest sum with that lowest bit."""
     for row in range(noise.shape[0]):
         time = before + row + 1
@@ -85,7 +83,7 @@ def _add_up(noise: Any, before: Any, newest: Any) -> None:
 
 
 @compiled
-def _lowest_bit(time: Any) -> Any:
+def _lowest_bit(time: int) -> int:
     """The place of the lowest 1-bit; LEVELS if there is none."""
     if time == 0:
         return LEVELS

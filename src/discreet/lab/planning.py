@@ -89,7 +89,7 @@ class Case(ABC):
         """What the made-up worlds are like, in a few words."""
 
     @abstractmethod
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """Public numbers of the plan, and `epsilon` as it will be spent; refuses what cannot be."""
 
     @abstractmethod
@@ -372,7 +372,7 @@ def _rounded(value: float) -> str:
     return f"{float(f'{value:.2g}'):,.0f}" if isinstance(value, int) else f"{value:.3g}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -58,7 +58,7 @@ class OnlineCase(Case):
     def learner(self, seed: int | None = None) -> Learner:
         """The learner that would be used."""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         learner = self.learner()
         return learner.facts | {"epsilon": learner.guarantee.total.epsilon(self.privacy)}
 
@@ -269,7 +269,7 @@ class SelectionCase(Case):
         """The selector that would be used."""
         return SetSelector(self.domain, self.privacy, function=ClickModel(), seed=seed)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         plan = SetSelector.problem_for(replace(self.selector().settings, people=self.rounds)).plan
         return plan.facts | {"epsilon": plan.total.epsilon(self.privacy)}
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -38,6 +38,9 @@ from discreet.lab.progress import bars_on
 from discreet.lab.repeat import Kept, repeat
 from discreet.learners.executors import executor_of
 from discreet.learners.registry import HOMES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "SIZES",
@@ -242,7 +245,7 @@ def _caught(pairs: dict[str, int | None]) -> str:
     return f"caught by pair {max(filter(None, pairs.values()), default=0)}"
 
 
-def draw_trade_offs(rows: list[dict[str, Any]]) -> Any:
+def draw_trade_offs(rows: list[dict[str, Any]]) -> "Figure":
     """One panel a learner: how often an attacker is wrong either way, and how seldom that may be."""
     learners = sorted({row["learner"] for row in rows})
     figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.2)

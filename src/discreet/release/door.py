@@ -178,7 +178,7 @@ class Door:
         self.opened = True
 
 
-def _genuine(gathered: Any) -> Gathered:
+def _genuine(gathered: object) -> Gathered:
     if not isinstance(gathered, Gathered):
         raise ConfigError(f"the door takes what was gathered, not {type(gathered).__name__}: use a gathering")
     return gathered

@@ -13,23 +13,42 @@ References  Canonne, Kamath, Steinke (2020), Algorithms 1–3
             Lemire (2019), "Fast Random Integer Generation in an Interval"
 """
 
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
+from discreet.arrays import Floats, Integers, Mask, Word
 from discreet.compiled import compiled
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.types import Type
+    from numba.core.typing import Context, Signature
+
+    Meaning = tuple[Signature, Callable[[BaseContext, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]]
+    """Which types an instruction takes and gives, and how its code is generated."""
 
 
 # --- what Numba does not offer: a call by address, and the high half of a product -------------------------
-@intrinsic  # type: ignore[untyped-decorator]
-def next_word(typing: Any, address: Any, state: Any) -> Any:
+def instruction(meaning: "Callable[[Context, Type, Type], Meaning]") -> Callable[[Word, Word], Word]:
+    """A function of two words that kernels can call; `meaning` says how its code is generated."""
+    made: Callable[[Word, Word], Word] = intrinsic(meaning)
+    return made
+
+
+@instruction
+def next_word(typing: "Context", address: "Type", state: "Type") -> "Meaning":
     """The next random word of the source (address, state)."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: "BaseContext", builder: ir.IRBuilder, signature: "Signature", arguments: list[ir.Value]
+    ) -> ir.Value:
         pointer = ir.IntType(8).as_pointer()
         source = ir.FunctionType(ir.IntType(64), [pointer]).as_pointer()
         return builder.call(builder.inttoptr(arguments[0], source), [builder.inttoptr(arguments[1], pointer)])
@@ -37,11 +56,13 @@ def next_word(typing: Any, address: Any, state: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply_high(typing: Any, left: Any, right: Any) -> Any:
+@instruction
+def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Meaning":
     """⌊left · right / 2⁶⁴⌋ of two unsigned words."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: "BaseContext", builder: ir.IRBuilder, signature: "Signature", arguments: list[ir.Value]
+    ) -> ir.Value:
         wide = ir.IntType(128)
         product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
@@ -51,7 +72,7 @@ def multiply_high(typing: Any, left: Any, right: Any) -> Any:
 
 # --- exact samplers --------------------------------------------------------------------------------------
 @compiled
-def below(number: Any, address: Any, state: Any) -> Any:
+def below(number: Word, address: Word, state: Word) -> Word:
     """A word in 0 … number − 1, all equally likely (Lemire: rejection, never modulo)."""
     word = next_word(address, state)
     low = word * number
@@ -64,7 +85,7 @@ def below(number: Any, address: Any, state: Any) -> Any:
 
 
 @compiled
-def succeeds_below_one(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
+def succeeds_below_one(numerator: Word, denominator: Word, address: Word, state: Word) -> bool:
     """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's series).
 
     The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at k = 2048,
@@ -73,11 +94,12 @@ def succeeds_below_one(numerator: Any, denominator: Any, address: Any, state: An
     trial = np.uint64(1)
     while below(denominator * trial, address, state) < numerator:
         trial += np.uint64(1)
-    return (trial & np.uint64(1)) == np.uint64(1)
+    odd: bool = (trial & np.uint64(1)) == np.uint64(1)
+    return odd
 
 
 @compiled
-def succeeds(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
+def succeeds(numerator: Word, denominator: Word, address: Word, state: Word) -> bool:
     """True with probability exp(−numerator/denominator)."""
     one = np.uint64(1)
     while numerator > denominator:
@@ -88,7 +110,7 @@ def succeeds(numerator: Any, denominator: Any, address: Any, state: Any) -> Any:
 
 
 @compiled
-def laplace(scale: Any, address: Any, state: Any) -> Any:
+def laplace(scale: Word, address: Word, state: Word) -> np.int64:
     """One discrete Laplace variable: P(x) ∝ exp(−|x|/scale)."""
     one = np.uint64(1)
     while True:
@@ -106,7 +128,7 @@ def laplace(scale: Any, address: Any, state: Any) -> Any:
 
 
 @compiled
-def gaussian(sigma: Any, address: Any, state: Any) -> Any:
+def gaussian(sigma: Word, address: Word, state: Word) -> np.int64:
     """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ ≤ 2²⁶.
 
     Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has an
@@ -122,35 +144,37 @@ def gaussian(sigma: Any, address: Any, state: Any) -> Any:
 
 
 @compiled
-def fill_below(number: Any, out: Any, address: Any, state: Any) -> None:
+def fill_below(number: Word, out: Integers, address: Word, state: Word) -> None:
     """Uniform whole numbers below `number`, one a place."""
     for place in range(out.size):
         out[place] = below(number, address, state)
 
 
 @compiled
-def fill_succeeds(numerator: Any, denominator: Any, out: Any, address: Any, state: Any) -> None:
+def fill_succeeds(numerator: Word, denominator: Word, out: Mask, address: Word, state: Word) -> None:
     """Draws with success probability exp(−numerator/denominator), one a place."""
     for place in range(out.size):
         out[place] = succeeds(numerator, denominator, address, state)
 
 
 @compiled
-def fill_laplace(scale: Any, out: Any, address: Any, state: Any) -> None:
+def fill_laplace(scale: Word, out: Integers, address: Word, state: Word) -> None:
     """Discrete Laplace variables, one a place."""
     for place in range(out.size):
         out[place] = laplace(scale, address, state)
 
 
 @compiled
-def fill_gaussian(sigma: Any, out: Any, address: Any, state: Any) -> None:
+def fill_gaussian(sigma: Word, out: Integers, address: Word, state: Word) -> None:
     """Discrete Gaussian variables, one a place."""
     for place in range(out.size):
         out[place] = gaussian(sigma, address, state)
 
 
 @compiled
-def draw_rejecting(scores: Any, available: Any, rate: Any, unit: Any, address: Any, state: Any) -> Any:
+def draw_rejecting(
+    scores: Integers, available: Mask, rate: Word, unit: Word, address: Word, state: Word
+) -> np.int64:
     """An available candidate with probability ∝ exp(rate · score / unit), exactly.
 
     A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), gap its distance
@@ -161,7 +185,7 @@ def draw_rejecting(scores: Any, available: Any, rate: Any, unit: Any, address: A
     for place in candidates:
         best = max(best, scores[place])
     while True:
-        proposed = candidates[np.int64(below(np.uint64(candidates.size), address, state))]
+        proposed: np.int64 = candidates[np.int64(below(np.uint64(candidates.size), address, state))]
         gap = np.uint64(best - scores[proposed])
         if succeeds(gap * rate, unit, address, state):
             return proposed
@@ -178,7 +202,7 @@ EXPONENTIAL_ERROR = 2.0**-49
 """Proven bound on the relative error of `exponential`."""
 
 
-def _exact_exponentials() -> Any:
+def _exact_exponentials() -> NDArray[Word]:
     """⌊2⁶³ · exp(−i/128)⌋ for i = 0 … 89, from exact fractions."""
     table = []
     for step in range(90):
@@ -196,7 +220,7 @@ _LN2 = np.uint64(int(sum(Fraction(2**57, order * 2**order) for order in range(1,
 
 
 @compiled
-def exponential(units: Any) -> Any:
+def exponential(units: Word) -> tuple[Word, Word]:
     """exp(−units / 2⁵⁷) as (mantissa, halvings), meaning mantissa · 2^(−62 − halvings); units < 2⁶³."""
     halvings = units // _LN2
     rest = units - halvings * _LN2
@@ -213,7 +237,7 @@ def exponential(units: Any) -> Any:
 
 
 @compiled
-def weight_of(gap: Any, rate: Any) -> Any:
+def weight_of(gap: Word, rate: Word) -> tuple[Word, Word]:
     """The 128-bit weight max(2^FLOOR, ⌊2^TOP · exp(−rate · gap / 2⁵⁷)⌋), as (high, low) words."""
     lightest = np.uint64(1 << FLOOR)
     zero = np.uint64(0)
@@ -229,7 +253,9 @@ def weight_of(gap: Any, rate: Any) -> Any:
 
 
 @compiled
-def fill_weights(scores: Any, available: Any, rate: Any, high: Any, low: Any) -> None:
+def fill_weights(
+    scores: Integers, available: Mask, rate: Word, high: NDArray[Word], low: NDArray[Word]
+) -> None:
     """The weight of every candidate; unavailable ones weigh 0 and do not enter the maximum."""
     best = np.int64(-(1 << 63))
     for candidate in range(scores.size):
@@ -244,7 +270,7 @@ def fill_weights(scores: Any, available: Any, rate: Any, high: Any, low: Any) ->
 
 
 @compiled
-def below_wide(high: Any, low: Any, address: Any, state: Any) -> Any:
+def below_wide(high: Word, low: Word, address: Word, state: Word) -> tuple[Word, Word]:
     """A 128-bit number below (high, low), all equally likely; high > 0."""
     mask = high
     for shift in (1, 2, 4, 8, 16, 32):
@@ -257,7 +283,7 @@ def below_wide(high: Any, low: Any, address: Any, state: Any) -> Any:
 
 
 @compiled
-def draw_weighted(high: Any, low: Any, address: Any, state: Any) -> Any:
+def draw_weighted(high: NDArray[Word], low: NDArray[Word], address: Word, state: Word) -> int:
     """One candidate, with probability proportional to its weight."""
     total_high, total_low = np.uint64(0), np.uint64(0)
     for candidate in range(high.size):
@@ -276,7 +302,7 @@ def draw_weighted(high: Any, low: Any, address: Any, state: Any) -> Any:
 # --- the entrance: a person's floats become bounded integers ---------------------------------------------
 @compiled
 def admit_rows(
-    rows: Any, norm: Any, levels: Any, scale: Any, nonnegative: Any, whole: Any, total: Any
+    rows: Floats, norm: int, levels: float, scale: float, nonnegative: bool, whole: Integers, total: Integers
 ) -> None:
     """Clip, quantise and add each row to `total`; a row that is not finite adds nothing.
 
@@ -320,7 +346,9 @@ def admit_rows(
 
 
 @compiled
-def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: Any, out: Any) -> None:
+def fill_steps(
+    numbers: Floats, low: float, high: float, scale: float, least: int, most: int, out: Integers
+) -> None:
     """Each number clipped to [low, high], in whole steps between `least` and `most`.
 
     What is not finite counts as zero.
@@ -330,11 +358,11 @@ def fill_steps(numbers: Any, low: Any, high: Any, scale: Any, least: Any, most: 
         if not np.isfinite(value):
             value = 0.0
         value = max(low, min(high, value))
-        out[place] = max(least, min(most, np.int64(np.floor(value * scale + 0.5))))
+        out[place] = max(least, min(most, int(np.floor(value * scale + 0.5))))
 
 
 @compiled
-def enter_steps(cells: Any, steps: Any, total: Any) -> Any:
+def enter_steps(cells: Integers, steps: Integers, total: Integers) -> bool:
     """Add each person's steps to their cells.
 
     Gives False, and adds nothing, if a cell stands twice in a row.
@@ -354,7 +382,7 @@ def enter_steps(cells: Any, steps: Any, total: Any) -> Any:
 
 
 @compiled
-def enter_rows(rows: Any, slots: Any, levels: Any, total: Any) -> None:
+def enter_rows(rows: Floats, slots: Integers, levels: float, total: Integers) -> None:
     """Add each person's row of numbers in [−1, 1] to their slot, in whole steps.
 
     Slots beyond the end are none; what is not finite counts as zero.
@@ -370,7 +398,7 @@ def enter_rows(rows: Any, slots: Any, levels: Any, total: Any) -> None:
 
 
 @compiled
-def add_path_gains(worths: Any, reached: Any, prices: Any, levels: Any, total: Any) -> None:
+def add_path_gains(worths: Floats, reached: Integers, prices: Floats, levels: float, total: Integers) -> None:
     """Add what each item would add to what each person has reached, in whole steps times the item's price.
 
     `worths` are people × items, in [0, 1]; `reached` is in steps. A price is at most 1: rounded down, one by
@@ -386,7 +414,7 @@ def add_path_gains(worths: Any, reached: Any, prices: Any, levels: Any, total: A
 
 
 @compiled
-def take_path_gains(worths: Any, reached: Any, levels: Any) -> None:
+def take_path_gains(worths: Floats, reached: Integers, levels: float) -> None:
     """What each person has reached once an item is taken; `worths` are those of this item."""
     for person in range(worths.size):
         worth = worths[person]
@@ -395,7 +423,7 @@ def take_path_gains(worths: Any, reached: Any, levels: Any) -> None:
 
 
 @compiled
-def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
+def hold_rows(rows: Floats, places: Integers, full: float, held: NDArray[np.uint16]) -> None:
     """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are left out.
 
     What is not finite counts as zero.
@@ -410,7 +438,7 @@ def hold_rows(rows: Any, places: Any, full: Any, held: Any) -> None:
 
 
 @compiled
-def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
+def enforce_norm(whole: Integers, norm: int, levels: np.int64) -> None:
     """Shrink an integer vector until its norm is at most `levels`."""
     limit = levels if norm == 1 else levels * levels
     while True:
@@ -427,15 +455,17 @@ def enforce_norm(whole: Any, norm: Any, levels: Any) -> None:
 
 # --- one step of the Toeplitz sum ------------------------------------------------------------------------
 @compiled
-def multiply_shift(value: Any, factor: Any, shift: Any) -> Any:
+def multiply_shift(value: np.int64, factor: np.int64, shift: np.int64) -> np.int64:
     """⌊value · factor / 2^shift⌋ exactly, for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""
     low = (np.uint64(value & np.int64(0xFFFFFFFF)) * np.uint64(factor)) >> np.uint64(32)
     return ((value >> np.int64(32)) * factor + np.int64(low)) >> (shift - np.int64(32))
 
 
 @compiled
-def toeplitz_step(buffers: Any, addend: Any, decay: Any, decay_shift: Any, weight: Any, weight_shift: Any,
-                  fraction: Any, output_fraction: Any, out: Any) -> None:  # fmt: skip
+def toeplitz_step(
+    buffers: Integers, addend: Integers, decay: Integers, decay_shift: Integers,
+    weight: Integers, weight_shift: Integers, fraction: Integers, output_fraction: np.int64, out: Integers,
+) -> None:  # fmt: skip
     """out = addend + round(Σ ω_b · buffer_b); then buffer_b ← λ_b · buffer_b + addend, in place.
 
     Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b ·
@@ -458,7 +488,9 @@ def toeplitz_step(buffers: Any, addend: Any, decay: Any, decay_shift: Any, weigh
 
 
 @compiled
-def toeplitz_undo(buffers: Any, released: Any, keep: Any, weight: Any, newest: Any, faded: Any) -> None:
+def toeplitz_undo(
+    buffers: Floats, released: Integers, keep: Floats, weight: Floats, newest: Floats, faded: Floats
+) -> None:
     """newest = released − Σ ω_b · buffer_b; faded_b = λ_b · buffer_b + newest: floats, after the noise."""
     for place in range(released.size):
         newest[place] = released[place]

@@ -10,16 +10,15 @@ Products of vectors (spread, Gram, moments) take `unit` alone: `Rounded` has lef
 Guarantee   docs/guarantees/gathering.md, Lemmas 5 and 6
 """
 
-from typing import Any
-
 import numpy as np
 
+from discreet.arrays import Floats, Integers
 from discreet.compiled import compiled, compiled_sums
 
 
 @compiled
 def add_click_gains(
-    rows: Any, slate: Any, steepness: Any, norm: Any, unit: Any, limit: Any, total: Any
+    rows: Floats, slate: Integers, steepness: float, norm: int, unit: float, limit: float, total: Floats
 ) -> None:
     """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in steps.
 
@@ -75,21 +74,23 @@ def add_click_gains(
 
 
 @compiled
-def slope(code: Any, parameter: Any, margin: Any, target: Any) -> Any:
+def slope(code: int, parameter: float, margin: float, target: float) -> float:
     """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
     if code == 0:
         return 2.0 * (margin - target)
     if code == 1:
-        return 0.5 * (1.0 + np.tanh(0.5 * margin)) - target
+        chance: float = 0.5 * (1.0 + np.tanh(0.5 * margin))
+        return chance - target
     if code == 2:
         return min(parameter, max(-parameter, margin - target))
     if code == 3:
         return margin - target
-    return np.exp(min(margin, 30.0)) - target
+    expected: float = np.exp(min(margin, 30.0))
+    return expected - target
 
 
 @compiled_sums
-def product(first: Any, second: Any) -> Any:
+def product(first: Floats, second: Floats) -> float:
     """⟨first, second⟩, over as many numbers as the first has."""
     total = 0.0
     for place in range(first.size):
@@ -98,7 +99,7 @@ def product(first: Any, second: Any) -> Any:
 
 
 @compiled_sums
-def squares_and_product(vector: Any, other: Any) -> Any:
+def squares_and_product(vector: Floats, other: Floats) -> tuple[float, float]:
     """‖vector‖² and ⟨vector, other⟩ in one pass."""
     squares, product = 0.0, 0.0
     for place in range(vector.size):
@@ -108,13 +109,14 @@ def squares_and_product(vector: Any, other: Any) -> Any:
 
 
 @compiled
-def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
+def length_of(vector: Floats, root: float, scale: float, more: float, order: float) -> float:
     """The l_order length of scale · vector and one more number; order 0 stands for l_∞.
 
     `root` is the vector's own l₂ length, known already.
     """
     if order == 2.0:
-        return np.sqrt((scale * root) ** 2 + more * more)
+        length: float = np.sqrt((scale * root) ** 2 + more * more)
+        return length
     largest, total = abs(more), abs(more)
     for place in range(vector.size):
         value = abs(scale * vector[place])
@@ -124,17 +126,19 @@ def length_of(vector: Any, root: Any, scale: Any, more: Any, order: Any) -> Any:
         return total
     if order == 0.0 or largest == 0.0:
         return largest
-    powers = (abs(more) / largest) ** order
+    powers: float = (abs(more) / largest) ** order
     for place in range(vector.size):
         powers += (abs(scale * vector[place]) / largest) ** order
-    return largest * powers ** (1.0 / order)
+    mean: float = powers ** (1.0 / order)
+    return largest * mean
 
 
 @compiled
 def add_gradients(
-    features: Any, targets: Any, shares: Any, here: Any, before: Any, weight: Any, code: Any, parameter: Any,
-    dual: Any, feature_bound: Any, low: Any, high: Any, constant: Any, worth: Any,
-    norm: Any, unit: Any, limit: Any, total: Any,
+    features: Floats, targets: Floats, shares: Floats, here: Floats, before: Floats,
+    weight: float, code: int, parameter: float, dual: float, feature_bound: float, low: float,
+    high: float, constant: float, worth: float,
+    norm: int, unit: float, limit: float, total: Floats,
 ) -> None:  # fmt: skip
     """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
 
@@ -146,7 +150,7 @@ def add_gradients(
     (docs/guarantees/gathering.md, Lemma 5). Samples that are not finite, or whose lengths overflow, add
     nothing.
     """
-    size = features.shape[1]
+    size: int = features.shape[1]
     for row in range(features.shape[0]):
         sample = features[row]
         squares, margin = squares_and_product(sample, here)
@@ -157,7 +161,7 @@ def add_gradients(
         if not np.isfinite(shares[row]):
             continue
         shrink = 1.0 if length <= feature_bound else feature_bound / length
-        more = constant * here[size] if constant != 0.0 else 0.0
+        more: float = constant * here[size] if constant != 0.0 else 0.0
         target = min(high, max(low, targets[row]))
         factor = slope(code, parameter, margin * shrink + more, target)
         if weight != 0.0:
@@ -180,8 +184,8 @@ def add_gradients(
 
 @compiled
 def add_class_gradients(
-    features: Any, targets: Any, shares: Any, here: Any, dual: Any, feature_bound: Any, constant: Any,
-    worth: Any, norm: Any, unit: Any, limit: Any, total: Any,
+    features: Floats, targets: Floats, shares: Floats, here: Floats, dual: float, feature_bound: float,
+    constant: float, worth: float, norm: int, unit: float, limit: float, total: Floats,
 ) -> None:  # fmt: skip
     """The same for classes: Σ (chances − e_class) ⊗ x, one row of coefficients a class.
 
@@ -237,7 +241,7 @@ def add_class_gradients(
 
 
 @compiled
-def shrink_to_one(vector: Any) -> Any:
+def shrink_to_one(vector: Floats) -> float:
     """What a vector is multiplied with to have a length of at most 1; −1 if it is not finite."""
     squares = 0.0
     for place in range(vector.size):
@@ -248,7 +252,7 @@ def shrink_to_one(vector: Any) -> Any:
 
 
 @compiled
-def add_spread(rows: Any, unit: Any, total: Any) -> None:
+def add_spread(rows: Floats, unit: float, total: Integers) -> None:
     """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps."""
     size = rows.shape[1]
     for row in range(rows.shape[0]):
@@ -266,7 +270,7 @@ def add_spread(rows: Any, unit: Any, total: Any) -> None:
 
 
 @compiled
-def add_gram(rows: Any, unit: Any, total: Any) -> None:
+def add_gram(rows: Floats, unit: float, total: Integers) -> None:
     """Add (zzᵀ, 1) of every row z, scaled to a length of at most 1, in steps.
 
     The matrix is packed: the lower triangle row by row, off the diagonal times √2.
@@ -289,7 +293,7 @@ def add_gram(rows: Any, unit: Any, total: Any) -> None:
 
 
 @compiled
-def add_moments(contexts: Any, rewards: Any, slots: Any, unit: Any, total: Any) -> None:
+def add_moments(contexts: Floats, rewards: Floats, slots: Integers, unit: float, total: Integers) -> None:
     """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
 
     z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.

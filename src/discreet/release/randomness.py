@@ -13,9 +13,12 @@ References  randomgen's AESCounter; NIST SP 800-38A (counter mode)
 import os
 import threading
 from hashlib import blake2b
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.errors import StateError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Words", "seeded_words", "system_words", "this_process"]
 
@@ -34,7 +37,7 @@ class Words:
         import numpy as np
         from randomgen import AESCounter
 
-        self._generator: Any = AESCounter(key=int.from_bytes(key, "little"))
+        self._generator = AESCounter(key=int.from_bytes(key, "little"))
         interface = self._generator.ctypes
         self.address = np.uint64(ctypes.cast(interface.next_uint64, ctypes.c_void_p).value or 0)
         self.state = np.uint64(interface.state_address)
@@ -44,7 +47,7 @@ class Words:
         made: bytes = self._generator.random_raw(4).astype("<u8").tobytes()
         return made
 
-    def floats(self) -> Any:
+    def floats(self) -> "np.random.Generator":
         """A NumPy generator over these words, for the lab's samplers in floating point."""
         import numpy as np
 

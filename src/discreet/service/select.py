@@ -114,7 +114,8 @@ def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
     figure, (axes,) = panels(1, (6.0, 6.0 * min(2.0, max(0.5, (top - bottom) / (right - left)))))
     from matplotlib.patches import Circle
 
-    axes.scatter(*zip(*function.sites, strict=True), s=6, color=GREY, label="sites")
+    across, up = zip(*function.sites, strict=True)
+    axes.scatter(across, up, s=6, color=GREY, label="sites")
     for number, item in zip(chosen.numbers, chosen.items, strict=True):
         x, y = function.sites[number]
         axes.add_patch(Circle((x, y), function.reach, color=BLUE, alpha=0.12, linewidth=0))

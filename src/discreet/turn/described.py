@@ -14,13 +14,13 @@ described before keeps its hash.
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from hashlib import blake2b
 from math import inf
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -29,8 +29,13 @@ from discreet.errors import ConfigError
 
 __all__ = ["admitted", "as_plain", "check_fields", "fingerprint", "from_toml", "to_toml"]
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def admitted(annotation: Any, value: Any, name: str) -> Any:
+T = TypeVar("T", bound="DataclassInstance")
+
+
+def admitted(annotation: object, value: object, name: str) -> object:
     """The value as the annotation wants it, from Python or from plain data; `ConfigError` if it cannot be.
 
     >>> admitted(tuple[float, ...] | None, [1, 2.5], "weights")
@@ -53,11 +58,11 @@ def admitted(annotation: Any, value: Any, name: str) -> Any:
 _NO = object()
 
 
-def _choices(annotation: Any) -> tuple[Any, ...]:
+def _choices(annotation: object) -> tuple[object, ...]:
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
-def _as(wanted: Any, value: Any, name: str) -> Any:
+def _as(wanted: object, value: object, name: str) -> object:
     """The value as one kind of thing, or _NO."""
     if wanted is Any:
         return value
@@ -75,17 +80,19 @@ def _as(wanted: Any, value: Any, name: str) -> Any:
         return _as_float(value)
     if get_origin(wanted) is Callable or wanted is Callable:
         return value if callable(value) and not isinstance(value, type) else _NO
-    return _as_described(wanted, value, name)
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        return _as_described(wanted, value, name)
+    return _NO
 
 
-def _as_whole(value: Any) -> Any:
+def _as_whole(value: object) -> object:
     """A whole number, also one that is written as 1e5."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else _NO
 
 
-def _as_float(value: Any) -> Any:
+def _as_float(value: object) -> object:
     if isinstance(value, str) and value == "inf":  # JSON has no word for it
         return inf
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -96,7 +103,7 @@ def _as_float(value: Any) -> Any:
         return _NO
 
 
-def _as_tuple(parts: tuple[Any, ...], value: Any, name: str) -> Any:
+def _as_tuple(parts: tuple[object, ...], value: object, name: str) -> object:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, list | tuple):
@@ -108,7 +115,7 @@ def _as_tuple(parts: tuple[Any, ...], value: Any, name: str) -> Any:
     return tuple(admitted(part, entry, name) for part, entry in zip(parts, value, strict=True))
 
 
-def _as_described(wanted: Any, value: Any, name: str) -> Any:
+def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -> object:
     if type(value) is wanted:
         check_fields(value)  # 1 and 1.0 must not be different settings
         return value
@@ -121,9 +128,9 @@ def _as_described(wanted: Any, value: Any, name: str) -> Any:
     return made(wanted, value, name)
 
 
-def made(kind: type[Any], plain: dict[str, Any], name: str) -> Any:
+def made(kind: type[T], plain: Mapping[str, object], name: str) -> T:
     """The described value of this kind from its plain fields."""
-    known = _annotations(kind)  # type: ignore[arg-type]
+    known = _annotations(kind)
     if unknown := sorted(set(plain) - set(known)):
         raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
     decoded = {key: admitted(known[key], entry, key) for key, entry in plain.items()}
@@ -135,19 +142,19 @@ def made(kind: type[Any], plain: dict[str, Any], name: str) -> Any:
 
 
 @cache
-def _annotations(kind: Any) -> dict[str, Any]:
+def _annotations(kind: "type[DataclassInstance]") -> dict[str, object]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind) if field.init}
 
 
-def check_fields(described: Any) -> None:
+def check_fields(described: "DataclassInstance") -> None:
     """Give every field of a new frozen dataclass the type that its annotation wants, or refuse."""
-    annotations = _annotations(type(described))  # type: ignore[arg-type]
+    annotations = _annotations(type(described))
     for name, annotation in annotations.items():
         object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
 
 
-def _words(wanted: Any) -> str:
+def _words(wanted: object) -> str:
     """What an annotation wants, in words."""
     if get_origin(wanted) is Literal:
         return " or ".join(map(str, get_args(wanted)))
@@ -163,20 +170,25 @@ def _words(wanted: Any) -> str:
     return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
 
 
-def as_plain(value: Any) -> Any:
-    """Numbers, strings, lists and dictionaries; a described value has its `kind` in it."""
+def as_plain(described: "DataclassInstance") -> dict[str, object]:
+    """Return a described value as plain data: its `kind`, and its fields that are not None."""
+    plain = {field.name: _plain(getattr(described, field.name)) for field in _told(described) if field.init}
+    return {"kind": type(described).__name__} | {
+        name: entry for name, entry in plain.items() if entry is not None
+    }
+
+
+def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
-        plain = {field.name: as_plain(getattr(value, field.name)) for field in _told(value) if field.init}
-        given = {name: entry for name, entry in plain.items() if entry is not None}
-        return {"kind": type(value).__name__} | given
+        return as_plain(value)
     if isinstance(value, list | tuple):
-        return [as_plain(entry) for entry in value]
+        return [_plain(entry) for entry in value]
     if isinstance(value, float) and value == inf:
         return "inf"
     return None if callable(value) else value
 
 
-def _told(value: Any) -> list[Field[Any]]:
+def _told(value: "DataclassInstance") -> list[Field[object]]:
     """The fields of a dataclass, but for those that came later and are left at their default."""
     return [
         field
@@ -185,7 +197,7 @@ def _told(value: Any) -> list[Field[Any]]:
     ]
 
 
-def to_toml(plain: dict[str, Any], table: str = "") -> str:
+def to_toml(plain: dict[str, object], table: str = "") -> str:
     """Plain data as TOML: single values first, then a table for each described one."""
     lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)]
     for name, value in plain.items():
@@ -195,7 +207,7 @@ def to_toml(plain: dict[str, Any], table: str = "") -> str:
     return "\n".join(lines)
 
 
-def from_toml(text: str) -> dict[str, Any]:
+def from_toml(text: str) -> dict[str, object]:
     """Plain data from TOML; `ConfigError` if it is none.
 
     >>> from_toml("epsilon = ")
@@ -210,12 +222,12 @@ def from_toml(text: str) -> dict[str, Any]:
         raise ConfigError(f"not TOML that can be read ({type(error).__name__})") from None
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     """JSON's numbers, texts and lists are TOML's, but for letters beyond the first plane, and one more."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def fingerprint(*values: Any) -> str:
+def fingerprint(*values: object) -> str:
     """A hash of contents: types, numbers, and of arrays the dtype, shape and bytes. Never of how they print.
 
     >>> row, column = np.zeros(3), np.zeros((3, 1))
@@ -228,7 +240,7 @@ def fingerprint(*values: Any) -> str:
     return digest.hexdigest()
 
 
-def _feed(digest: Any, value: Any) -> None:
+def _feed(digest: blake2b, value: object) -> None:
     if isinstance(value, np.ndarray):
         digest.update(f"array {value.dtype.str} {value.shape} ".encode())
         digest.update(np.ascontiguousarray(value).tobytes())

@@ -275,7 +275,7 @@ class Engine:
         # At once: an interrupt sees the old state or the new one.
         self._now = _Now(turn, view, block, step, end, horizon)
 
-    def _held(self, values: dict[str, Any], gatherings: dict[str, Gathering]) -> Block:
+    def _held(self, values: dict[str, np.ndarray], gatherings: dict[str, Gathering]) -> Block:
         """What was gathered before the state was kept."""
         try:
             return {name: gathering.holding(values[name]) for name, gathering in gatherings.items()}

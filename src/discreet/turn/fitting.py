@@ -5,7 +5,6 @@ are compared with what the problem starts with before anything is computed from 
 """
 
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ def check_fits(problem: Problem, turn: Turn) -> None:
         raise StateError("the state does not fit its settings: restore it from where it was copied")
 
 
-def _buffers_fit(view: View[Any], turn: Turn) -> bool:
+def _buffers_fit(view: View[object], turn: Turn) -> bool:
     public, kept = view.layout()
     if turn.block and turn.block.keys() != view.gatherings().keys():
         return False
@@ -52,20 +51,20 @@ def _alike(found: State, expected: State, growing: tuple[tuple[str, ...], ...]) 
     return all(_is_like(found[name], value, name in free) for name, value in expected.items())
 
 
-def _is_like(found: Any, value: Any, grows: bool) -> bool:
+def _is_like(found: object, value: object, grows: bool) -> bool:
     if not isinstance(value, np.ndarray):
-        return _kind(found) is _kind(value) and (not isinstance(value, float) or isfinite(found))
+        return _kind(found) is _kind(value) and (not isinstance(found, float) or isfinite(found))
     if not isinstance(found, np.ndarray) or found.dtype != value.dtype or found.ndim != value.ndim:
         return False
     return bool(found.shape[grows:] == value.shape[grows:])
 
 
-def _kind(value: Any) -> type:
+def _kind(value: object) -> type:
     """Of a number or text; NumPy's numbers come back from a file as Python's."""
     return type(value.item()) if isinstance(value, np.generic) else type(value)
 
 
-def _rounds_fit(view: View[Any], turn: Turn) -> bool:
+def _rounds_fit(view: View[object], turn: Turn) -> bool:
     """Whether the clock is inside the block, and all open rounds were asked for as they can be."""
     problem: Problem = view.problem
     plan, clock = problem.plan, turn.rounds.clock
@@ -83,7 +82,7 @@ def _rounds_fit(view: View[Any], turn: Turn) -> bool:
     return bool(fits)
 
 
-def _hooks_fit(view: View[Any]) -> bool:
+def _hooks_fit(view: View[object]) -> bool:
     """Whether a person can be decided for and read, on numbers that nobody contributed."""
     problem: Problem = view.problem
     rounds, asked = np.array([view.begin]), view.admitted(problem.blank_question())

@@ -39,26 +39,27 @@ class Labels:
         return {label: number for number, label in enumerate(self.names)}
 
     @cached_property
-    def _array(self) -> Any:
+    def _array(self) -> np.ndarray:
         """The labels to be indexed with tables of numbers: whole numbers, or Python's own texts."""
         whole = all(isinstance(label, int) and abs(label) < 2**63 for label in self.names)
         array = np.empty(len(self.names), dtype=np.int64 if whole else object)
         array[:] = self.names
         return array
 
-    def single(self, decision: Any) -> Any:
+    def single(self, decision: Integers | np.int64) -> Label | list[Label]:
         """One round's decision: a label, or a list of labels."""
-        if self.decides == "one":
-            return self.names[decision]
+        return self._set(decision) if isinstance(decision, np.ndarray) else self.names[decision]
+
+    def _set(self, decision: Integers) -> list[Label]:
         return [self.names[number] for number in decision.tolist() if number >= 0]
 
-    def many(self, decisions: Integers) -> Any:
+    def many(self, decisions: Integers) -> np.ndarray | list[list[Label]]:
         """One decision per round: an array of labels, or a list of lists where sets differ in size."""
         if self.decides == "one":
             return self._array[decisions]
         if self.decides == "slate" and (not decisions.size or decisions[:, -1].min() >= 0):
             return self._array[decisions]  # −1, for no item, stands at the end only
-        return [self.single(row) for row in decisions]
+        return [self._set(row) for row in decisions]
 
     def table(self, decisions: Sequence[Any]) -> Integers:
         """The inverse of `many`: decisions by number, sets filled up with −1."""
@@ -69,7 +70,7 @@ class Labels:
             row[: len(decision)] = [self.numbers[label] for label in decision]
         return table
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """Strings and lists: for a message or a file."""
         return {"names": list(self.names), "decides": self.decides}
 

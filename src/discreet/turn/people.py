@@ -150,7 +150,7 @@ def names_of(persons: Any, count: int, *, keyed: bool) -> list[Name] | None:
     return names
 
 
-def _written(person: Any) -> bytes:
+def _written(person: object) -> bytes:
     """A text or a whole number as bytes, `NOBODY` for anything else.
 
     7, 7.0 (as a column with missing values holds it), "7", " 7", "7.0" and "007" are the same person: to take

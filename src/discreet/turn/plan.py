@@ -46,9 +46,9 @@ class Plan:
     horizon: int | None
     releases: int | None
     """How many releases there will be (None: without end)."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
     """What a person planning with this learner would like to know: public numbers only."""
-    constants: tuple[Any, ...] = ()
+    constants: tuple[object, ...] = ()
     """All that state depends on besides the settings: levels, noise, coefficients, measures of cohorts."""
 
     @classmethod
@@ -59,8 +59,8 @@ class Plan:
         total: Spending,
         *,
         cohort: Callable[[int], int | None] = lambda index: None,
-        facts: dict[str, Any],
-        constants: tuple[Any, ...],
+        facts: dict[str, object],
+        constants: tuple[object, ...],
     ) -> "Plan":
         """The plan whose steps a schedule fixes once and for all."""
 

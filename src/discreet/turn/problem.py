@@ -17,10 +17,11 @@ Guarantee   docs/guarantees/turn.md
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discreet.arrays import Floats, Mask
 from discreet.budget.guarantee import Wording
 from discreet.errors import ConfigError, OutOfBounds
 from discreet.silence import silence
@@ -62,7 +63,7 @@ class Problem(ABC):
     def check(self) -> None:  # noqa: B027  most have nothing to refuse
         """Refuse settings that this way of learning cannot serve."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Settings]]:
         return type(self), (self.settings,)
 
     @cached_property
@@ -100,7 +101,7 @@ class Problem(ABC):
         """Public state, typed, and kept state before anyone came."""
 
     @abstractmethod
-    def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[Any]:
+    def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[object]:
         """The view of the block that ends with release `index` and begins with round `begin`.
 
         `public` is what `start` or the release before has produced: typed, or flat as files keep it.
@@ -114,7 +115,7 @@ class Problem(ABC):
         """A question that says nothing."""
         return NOTHING
 
-    def single(self, decisions: Any) -> Any:
+    def single(self, decisions: np.ndarray) -> Any:
         """The decision of the one round that was asked for."""
         return decisions[0]
 
@@ -144,7 +145,7 @@ class Problem(ABC):
         with held, silence():
             return Asked(self._contexts(context, count, one), self._masks(available, count, one))
 
-    def _contexts(self, context: Any, count: int, one: bool) -> Any:
+    def _contexts(self, context: Any, count: int, one: bool) -> Floats | None:
         if context is None:
             return None
         try:
@@ -156,7 +157,7 @@ class Problem(ABC):
             raise OutOfBounds("contexts must be one row of numbers a round")
         return rows.copy()
 
-    def _masks(self, available: Any, count: int, one: bool) -> Any:
+    def _masks(self, available: Any, count: int, one: bool) -> Mask | None:
         if available is None:
             return None
         items = self.candidates
@@ -173,6 +174,6 @@ class Problem(ABC):
         return mask.copy()
 
 
-def view_of(problem: Problem, turn: Turn) -> View[Any]:
+def view_of(problem: Problem, turn: Turn) -> View[object]:
     """The view of a problem that a turn led to: all that a replica needs to decide."""
     return problem.view(turn.public, turn.index, turn.begin, Coins(turn.coin_key))

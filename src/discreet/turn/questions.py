@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers, Mask
+from discreet.arrays import Floats, Integers, Mask
 from discreet.release.gathering import Gathered
 
 __all__ = ["NOTHING", "Asked", "Batch", "Block", "all_leave_some"]
@@ -20,14 +20,14 @@ class Asked:
     `available` is one mask of candidates for all of them, or one a round.
     """
 
-    context: Any = field(default=None, repr=False)
-    available: Any = None
+    context: Floats | None = field(default=None, repr=False)
+    available: Mask | None = None
 
     def row(self, place: int) -> "Asked":
         """What came with one of the questions."""
         return self[place : place + 1]
 
-    def __getitem__(self, part: Any) -> "Asked":
+    def __getitem__(self, part: slice | Integers | Mask) -> "Asked":
         if self is NOTHING:
             return self
         mask = self.available
@@ -36,12 +36,13 @@ class Asked:
 
     def same(self, other: "Asked") -> bool:
         """Whether two questions are the same."""
-        if (self.context is None) != (other.context is None):
-            return False
-        if self.context is not None and not np.array_equal(self.context, other.context, equal_nan=True):
-            return False
-        masks = self.available, other.available
-        return (masks[0] is None) == (masks[1] is None) and np.array_equal(*masks)
+        if self.context is None or other.context is None:
+            contexts = self.context is other.context
+        else:
+            contexts = np.array_equal(self.context, other.context, equal_nan=True)
+        if self.available is None or other.available is None:
+            return contexts and self.available is other.available
+        return contexts and np.array_equal(self.available, other.available)
 
 
 NOTHING = Asked()

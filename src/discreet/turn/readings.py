@@ -1,7 +1,6 @@
 """What a learner tells from released values: scores of candidates, and reports of what was earned."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.arrays import Floats, Integers
 from discreet.turn.labels import Label
@@ -21,7 +20,7 @@ class Scores:
     standard_deviations: Floats | None
     labels: tuple[Label, ...] = ()
 
-    def as_dict(self) -> Any:
+    def as_dict(self) -> dict[Label, float] | list[dict[Label, float]]:
         """Values by label: a dictionary; for slates, a list with one per slot.
 
         >>> import numpy as np

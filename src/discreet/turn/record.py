@@ -5,11 +5,11 @@ Everything a learner is lies in its newest turn: what was released (`public`), w
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.ledger import Ledger
 from discreet.turn.plan import State
 
@@ -24,13 +24,15 @@ class OpenRounds:
     array([ 3,  6,  9, 10])
     """
 
-    edges: Any
+    edges: Integers
     """Where each run of neighbouring rounds begins and ends, in ascending order."""
-    context: Any = field(default=None, repr=False)
-    available: Any = None
+    context: Floats | None = field(default=None, repr=False)
+    available: Mask | None = None
 
     @classmethod
-    def of(cls, rounds: Integers, context: Any = None, available: Any = None) -> "OpenRounds":
+    def of(
+        cls, rounds: Integers, context: Floats | None = None, available: Mask | None = None
+    ) -> "OpenRounds":
         """These rounds, in ascending order."""
         begins = np.flatnonzero(np.diff(rounds, prepend=rounds[0] - 2) != 1)
         ends = np.append(begins[1:], len(rounds)) - 1
@@ -61,9 +63,9 @@ class PeopleState:
 
     key: bytes = field(repr=False)
     """Of the digests: 16 bytes, secret, drawn for this block alone."""
-    digests: Any = field(repr=False)
+    digests: NDArray[np.uint8] = field(repr=False)
     """One row of 16 bytes a person."""
-    silent: Any = field(repr=False)
+    silent: Integers = field(repr=False)
     """Rounds whose feedback adds nothing: a person's second ones, and those of nobody knows whom."""
 
 
@@ -74,7 +76,7 @@ class Turn:
     identity: str
     """Drawn when the learner was made; its copies share it."""
     kind: str
-    settings: dict[str, Any]
+    settings: dict[str, object]
     settings_hash: str
     calibration: str
     """A hash of the plan's constants: state calibrated by another version must not be reinterpreted."""
@@ -84,7 +86,7 @@ class Turn:
     """The rounds before the current block."""
     public: State
     kept: State = field(repr=False)
-    block: dict[str, Any] = field(repr=False)
+    block: dict[str, np.ndarray] = field(repr=False)
     """Integers gathered since the last release, by the name of their gathering."""
     ledger: Ledger
     coin_key: bytes

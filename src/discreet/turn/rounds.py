@@ -140,7 +140,7 @@ class Rounds:
             self._waiting.add_many(rounds, asked)
         return tickets
 
-    def preview(self, count: int) -> Any:
+    def preview(self, count: int) -> np.ndarray:
         """The decisions of the next rounds of this block, without asking for them."""
         self._refuse_crossing(count)
         self.release_if_due()
@@ -225,7 +225,7 @@ class Rounds:
         return True
 
     @held
-    def close_many(self, tickets: Tickets, feedback: Any) -> Any:
+    def close_many(self, tickets: Tickets, feedback: Any) -> Mask:
         """End many rounds; one entry or row of feedback each."""
         if not isinstance(tickets, Tickets):
             raise StateError("close_many takes what open_many gave: use close for one ticket")

@@ -103,9 +103,9 @@ class Settings:
         """A short name that two settings share only if they are the same."""
         return fingerprint(self.as_plain())
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """The fields that are set, as plain data."""
-        plain: dict[str, Any] = as_plain(self)
+        plain = as_plain(self)
         del plain["kind"]  # the learner's name is kept beside its settings
         if not self.report:
             del plain["report"]  # who asks for none has the same hash, and coins, as where there are none
@@ -132,8 +132,7 @@ class Settings:
         needed = [name for name in cls.needed() if name not in plain]
         if needed:
             raise ConfigError(f"the settings lack {', '.join(needed)}")
-        found: Self = made(cls, plain, "the settings")
-        return found
+        return made(cls, plain, "the settings")
 
     @classmethod
     def needed(cls) -> list[str]:

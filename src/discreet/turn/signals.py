@@ -25,11 +25,11 @@ from collections.abc import Callable
 from contextlib import ContextDecorator, ExitStack
 from functools import partial
 from threading import get_ident, main_thread
-from typing import Any
+from types import FrameType
 
 __all__ = ["held"]
 
-Handlers = dict[int, Callable[[int, Any], Any]]
+Handlers = dict[int, Callable[[int, FrameType | None], object]]
 
 getsignal, install = _signal.getsignal, _signal.signal
 """As in `signal`, without its enumerations: a tenth of the time."""
@@ -97,7 +97,7 @@ class _Held(ContextDecorator):
             for number in reversed(dict.fromkeys(arrived)):
                 calls.callback(self._handlers[number], number, None)
 
-    def _note(self, handlers: Handlers, number: int, frame: Any) -> None:
+    def _note(self, handlers: Handlers, number: int, frame: FrameType | None) -> None:
         handler = handlers[number]
         if not self._depth:
             handler(number, frame)
@@ -109,7 +109,7 @@ class _Held(ContextDecorator):
             raise KeyboardInterrupt
 
 
-def _is_inside(function: Any, frame: Any) -> bool:
+def _is_inside(function: Callable[..., object], frame: FrameType | None) -> bool:
     """Whether a frame belongs to a call of this function."""
     while frame is not None and frame.f_code is not function.__code__:
         frame = frame.f_back

@@ -39,9 +39,9 @@ _STATES = ("public", "kept", "block")
 def encode(turn: Turn) -> bytes:
     """The bytes of a turn."""
     writer = _Writer()
-    header: dict[str, Any] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
+    header: dict[str, object] = {field.name: getattr(turn, field.name) for field in fields(Turn)}
     for name in _STATES:
-        header[name] = writer.dictionary(header[name])
+        header[name] = writer.dictionary(getattr(turn, name))
     header["rounds"] = writer.rounds(turn.rounds)
     header["ledger"] = turn.ledger.as_plain()
     header["coin_key"] = turn.coin_key.hex()
@@ -54,7 +54,7 @@ class _Writer:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
 
-    def plain(self, value: Any) -> Any:
+    def plain(self, value: object) -> object:
         """Return a number or text as it is, and the description of an array."""
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             self.arrays.append(np.ascontiguousarray(value))

@@ -22,7 +22,7 @@ __all__ = ["flat", "of_flat"]
 T = TypeVar("T")
 
 
-def flat(value: Any, prefix: str = "") -> State:
+def flat(value: object, prefix: str = "") -> State:
     """Return the entries of a typed state; a dictionary is flat already.
 
     >>> from dataclasses import dataclass

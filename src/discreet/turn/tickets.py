@@ -1,13 +1,13 @@
 """Tickets: rounds in flight. They come back with the feedback, to the learner that gave them out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Integers, Mask
 from discreet.errors import ConfigError
 from discreet.turn.labels import Labels
 
@@ -28,7 +28,7 @@ class Ticket:
     decision: Any
     """What to show: labels where the learner has them, otherwise numbers."""
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """Numbers, strings and lists: for a message or a file.
 
         >>> Ticket.from_plain(Ticket("shop", 0, 0, 7, ["tea", "milk"]).as_plain()).decision
@@ -64,7 +64,7 @@ class Tickets:
     epoch: int
     index: int
     rounds: Integers
-    numbers: Any
+    numbers: np.ndarray
     """The decisions by number, one row per round; −1 fills up sets of different sizes."""
     labels: Labels | None = None
 
@@ -79,7 +79,15 @@ class Tickets:
     def __len__(self) -> int:
         return len(self.rounds)
 
-    def __getitem__(self, part: Any) -> Any:
+    @overload
+    def __getitem__(self, part: int | np.integer) -> Ticket: ...
+
+    @overload
+    def __getitem__(self, part: slice | Sequence[int] | Integers | Mask) -> "Tickets": ...
+
+    def __getitem__(
+        self, part: int | np.integer | slice | Sequence[int] | Integers | Mask
+    ) -> "Ticket | Tickets":
         if isinstance(part, int | np.integer):
             round, decision = int(self.rounds[part]), self.numbers[part]
             decision = _single(decision) if self.labels is None else self.labels.single(decision)
@@ -90,9 +98,9 @@ class Tickets:
     def __iter__(self) -> Iterator[Ticket]:
         return (self[place] for place in range(len(self)))
 
-    def as_plain(self) -> dict[str, Any]:
+    def as_plain(self) -> dict[str, object]:
         """Numbers, strings and lists: for a message or a file."""
-        plain = {"learner": self.learner, "epoch": self.epoch, "index": self.index}
+        plain: dict[str, object] = {"learner": self.learner, "epoch": self.epoch, "index": self.index}
         plain |= {"rounds": self.rounds.tolist(), "decisions": _plain(self.decisions)}
         return plain if self.labels is None else plain | {"labels": self.labels.as_plain()}
 
@@ -118,7 +126,7 @@ def _origin(plain: dict[str, Any]) -> tuple[str, int, int]:
     return plain["learner"], _whole(plain["epoch"]), _whole(plain["index"])
 
 
-def _whole(number: Any) -> int:
+def _whole(number: object) -> int:
     if type(number) is not int or abs(number) >= 2**62:
         raise ValueError
     return number

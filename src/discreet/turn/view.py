@@ -19,29 +19,32 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+
 from discreet.arrays import Integers
 from discreet.errors import ConfigError, StateError
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gathering
 from discreet.turn.coins import Coins
 from discreet.turn.labels import Label, Labels
-from discreet.turn.plan import State, Step
+from discreet.turn.plan import Plan, State, Step
 from discreet.turn.questions import Asked, Batch, Block
 from discreet.turn.readings import Report, Scores
 
 __all__ = ["View", "nobody"]
 
-Public = TypeVar("Public")
+Public_co = TypeVar("Public_co", covariant=True)
 
 GROWING = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class View(ABC, Generic[Public]):
+class View(ABC, Generic[Public_co]):
     """A problem during one of its blocks: the parent of all phases."""
 
     problem: Any
-    public: Public
+    """The problem that this is a block of; each phase says which one."""
+    public: Public_co
     """All that releases and public events have produced, typed."""
     index: int
     """Index of the release that ends this block."""
@@ -62,14 +65,15 @@ class View(ABC, Generic[Public]):
 
         A phase whose length follows from released values overrides this.
         """
-        found: Step | None = self.problem.plan.steps(self.index)
-        return found
+        plan: Plan = self.problem.plan
+        assert plan.steps is not None, "a phase of a plan without steps says itself how long it is"
+        return plan.steps(self.index)
 
     @property
     def horizon(self) -> int | None:
         """How many rounds are planned by now."""
-        found: int | None = self.problem.plan.horizon
-        return found
+        plan: Plan = self.problem.plan
+        return plan.horizon
 
     @property
     def end(self) -> int | None:
@@ -83,9 +87,9 @@ class View(ABC, Generic[Public]):
         found: str = self.problem.neighbours
         return found
 
-    def layout(self) -> tuple[Any, State]:
+    def layout(self) -> tuple[object, State]:
         """Public and kept state with the names, dtypes and shapes that they have in this block."""
-        found: tuple[Any, State] = self.problem.start()
+        found: tuple[object, State] = self.problem.start()
         return found
 
     # --- the hooks of a block -----------------------------------------------------------------------------
@@ -95,7 +99,7 @@ class View(ABC, Generic[Public]):
         """What this block adds up, by name."""
 
     @abstractmethod
-    def decide(self, rounds: Integers, asked: Asked) -> Any:
+    def decide(self, rounds: Integers, asked: Asked) -> np.ndarray:
         """The decisions of many rounds at once, one per row."""
 
     def no_counts(self) -> State:
@@ -117,12 +121,12 @@ class View(ABC, Generic[Public]):
         """Clip, quantise and add what `read` gave: any rounds of the block, in any order."""
 
     @abstractmethod
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public_co, State]:
         """What is public and what is kept after this block, from what the door gives."""
 
     # --- public events and questions ----------------------------------------------------------------------
 
-    def noted(self, event: Any) -> Public:
+    def noted(self, event: Any) -> Public_co:
         """What is public after a public event."""
         raise ConfigError(f"{type(self.problem).__name__} takes no public events")
 
@@ -150,7 +154,7 @@ class View(ABC, Generic[Public]):
         return 0
 
     @abstractmethod
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """What is decided now, as plain data under its name: a slate, chances, coefficients, weights."""
 
     def noticed(self) -> dict[str, str]:
@@ -175,7 +179,7 @@ class View(ABC, Generic[Public]):
         return self
 
 
-def nobody(view: View[Any]) -> Block:
+def nobody(view: View[object]) -> Block:
     """A block of this view in which nobody was gathered yet."""
     block: dict[str, Gathered] = {}
     for name, gathering in view.gatherings().items():

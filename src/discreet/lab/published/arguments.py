@@ -11,7 +11,7 @@ discreet.errors.ConfigError: bound must be a number between 1e-09 and 1e+09, got
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec, TypeVar, get_args
+from typing import ParamSpec, TypeVar, get_args
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def checked(play: Callable[Given, Found]) -> Callable[Given, Found]:
     return called
 
 
-def needs_sets(domain: Any) -> None:
+def needs_sets(domain: object) -> None:
     """Refuse what is neither a matroid nor a knapsack.
 
     >>> needs_sets(LpBall(3))
@@ -57,7 +57,7 @@ def needs_sets(domain: Any) -> None:
         raise ConfigError(f"domain must be a matroid or a Knapsack of discreet.domains, got {kind}")
 
 
-Rule = Callable[[str, Any], object]
+Rule = Callable[[str, object], object]
 
 
 def _whole(least: int, most: int) -> Rule:
@@ -68,13 +68,13 @@ def _number(low: float, high: float) -> Rule:
     return lambda name, value: require.number(name, value, low, high)
 
 
-def _share(name: str, value: Any) -> None:
+def _share(name: str, value: object) -> None:
     number = require.plain(value)
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number <= 1:
         raise ConfigError(f"{name} must be above 0 and at most 1, got {value!r}")
 
 
-def _table(name: str, value: Any) -> None:
+def _table(name: str, value: object) -> None:
     """Rows of equally many numbers; what is not finite is somebody's, and is dealt with later."""
     try:
         found = np.asarray(value, dtype=np.float64)
@@ -84,7 +84,7 @@ def _table(name: str, value: Any) -> None:
         raise ConfigError(f"{name} must be a table of numbers with at least one row")
 
 
-def _ball(name: str, value: Any) -> None:
+def _ball(name: str, value: object) -> None:
     if not isinstance(value, LpBall):
         raise ConfigError(f"{name} must be an LpBall of discreet.domains, got {type(value).__name__}")
 

@@ -25,11 +25,10 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 from collections.abc import Callable
 from functools import cache
 from math import ceil, exp, inf, log, sqrt
-from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Integers
+from discreet.arrays import Floats, Integers
 from discreet.budget.conversion import epsilon_of
 from discreet.compiled import compiled
 from discreet.lab.display import Run, World
@@ -297,7 +296,7 @@ def run(
 
 
 @compiled
-def _start(seed: Any, rate: Any, sums: Any, weights: Any, slate: Any) -> None:
+def _start(seed: int, rate: float, sums: Floats, weights: Floats, slate: Integers) -> None:
     """The first set."""
     np.random.seed(seed)
     for slot in range(slate.size):
@@ -307,8 +306,15 @@ def _start(seed: Any, rate: Any, sums: Any, weights: Any, slate: Any) -> None:
 
 @compiled
 def _learn(
-    types: Any, chances: Any, rate: Any, exploration: Any, left: Any, sums: Any, weights: Any, slate: Any
-) -> Any:
+    types: Integers,
+    chances: Floats,
+    rate: float,
+    exploration: float,
+    left: Integers,
+    sums: Floats,
+    weights: Floats,
+    slate: Integers,
+) -> float:
     """Some rounds: updates redraws left, sums, their weights and the slate, returns what was earned."""
     slots, items = sums.shape
     earned = 0.0
@@ -331,7 +337,7 @@ def _learn(
 
 
 @compiled
-def _worth(chances: Any, shown: Any) -> Any:
+def _worth(chances: Floats, shown: Integers) -> float:
     """The chance that a visitor clicks something of what is shown, an item counted once."""
     missed = 1.0
     for place in range(shown.size):

@@ -25,13 +25,14 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 """
 
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
 from discreet.arrivals.continuous import ContinuousFunctions
+from discreet.decide.knapsack import Knapsack
+from discreet.decide.matroids import PartitionMatroid, UniformMatroid
 from discreet.errors import ConfigError
 from discreet.lab.noise import TreeNoise, l2_gamma
 from discreet.lab.published.arguments import checked
@@ -117,7 +118,7 @@ def regret_bound(
 def run(
     people: Floats,
     function: ContinuousFunctions,
-    domain: Any,
+    domain: UniformMatroid | PartitionMatroid | Knapsack,
     epsilon: float,
     *,
     noise: Noise = "sound",
@@ -171,7 +172,13 @@ class _ApproximateLeaders:
     """K copies of PFTAL side by side."""
 
     def __init__(
-        self, domain: Any, copies: int, stiffness: float, bound: float, scale: float, words: Words
+        self,
+        domain: UniformMatroid | PartitionMatroid | Knapsack,
+        copies: int,
+        stiffness: float,
+        bound: float,
+        scale: float,
+        words: Words,
     ) -> None:
         self._domain, self._stiffness, self._bound = domain, stiffness, bound
         self._scale, self._words = scale, words

@@ -9,10 +9,10 @@ References  Cardoso, Cummings (2019), "Differentially Private Online Submodular 
 """
 
 from math import inf
-from typing import Any
 
 import numpy as np
 
+from discreet.arrays import Floats, Integers
 from discreet.compiled import compiled
 from discreet.lab.bundle import CHUNK, BundleWorld
 from discreet.lab.noise import TreeNoise, l2_gamma
@@ -91,21 +91,21 @@ def _run(
 
 
 @compiled
-def _seed(seed: Any) -> None:
+def _seed(seed: int) -> None:
     np.random.seed(seed)
 
 
 @compiled
 def _follow(
-    rows: Any,
-    edges: Any,
-    stiffness: Any,
-    centre: Any,
-    noise: Any,
-    exploration: Any,
-    total: Any,
-    point: Any,
-) -> Any:
+    rows: Floats,
+    edges: Integers,
+    stiffness: float,
+    centre: float,
+    noise: Floats,
+    exploration: float,
+    total: Floats,
+    point: Floats,
+) -> float:
     """A chunk of visitors, and the noise of the sum up to each: updates total and point, returns the cost."""
     tails, heads = edges
     items = point.size
@@ -127,7 +127,9 @@ def _follow(
 
 
 @compiled
-def _subgradient(row: Any, tails: Any, heads: Any, order: Any, rank: Any, gradient: Any) -> None:
+def _subgradient(
+    row: Floats, tails: Integers, heads: Integers, order: Integers, rank: Integers, gradient: Floats
+) -> None:
     """What each item adds to the cost of those before it in the order: edges cut, less what it brings."""
     edges = tails.size
     for place in range(order.size):
@@ -142,7 +144,7 @@ def _subgradient(row: Any, tails: Any, heads: Any, order: Any, rank: Any, gradie
 
 
 @compiled
-def _one_point_estimate(point: Any, order: Any, exploration: Any, gradient: Any) -> Any:
+def _one_point_estimate(point: Floats, order: Integers, exploration: float, gradient: Floats) -> float:
     """Draws a set of the chain, returns its cost, puts the estimate in the gradient's place."""
     items = point.size
     lot = np.random.random()

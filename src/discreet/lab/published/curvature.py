@@ -23,13 +23,14 @@ References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular M
 
 from dataclasses import dataclass
 from math import e, inf
-from typing import Any
 
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.arrivals.places import Nearby, Types
+from discreet.arrivals.set_functions import SetFunctions
 from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import rounded_knapsack, swap_rounded
+from discreet.decide.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
 from discreet.lab.published.arguments import checked, needs_sets
 from discreet.lab.published.dpcg import Calibration, Found, Law, best_point, drawn_noise, largest_sum
@@ -65,7 +66,7 @@ class Mixture:
         return np.asarray(mixed, dtype=np.float64)
 
 
-def best_mixture(domain: Any, weights: Floats, linear: Floats, level: float) -> Mixture:
+def best_mixture(domain: Matroid | Knapsack, weights: Floats, linear: Floats, level: float) -> Mixture:
     """The v in P ∩ {⟨ℓ, v⟩ ≥ λ} with the largest ⟨v, weights⟩, exactly.
 
     By its Lagrangian: corners for weights + μ·ℓ, with the μ ≥ 0 at which one corner below the level and one
@@ -109,7 +110,12 @@ def curvature_of(everyone: Everyone) -> float:
 
 
 def utility_bound(
-    optimum: float, curvature: float, people: int, domain: Any, calibration: Calibration, steps: int
+    optimum: float,
+    curvature: float,
+    people: int,
+    domain: Matroid | Knapsack,
+    calibration: Calibration,
+    steps: int,
 ) -> float:
     """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: informative above 0.
 
@@ -123,9 +129,9 @@ def utility_bound(
 
 @checked
 def run(
-    people: Any,
-    function: Any,
-    domain: Any,
+    people: Floats,
+    function: SetFunctions | Nearby | Types,
+    domain: Matroid | Knapsack,
     epsilon: float,
     delta: float = 0.0,
     *,
@@ -164,7 +170,7 @@ def run(
 
 
 def from_noise(
-    everyone: Everyone, domain: Any, added: Floats, coins: np.random.Generator
+    everyone: Everyone, domain: Matroid | Knapsack, added: Floats, coins: np.random.Generator
 ) -> tuple[Floats, list[int]]:
     """The path and the set of the best guess, for given noise: guesses × steps × items."""
     linear = everyone.last
@@ -182,7 +188,9 @@ def from_noise(
     return best_path, best_set
 
 
-def _rounded(domain: Any, point: Floats, mixtures: list[Mixture], coins: np.random.Generator) -> list[int]:
+def _rounded(
+    domain: Matroid | Knapsack, point: Floats, mixtures: list[Mixture], coins: np.random.Generator
+) -> list[int]:
     if isinstance(domain, Knapsack):
         return rounded_knapsack(domain, np.clip(point, 0.0, 1.0), coins)
     bases = [domain.best(weights) for mixture in mixtures for weights in mixture.weights]

@@ -25,15 +25,17 @@ References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular M
 
 from dataclasses import dataclass
 from math import e, inf, log, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
+from discreet.arrivals.places import Nearby, Types
+from discreet.arrivals.set_functions import SetFunctions
 from discreet.budget.conversion import epsilon_of, rho_of
 from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import rounded_knapsack, swap_rounded
+from discreet.decide.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
 from discreet.lab.published.arguments import checked, needs_sets
 from discreet.lab.published.everyone import Everyone
@@ -171,7 +173,7 @@ VERDICT = Verdict(
 )
 
 
-def largest_sum(domain: Any) -> float:
+def largest_sum(domain: Matroid | Knapsack) -> float:
     """R, the largest ‖x‖₁ of a point: the rank of a matroid, 1/c_min of a knapsack.
 
     >>> largest_sum(Knapsack((1.0, 2.0, 4.0), budget=4.0))
@@ -186,7 +188,12 @@ def largest_sum(domain: Any) -> float:
 
 
 def utility_bound(
-    optimum: float, people: int, domain: Any, calibration: Calibration, *, steps: int | None = None
+    optimum: float,
+    people: int,
+    domain: Matroid | Knapsack,
+    calibration: Calibration,
+    *,
+    steps: int | None = None,
 ) -> float:
     """What the printed guarantee promises of f(x), with L ≤ m_F ≤ people: informative above 0.
 
@@ -231,9 +238,9 @@ class Found:
 
 @checked
 def run(
-    people: Any,
-    function: Any,
-    domain: Any,
+    people: Floats,
+    function: SetFunctions | Nearby | Types,
+    domain: Matroid | Knapsack,
     epsilon: float,
     delta: float = 0.0,
     *,
@@ -282,7 +289,7 @@ def drawn_noise(law: Law, scale: float, shape: tuple[int, int], generator: np.ra
     return np.asarray(draw(0.0, scale, size=shape))
 
 
-def best_point(domain: Any, weights: Floats) -> Floats:
+def best_point(domain: Matroid | Knapsack, weights: Floats) -> Floats:
     """The point of P with the largest product with the weights: items that count below 0 stay out.
 
     >>> from discreet.domains import UniformMatroid

@@ -7,9 +7,8 @@ Exact for families whose gradients are known, and at corners for all; else the m
 for everybody, which do not depend on data.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from discreet.arrays import Floats
 from discreet.arrivals.continuous import Multilinear
@@ -38,14 +37,24 @@ class Everyone:
     array([0.5, 1.2])
     """
 
-    def __init__(self, people: Any, function: Any, items: int, *, sets: int = 100, seed: int = 0) -> None:
+    def __init__(
+        self,
+        people: ArrayLike,
+        function: SetFunctions | Nearby | Types,
+        items: int,
+        *,
+        sets: int = 100,
+        seed: int = 0,
+    ) -> None:
         rows = np.asarray(people, dtype=np.float64)
         rows = rows[:, None] if rows.ndim == 1 else rows
         admitted = function.admit(rows, items)[0]
-        best_item = isinstance(function, Nearby | Types)
         self.items = items
-        self._family: SetFunctions = FacilityLocation() if best_item else function
-        self._rows = function.worths(admitted) if best_item else np.nan_to_num(admitted)
+        self._family: SetFunctions
+        if isinstance(function, Nearby | Types):  # everybody uses the best item
+            self._family, self._rows = FacilityLocation(), function.worths(admitted)
+        else:
+            self._family, self._rows = function, np.nan_to_num(admitted)
         self._sets = sets
         self._generator = np.random.default_rng([seed, 1])
 
@@ -100,7 +109,7 @@ class Everyone:
 def _gains_around(family: SetFunctions, rows: Floats, chosen: list[int]) -> Floats:
     """F_p(R + i) − F_p(R − i) for every person and item i."""
 
-    def state_of(items: list[int]) -> Any:
+    def state_of(items: list[int]) -> np.ndarray:
         state = family.begin(rows)
         for item in items:
             state = family.add(rows, state, item)

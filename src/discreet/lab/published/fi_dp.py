@@ -21,7 +21,7 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 from collections.abc import Sequence
 from functools import cache
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -214,12 +214,12 @@ def run(
 
 
 @compiled
-def _seed(seed: Any) -> None:
+def _seed(seed: int) -> None:
     np.random.seed(seed)
 
 
 @compiled
-def _learn(types: Any, chances: Any, rate: Any, block: Any, sums: Any) -> Any:
+def _learn(types: Integers, chances: Floats, rate: float, block: int, sums: Floats) -> float:
     """Some blocks of visitors: draws a slate for each, adds gains to the sums, returns what was earned."""
     slots, items = sums.shape
     slate = np.empty(slots, np.int64)
@@ -243,7 +243,7 @@ def _learn(types: Any, chances: Any, rate: Any, block: Any, sums: Any) -> Any:
 
 
 @compiled
-def _add_gains(chances: Any, visitors: Any, slate: Any, sums: Any, fresh: Any) -> Any:
+def _add_gains(chances: Floats, visitors: int, slate: Integers, sums: Floats, fresh: Floats) -> float:
     """Adds what each item gains on top of the copies before; returns what the slate earned."""
     fresh[:] = chances
     missed = 1.0  # the chance that a visitor clicks nothing of what the copies so far have drawn

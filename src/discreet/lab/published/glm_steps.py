@@ -5,11 +5,10 @@ Algorithm 3 is in discreet/lab/published/glm_bandit.py. Noise is in floating poi
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.compiled import compiled
 from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
@@ -153,15 +152,15 @@ class SoundTree(PrintedTree):
 
 @compiled
 def take_rounds(
-    contexts: Any,
-    rewards: Any,
-    arms: Any,
-    counts: Any,
-    flags: Any,
-    sizes: Any,
-    state: Any,
-    corners: Any,
-    generator: Any,
+    contexts: Floats,
+    rewards: Floats,
+    arms: Integers,
+    counts: tuple[int, int, int, int, int, int],
+    flags: tuple[bool, bool, bool, bool],
+    sizes: tuple[float, float, float, float, float],
+    state: tuple[Floats, Floats, Floats, Floats, Floats],
+    corners: tuple[int, Floats, Floats],
+    generator: np.random.Generator,
 ) -> None:
     """The loop of the algorithm, for people who come while the same arms take steps."""
     first_arm, last_arm, step, in_block, block, lag = counts
@@ -213,7 +212,9 @@ def take_rounds(
 
 
 @compiled
-def best_arms(contexts: Any, known: Any, here: Any, tolerance: Any, logistic: Any, arms: Any) -> None:
+def best_arms(
+    contexts: Floats, known: Floats, here: Floats, tolerance: float, logistic: bool, arms: Integers
+) -> None:
     """Of the arms that are within the tolerance of the best known one, the best."""
     values = np.empty(here.shape[0])
     for person in range(contexts.shape[0]):
@@ -231,7 +232,7 @@ def best_arms(contexts: Any, known: Any, here: Any, tolerance: Any, logistic: An
 
 
 @compiled
-def _product(one: Any, other: Any) -> Any:
+def _product(one: Floats, other: Floats) -> float:
     total = 0.0
     for place in range(one.size):
         total += one[place] * other[place]
@@ -239,12 +240,12 @@ def _product(one: Any, other: Any) -> Any:
 
 
 @compiled
-def _linked(margin: Any, logistic: Any) -> Any:
+def _linked(margin: float, logistic: bool) -> float:
     return 1 / (1 + np.exp(-margin)) if logistic else margin
 
 
 @compiled
-def _add_clipped(slope: Any, row: Any, clip: Any, euclidean: Any, total: Any) -> None:
+def _add_clipped(slope: float, row: Floats, clip: float, euclidean: bool, total: Floats) -> None:
     """Add slope · row, clipped in its length or in every coordinate."""
     if euclidean:
         length = abs(slope) * np.sqrt(_product(row, row))
@@ -256,7 +257,14 @@ def _add_clipped(slope: Any, row: Any, clip: Any, euclidean: Any, total: Any) ->
 
 
 @compiled
-def _draw_corner(direction: Any, radius: Any, strength: Any, kind: Any, generator: Any, corner: Any) -> None:
+def _draw_corner(
+    direction: Floats,
+    radius: float,
+    strength: float,
+    kind: int,
+    generator: np.random.Generator,
+    corner: Floats,
+) -> None:
     """±radius·e_j with the least noisy product with the direction."""
     features = direction.size
     least = np.inf
@@ -278,14 +286,14 @@ def _draw_corner(direction: Any, radius: Any, strength: Any, kind: Any, generato
 
 
 @compiled
-def _laplace(uniform: Any) -> Any:
+def _laplace(uniform: float) -> float:
     """A Laplace variable from one that is uniform on [−½, ½)."""
-    size = -np.log(1 - 2 * abs(uniform))
+    size: float = -np.log(1 - 2 * abs(uniform))
     return size if uniform > 0 else -size
 
 
 @compiled
-def _corner_of_ball(direction: Any, radius: Any, dual: Any, corner: Any) -> None:
+def _corner_of_ball(direction: Floats, radius: float, dual: float, corner: Floats) -> None:
     """The point of the l_p ball with the least product with the direction, for p > 1."""
     largest = 0.0
     for place in range(direction.size):

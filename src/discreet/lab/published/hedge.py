@@ -14,11 +14,11 @@ References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submo
 
 from functools import cache
 from math import log, sqrt
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
 from discreet.compiled import compiled
@@ -153,7 +153,7 @@ def play(
 
 
 @compiled
-def _play(gains: Any, rate: Any, block: Any, seed: Any) -> Any:
+def _play(gains: Floats, rate: float, block: int, seed: int) -> Integers:
     """The loop of the module's docstring."""
     np.random.seed(seed)
     rounds, actions = gains.shape
@@ -172,7 +172,7 @@ def _play(gains: Any, rate: Any, block: Any, seed: Any) -> Any:
 
 
 @compiled
-def weigh(sums: Any, rate: Any, weights: Any) -> None:
+def weigh(sums: Floats, rate: float, weights: Floats) -> None:
     """Weights exp(rate · sum), added up along the actions."""
     highest = sums.max()  # taken off first: no weight exceeds 1
     total = 0.0
@@ -182,6 +182,7 @@ def weigh(sums: Any, rate: Any, weights: Any) -> None:
 
 
 @compiled
-def draw(weights: Any) -> Any:
+def draw(weights: Floats) -> int:
     """An action, with probability ∝ its weight; `weights` are added up."""
-    return np.searchsorted(weights, weights[-1] * np.random.random(), side="right")
+    drawn: int = np.searchsorted(weights, weights[-1] * np.random.random(), side="right")
+    return drawn

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from math import inf
-from typing import Any
 
 from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.published.errata import ERRATA
@@ -49,7 +48,7 @@ def tell_errata(ask: Ask) -> Chapter:
     return Chapter("errata", "Errata of the papers, by numbers", parts, numbers)
 
 
-def _plain(verdict: Verdict) -> dict[str, Any]:
+def _plain(verdict: Verdict) -> dict[str, object]:
     """As JSON has it, which knows no ∞."""
     told = asdict(verdict)
     return told | {"epsilon": "infinite"} if verdict.epsilon == inf else told

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from discreet.lab.reproduce.claims import (
     regret,
 )
 from discreet.lab.reproduce.report import Ask, Chapter, Grid, Part, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["tell_rates"]
 
@@ -109,7 +112,7 @@ def _bound_over_most(name: str, grown: dict[tuple[str, str], Grown]) -> float:
     return CLAIMS[name].bound(largest) / (PROBLEMS[problem].most * largest)
 
 
-def _numbers(name: str, grown: dict[tuple[str, str], Grown]) -> dict[str, Any]:
+def _numbers(name: str, grown: dict[tuple[str, str], Grown]) -> dict[str, object]:
     claim = CLAIMS[name]
     printed, ours = grown[claim.problem, name], grown[claim.problem, OURS]
     return {
@@ -159,7 +162,7 @@ def _interval(slope: dict[str, float]) -> str:
     return f"{slope['slope']:.2f} ({slope['low']:.2f} to {slope['high']:.2f})"
 
 
-def _draw(grown: dict[tuple[str, str], Grown]) -> Any:
+def _draw(grown: dict[tuple[str, str], Grown]) -> "Figure":
     """One panel an algorithm; grey above the largest regret that there can be."""
     figure, panels = pictures.panel_grid(len(CLAIMS), columns=3, size=4.0)
     for number, (axes, (name, claim)) in enumerate(zip(panels, CLAIMS.items(), strict=True)):

@@ -4,11 +4,11 @@ A chapter says something, shows tables and pictures, and has numbers. Nothing in
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -17,6 +17,9 @@ from rich.table import Table
 from discreet import pictures
 from discreet.lab.progress import Bar, silent
 from discreet.lab.repeat import Kept
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Ask", "Chapter", "Experiment", "Grid", "Part", "Picture", "print_chapter", "write_report"]
 
@@ -51,7 +54,7 @@ class Picture:
     """A figure, the name of its file without ending, and what it shows."""
 
     name: str
-    figure: Any
+    figure: "Figure"
     caption: str
 
 
@@ -65,7 +68,7 @@ class Chapter:
     name: str
     title: str
     parts: Sequence[Part]
-    numbers: dict[str, Any]
+    numbers: Mapping[str, object]
 
 
 @dataclass(frozen=True)

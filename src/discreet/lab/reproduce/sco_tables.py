@@ -6,7 +6,7 @@ References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry wi
 
 from dataclasses import asdict
 from math import ceil, isfinite, log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from discreet.lab.sco_tables import (
     best_of_grids,
 )
 from discreet.learners.streaming_learner import StreamingLearner
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["errors_over_time", "rates_over_time", "tell_sco_tables"]
 
@@ -147,7 +150,7 @@ def _mean(error: Error) -> str:
     return _cell(error).split(" ±")[0]
 
 
-def _draw_table(table: dict[str, dict[str, Error]]) -> Any:
+def _draw_table(table: dict[str, dict[str, Error]]) -> "Figure":
     """One group of bars a case, on a logarithmic scale."""
     figure, (axes,) = pictures.panels(1, (13, 4.8))
     places = np.arange(len(table))
@@ -262,7 +265,7 @@ def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
     return dict(zip(who, paths, strict=True))
 
 
-def _draw_followed(followed: dict[str, Floats]) -> Any:
+def _draw_followed(followed: dict[str, Floats]) -> "Figure":
     figure, (axes,) = pictures.panels(1, (9, 4.2))
     looks = {
         "lemma": ("Algorithm 1, authors' setting, noise by Lemma 3.2 (not private)", pictures.SAND),

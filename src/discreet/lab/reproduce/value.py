@@ -1,6 +1,6 @@
 """What is kept of the value: with the printed constants, with sound noise in their place, and by discreet."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from discreet.lab.published.catalogue import CATALOGUE
 from discreet.lab.repeat import repeat
 from discreet.lab.reproduce.keeping import PROBLEMS, Problem, Who, kept
 from discreet.lab.reproduce.report import Ask, Chapter, Grid, Part, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["EPSILONS", "tell_value"]
 
@@ -131,7 +134,7 @@ def _verdicts() -> str:
     )
 
 
-def _draw(shares: Shares, ask: Ask) -> Any:
+def _draw(shares: Shares, ask: Ask) -> "Figure":
     """One panel a problem."""
     figure, panels = pictures.panel_grid(len(PROBLEMS), columns=4, size=3.1)
     lines: dict[str, Any] = {}

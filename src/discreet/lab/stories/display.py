@@ -6,7 +6,7 @@ No visitor can be found in what it shows. All contenders meet the same visitors.
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -20,6 +20,9 @@ from discreet.lab.progress import Bar, bars_on
 from discreet.lab.repeat import repeat
 from discreet.lab.stories.page import asked, percent, show, table_of
 from discreet.learners.set_maximizer import SetMaximizer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["tell_display"]
 
@@ -74,7 +77,7 @@ class DisplayResult:
 
 def tell_display(
     visitors: int, privacy: Privacy, folder: Path, *, seed: int | None, console: Console
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Let all contenders meet the same visitors; print a table, write demo.png and demo.json."""
     pictures.require_matplotlib()
     budgets = dict.fromkeys(SEEN, privacy) | {PLAIN: Privacy(NO_PRIVACY, privacy.delta)}
@@ -138,7 +141,7 @@ def _table(result: DisplayResult) -> Table:
     return table
 
 
-def _picture(result: DisplayResult) -> Any:
+def _picture(result: DisplayResult) -> "Figure":
     """Left: value per visitor over time; right: share kept against ε."""
     figure, (left, right) = pictures.panels(2, (13, 4.8))
     edges = np.append(0, np.geomspace(min(100, result.visitors), result.visitors, 50))

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Column, Table
@@ -11,12 +11,15 @@ from rich.table import Column, Table
 from discreet import pictures
 from discreet.budget.privacy import Privacy
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["asked", "percent", "show", "table_of"]
 
 
 def show(
-    console: Console, folder: Path, said: Sequence[object], figure: Any, report: dict[str, Any]
-) -> dict[str, Any]:
+    console: Console, folder: Path, said: Sequence[object], figure: "Figure", report: dict[str, object]
+) -> dict[str, object]:
     """Print tables and texts, write demo.png and demo.json, and return the report."""
     for each in said:
         console.print(each, soft_wrap=isinstance(each, str))

@@ -5,7 +5,7 @@ No seller can be found in the coefficients. Least squares on the same sellers ca
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +19,9 @@ from discreet.decide.domains import LpBall
 from discreet.lab.progress import bars_on
 from discreet.lab.stories.page import asked, percent, show, table_of
 from discreet.learners.streaming_learner import StreamingLearner
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["tell_regression"]
 
@@ -52,7 +55,7 @@ def flats(count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
 
 def tell_regression(
     sellers: int, privacy: Privacy, folder: Path, *, seed: int | None, console: Console
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Publish coefficients while sellers come in; print tables, write demo.png and demo.json."""
     pictures.require_matplotlib()
     learner = StreamingLearner(
@@ -123,7 +126,7 @@ def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
     return table
 
 
-def _picture(sellers: Any, published: Floats, squares: Floats, privacy: Privacy) -> Any:
+def _picture(sellers: Any, published: Floats, squares: Floats, privacy: Privacy) -> "Figure":
     """Published coefficients over time, with their bands, and least squares on all sellers."""
     figure, (axes,) = pictures.panels(1, (8.5, 5))
     for name, colour in DRAWN.items():

@@ -1,7 +1,7 @@
 """Rivals that descend: NoisySGD, phased SGD and LocalMD."""
 
 from math import ceil, log, log2, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -150,14 +150,14 @@ def _mirror(point: Floats, p: float) -> Floats:
 
 
 @compiled
-def _seed(seed: Any) -> None:
+def _seed(seed: int) -> None:
     np.random.seed(seed)
 
 
 @compiled
 def _noisy_descent(
-    features: Any, targets: Any, steps: Any, length: Any, sigma: Any, p: Any, radius: Any
-) -> Any:
+    features: Floats, targets: Floats, steps: int, length: float, sigma: float, p: float, radius: float
+) -> Floats:
     """Noisy projected SGD on the average loss, from 0: the mean of all points."""
     samples, dimension = features.shape
     here = np.zeros(dimension)
@@ -178,7 +178,7 @@ def _noisy_descent(
 
 
 @compiled
-def _project(point: Any, p: Any, radius: Any) -> None:
+def _project(point: Floats, p: float, radius: float) -> None:
     """Onto the nearest point of the l_p ball, for any p ≥ 1."""
     if np.isinf(p):
         for place in range(point.size):
@@ -204,7 +204,7 @@ def _project(point: Any, p: Any, radius: Any) -> None:
 
 
 @compiled
-def _power_sum(point: Any, largest: Any, p: Any) -> Any:
+def _power_sum(point: Floats, largest: float, p: float) -> float:
     total = 0.0
     for place in range(point.size):
         total += (abs(point[place]) / largest) ** p
@@ -212,7 +212,7 @@ def _power_sum(point: Any, largest: Any, p: Any) -> Any:
 
 
 @compiled
-def _shrunk_power(sizes: Any, multiplier: Any, p: Any, radius: Any) -> Any:
+def _shrunk_power(sizes: Floats, multiplier: float, p: float, radius: float) -> float:
     """‖x‖_p^p/radius^p for the x that belongs to a multiplier μ."""
     total = 0.0
     for place in range(sizes.size):
@@ -221,7 +221,7 @@ def _shrunk_power(sizes: Any, multiplier: Any, p: Any, radius: Any) -> Any:
 
 
 @compiled
-def _shrunk(size: Any, multiplier: Any, p: Any) -> Any:
+def _shrunk(size: float, multiplier: float, p: float) -> float:
     """The x ≥ 0 with x + μ·x^(p−1) = y, by bisection; for p = 1 it is max(0, y − μ)."""
     if p == 1:
         return max(0.0, size - multiplier)

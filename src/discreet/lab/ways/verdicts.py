@@ -7,7 +7,7 @@ in proportion.
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Verdict:
         lost = -self.auto if self.measure == "share" else self.auto - 1
         return lost > WORSE and lost > CERTAIN * self.auto_error
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """As plain data."""
         return {name: value for name, value in asdict(self).items() if name != "measure"}
 

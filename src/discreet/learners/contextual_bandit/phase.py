@@ -254,7 +254,9 @@ class ContextualPhase(View[Published]):
         """
         if not self.has_learned:
             raise StateError("nothing is released yet: ask for scores after the first release")
-        contexts, values = self._scored(self.problem.asked(context, None, 1, one=True).context)
+        row = self.problem.asked(context, None, 1, one=True).context
+        assert row is not None, "this mode refuses questions without a context"
+        contexts, values = self._scored(row)
         living, estimates = self.public.arms.living, self.public.estimates
         values, deviations = drawn_together(
             values[:, :living],

@@ -142,7 +142,7 @@ class Sampled(SelectorMode):
         return 1 if family is None else family.width(self.settings.domain.items) + 1
 
     @cached_property
-    def chain(self) -> Chain:
+    def chain(self) -> Chain[Any]:
         """How people see a growing set."""
         family = self.settings.family
         return VoicesChain(self.settings.domain.items) if family is None else PresentChain(family)

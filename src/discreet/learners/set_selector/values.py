@@ -18,10 +18,10 @@ __all__ = ["value_of"]
 class WorthOf:
     """What a set is worth to each person, one column."""
 
-    chain: Chain
+    chain: Chain[Any]
     chosen: tuple[int, ...]
 
-    def __call__(self, rows: Any) -> Floats:
+    def __call__(self, rows: np.ndarray) -> Floats:
         *before, last = self.chosen
         state = self.chain.begin(rows)
         for item in before:
@@ -30,7 +30,7 @@ class WorthOf:
 
 
 def value_of(
-    door: Door, noise: Once[Rows], held: HeldRows, people: Gathered, chain: Chain, chosen: list[int]
+    door: Door, noise: Once[Rows], held: HeldRows, people: Gathered, chain: Chain[Any], chosen: list[int]
 ) -> Floats:
     """Release the worth of the set, added up over all people, with its standard deviation."""
     worth = held.total(people, WorthOf(chain, tuple(chosen)), noise.gathering)

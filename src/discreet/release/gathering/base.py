@@ -9,14 +9,21 @@ Guarantee   docs/guarantees/gathering.md
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from math import prod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from discreet.compiled import OnFirstUse
 from discreet.errors import ConfigError
+
+if TYPE_CHECKING:
+    from discreet.release import kernels, passes
+else:
+    kernels, passes = OnFirstUse("discreet.release.kernels"), OnFirstUse("discreet.release.passes")
 
 __all__ = ["Gathered", "Gathering", "as_shape", "check_levels", "kernels", "passes"]
 
@@ -81,7 +88,7 @@ class Gathering(ABC):
         """The length of the interval in which all changes lie when one person is replaced, in steps."""
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.int64] | type[np.uint16]:
         """Of the integers."""
         return np.int64
 
@@ -102,7 +109,7 @@ class Gathering(ABC):
         """Nobody so far."""
         return Gathered(self, np.zeros(self.shape, dtype=self.dtype))
 
-    def holding(self, values: Any) -> Gathered:
+    def holding(self, values: object) -> Gathered:
         """Integers that this gathering added up earlier, as they come back from a state."""
         if not isinstance(values, np.ndarray) or values.dtype != self.dtype or values.shape != self.shape:
             raise ConfigError(f"a state of {type(self).__name__} must be integers of shape {self.shape}")
@@ -123,7 +130,7 @@ class Gathering(ABC):
         return Gathered(self, one.values + other.values)
 
 
-def as_shape(shape: Any) -> tuple[int, ...]:
+def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
     """A shape, or a whole number for one row of so many."""
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
@@ -132,19 +139,3 @@ def check_levels(levels: int) -> None:
     """Refuse grids that the kernels cannot add up exactly."""
     if not 1 <= levels <= MOST_GRID:
         raise ConfigError(f"levels must be between 1 and 2^30, got {levels}")
-
-
-@cache
-def kernels() -> Any:
-    """The compiled kernels, imported on first use."""
-    from discreet.release import kernels as compiled
-
-    return compiled
-
-
-@cache
-def passes() -> Any:
-    """The fused passes, imported on first use."""
-    from discreet.release import passes as compiled
-
-    return compiled

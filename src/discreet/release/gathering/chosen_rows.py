@@ -68,7 +68,7 @@ class ChosenRows(Gathering):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.shape[1])
         slots = np.ascontiguousarray(slots, dtype=np.int64)
         gathered.additions += 1
-        kernels().enter_rows(rows, slots, float(self.levels), gathered.values)
+        kernels.enter_rows(rows, slots, float(self.levels), gathered.values)
 
     def magnitudes(self, gathered: Gathered) -> Gathered:
         """The sums without their signs: they move no farther than the sums themselves."""

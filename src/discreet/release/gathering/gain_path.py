@@ -17,7 +17,7 @@ Runtime     one pass over the people a step
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -30,20 +30,22 @@ from discreet.release.sampled import GivenCoins, SecretCoins
 
 __all__ = ["Chain", "GainPath"]
 
+Known = TypeVar("Known")
 
-class Chain(Protocol):
+
+class Chain(Protocol[Known]):
     """How rows of people see a growing set: every row by itself."""
 
-    def begin(self, rows: Any) -> Any:
+    def begin(self, rows: np.ndarray) -> Known:
         """What is known of these rows with the empty set."""
 
-    def worths(self, rows: Any, state: Any) -> Floats:
+    def worths(self, rows: np.ndarray, state: Known) -> Floats:
         """The worth of the set with one more item, people × items."""
 
-    def worth(self, rows: Any, state: Any, item: int) -> Floats:
+    def worth(self, rows: np.ndarray, state: Known, item: int) -> Floats:
         """The same for one item: bit for bit this column of `worths`."""
 
-    def take(self, rows: Any, state: Any, item: int) -> Any:
+    def take(self, rows: np.ndarray, state: Known, item: int) -> Known:
         """What is known after this item was taken."""
 
 
@@ -51,7 +53,7 @@ class Chain(Protocol):
 class _Scores:
     """The gains of every item on top of a path, added up over the people of a part who are kept."""
 
-    chain: Chain
+    chain: Chain[Any]
     kept: GivenCoins | SecretCoins
     path: tuple[int, ...]
     prices: Floats = field(repr=False)
@@ -65,15 +67,15 @@ class _Scores:
                 self._add(rows, total)
         return total
 
-    def _add(self, rows: Any, total: Integers) -> None:
+    def _add(self, rows: np.ndarray, total: Integers) -> None:
         levels = float(self.levels)
         state, reached = self.chain.begin(rows), np.zeros(len(rows), dtype=np.int64)
         for item in self.path:
             worth = np.ascontiguousarray(self.chain.worth(rows, state, item), dtype=np.float64)
-            kernels().take_path_gains(worth, reached, levels)
+            kernels.take_path_gains(worth, reached, levels)
             state = self.chain.take(rows, state, item)
         worths = np.ascontiguousarray(self.chain.worths(rows, state), dtype=np.float64)
-        kernels().add_path_gains(worths, reached, self.prices, levels, total)
+        kernels.add_path_gains(worths, reached, self.prices, levels, total)
 
 
 class GainPath:
@@ -93,7 +95,7 @@ class GainPath:
         How many integer steps a worth of 1 has.
     """
 
-    def __init__(self, gathered: Gathered, chain: Chain, prices: Floats, levels: int) -> None:
+    def __init__(self, gathered: Gathered, chain: Chain[Any], prices: Floats, levels: int) -> None:
         self.levels = levels
         self._gathered = gathered
         self._chain = chain

@@ -62,7 +62,7 @@ class Gram(Rounded):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.width)
         unit = self.unit
         gathered.additions += 1
-        passes().add_gram(rows, unit, gathered.values)
+        passes.add_gram(rows, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float]:
         """Totals as a symmetric matrix, and how many people there were."""

@@ -12,7 +12,6 @@ Runtime     O(numbers held) a total; memory two bytes a number
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -39,12 +38,15 @@ class Held(Gathered):
 Onto = Rows | Gram | Moments | OneChoice
 """What rows may be added up by: each clips what a person brings, and states what it moves."""
 
+Brought = np.ndarray | tuple[np.ndarray, ...]
+"""What its `add` takes: rows or cells, or contexts, rewards and slots."""
+
 
 @dataclass(frozen=True)
 class _Total:
     """The sum of a function of the rows of one part, through what clips it."""
 
-    of_rows: Callable[[Any], Any]
+    of_rows: Callable[[Floats], Brought]
     onto: Onto
 
     def __call__(self, part: Part) -> Integers:
@@ -84,7 +86,7 @@ class HeldRows(Gathering):
         return self.shape[-1]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.uint16]:
         return np.uint16
 
     def unit_sensitivity(self, norm: int) -> float:
@@ -118,9 +120,9 @@ class HeldRows(Gathering):
         """
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         gathered.additions += 1
-        kernels().hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
+        kernels.hold_rows(rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), gathered.values)
 
-    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Any], onto: Onto) -> Gathered:
+    def total(self, gathered: Gathered, of_rows: Callable[[Floats], Brought], onto: Onto) -> Gathered:
         """The sum over people of a function of their own row, clipped and quantised by `onto`.
 
         It gives what `onto.add` takes: rows or cells, or a tuple of contexts, rewards and slots.

@@ -83,7 +83,7 @@ class Moments(Rounded):
         slots = np.ascontiguousarray(slots, dtype=np.int64)
         unit = self.unit
         gathered.additions += 1
-        passes().add_moments(contexts, rewards, slots, unit, gathered.values)
+        passes.add_moments(contexts, rewards, slots, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, Floats]:
         """Totals as a matrix of second moments and a vector of moments for each slot."""

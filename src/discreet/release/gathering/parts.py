@@ -9,7 +9,7 @@ Guarantee   docs/guarantees/gathering.md, Lemma 12
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -28,17 +28,21 @@ PART_BYTES = 2**22
 class Part(Protocol):
     """Some of the people, wherever they are. It can be pickled, and reading it twice gives the same."""
 
-    def pieces(self) -> Iterator[tuple[int, Any]]:
+    def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
         """The rows of some people at a time, and the number of the first of them among all people."""
 
 
-Task = Callable[[Any], Integers]
-"""What is asked of a part; it can be pickled."""
-Runner = Callable[[Task, Sequence[Any]], list[Integers]]
-"""Asks every part, and gives the answers in their order: one a part, even if it was asked twice."""
+Kind = TypeVar("Kind")
 
 
-def in_place(task: Task, parts: Sequence[Any]) -> list[Integers]:
+class Runner(Protocol):
+    """Asks every part, and gives the answers in their order: one per part, even if it was asked twice."""
+
+    def __call__(self, task: Callable[[Kind], Integers], parts: Sequence[Kind], /) -> list[Integers]:
+        """What each part answers to the task, which can be pickled."""
+
+
+def in_place(task: Callable[[Kind], Integers], parts: Sequence[Kind]) -> list[Integers]:
     """Ask one part after another, here."""
     return [task(part) for part in parts]
 
@@ -50,7 +54,7 @@ class HeldPart:
     values: Integers = field(repr=False)
     first: int = 0
 
-    def pieces(self) -> Iterator[tuple[int, Any]]:
+    def pieces(self) -> Iterator[tuple[int, np.ndarray]]:
         """Rows in [0, 1]."""
         for start in range(0, len(self.values), CHUNK):
             yield self.first + start, self.values[start : start + CHUNK].astype(np.float64) / FULL

@@ -75,7 +75,7 @@ class PublicCells(Gathering):
         total = gathered.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
         gathered.additions += 1
-        if not kernels().enter_steps(cells, steps, total):
+        if not kernels.enter_steps(cells, steps, total):
             raise ConfigError("the cells of a person must be different from each other")
 
 
@@ -96,7 +96,5 @@ def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integ
     least, most = ceil(low / bound * levels), floor(high / bound * levels)
     scale = levels / bound
     steps = np.empty(len(numbers), dtype=np.int64)
-    kernels().fill_steps(
-        np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps
-    )
+    kernels.fill_steps(np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps)
     return steps

@@ -12,11 +12,11 @@ Runtime     O(d) a person, one compiled pass
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite, sqrt
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from discreet.arrays import Floats
+from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathered, Gathering, as_shape, check_levels, kernels, passes
 
@@ -24,6 +24,9 @@ __all__ = ["Rows"]
 
 MOST_PASS_CELLS, MOST_PASS_ROWS = 2**26, 2**28
 """Up to here a fused pass is exact: its sums of rounded floats stay below 2⁵³."""
+
+Pass = Literal["add_click_gains", "add_gradients", "add_class_gradients"]
+"""The fused passes that `Rows` states."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Rows(Gathering):
         scratch = np.empty(self.size, dtype=np.int64)
         total = gathered.values.reshape(-1)
         gathered.additions += 1
-        kernels().admit_rows(
+        kernels.admit_rows(
             rows, self._norm_code, float(self.levels), 1 / self.grid, self.nonnegative, scratch, total
         )
 
@@ -114,14 +117,16 @@ class Rows(Gathering):
         """Whether fused passes, which leave room for rounding, clip hardly earlier on this grid."""
         return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
 
-    def add_through(self, kernel: str, gathered: Gathered, people: int, *arguments: Any) -> None:
+    def add_through(
+        self, kernel: Pass, gathered: Gathered, people: int, *arguments: Floats | Integers | float
+    ) -> None:
         """Add people by a fused pass of discreet/release/passes.py: computed, clipped, quantised, added."""
         if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:
             raise ConfigError(
                 f"{self.size} numbers are too many for this budget: ask for fewer releases (a larger block)"
             )
         rounded = np.zeros(self.shape)
-        getattr(passes(), kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
+        getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
         gathered.additions += 1
         gathered.values[...] += rounded.astype(np.int64)
 

@@ -56,7 +56,7 @@ class Spread(Rounded):
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size - 2)
         unit = self.unit
         gathered.additions += 1
-        passes().add_spread(rows, unit, gathered.values)
+        passes.add_spread(rows, unit, gathered.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float, float]:
         """Totals as the sum of people's vectors, of their squared lengths, and how many people there were."""

@@ -168,7 +168,8 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         return self.shown.no_counts()
 
     def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
-        self.shown.count_masked(rounds - self.begin, asked.available, counts)
+        if asked.available is not None:
+            self.shown.count_masked(rounds - self.begin, asked.available, counts)
 
     def answered(self, batch: Batch) -> Answers:
         """Return what visitors answered to the slates that they were shown."""
