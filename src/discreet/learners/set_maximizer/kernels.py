@@ -6,15 +6,14 @@ Sums and products go from left to right, one factor at a time, so that one round
 Importing this module imports Numba; the rest of the library does so on first use.
 """
 
-from typing import Any
-
 import numpy as np
 
+from discreet.arrays import Floats, Integers, Mask
 from discreet.compiled import compiled
 
 
 @compiled
-def fill_up(slates: Any, masks: Any, order: Any, filled: Any) -> None:
+def fill_up(slates: Integers, masks: Mask, order: Integers, filled: Integers) -> None:
     """The available items of each slate, then available items in this order; −1 where these run out."""
     rounds, slots = slates.shape
     for place in range(rounds):
@@ -37,7 +36,7 @@ def fill_up(slates: Any, masks: Any, order: Any, filled: Any) -> None:
 
 
 @compiled
-def fill_up_before_last(planned: Any, mask: Any, order: Any, found: Any) -> None:
+def fill_up_before_last(planned: Integers, mask: Mask, order: Integers, found: Integers) -> None:
     """The same for one slate, the last item of which is the one that is tried, and stays last.
 
     If it is not available, the first item of the order that is not shown yet is tried in its place.
@@ -68,7 +67,9 @@ def fill_up_before_last(planned: Any, mask: Any, order: Any, found: Any) -> None
 
 
 @compiled
-def fill_up_all_before_last(shown: Any, things: Any, masks: Any, order: Any, filled: Any) -> None:
+def fill_up_all_before_last(
+    shown: Integers, things: Integers, masks: Mask, order: Integers, filled: Integers
+) -> None:
     """The same for many rounds; each shows one of some things."""
     for place in range(len(things)):
         mask = masks[place if len(masks) > 1 else 0]
@@ -76,7 +77,7 @@ def fill_up_all_before_last(shown: Any, things: Any, masks: Any, order: Any, fil
 
 
 @compiled
-def stands(slate: Any, count: Any, item: Any) -> Any:
+def stands(slate: Integers, count: int, item: int) -> bool:
     """Whether an item is among the first `count` of a slate."""
     for slot in range(count):  # noqa: SIM110  Numba knows no generators
         if slate[slot] == item:
@@ -86,7 +87,13 @@ def stands(slate: Any, count: Any, item: Any) -> Any:
 
 @compiled
 def count_views(
-    slates: Any, times: Any, interest: Any, chosen: Any, behind: Any, unit: Any, counts: Any
+    slates: Integers,
+    times: Integers,
+    interest: Floats,
+    chosen: Mask,
+    behind: float,
+    unit: int,
+    counts: Integers,
 ) -> None:
     """Add to each item how often a visitor looks at it; `behind` of them get past the `chosen` items."""
     for place in range(len(slates)):
@@ -101,7 +108,7 @@ def count_views(
 
 
 @compiled
-def count_shown(slates: Any, times: Any, chosen: Any, unit: Any, counts: Any) -> None:
+def count_shown(slates: Integers, times: Integers, chosen: Mask, unit: int, counts: Integers) -> None:
     """Add to each item how often it is shown."""
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
@@ -111,7 +118,9 @@ def count_shown(slates: Any, times: Any, chosen: Any, unit: Any, counts: Any) ->
 
 
 @compiled
-def count_gains(slates: Any, times: Any, interest: Any, chosen: Any, unit: Any, counts: Any) -> None:
+def count_gains(
+    slates: Integers, times: Integers, interest: Floats, chosen: Mask, unit: int, counts: Integers
+) -> None:
     """Add Σx², Σx·worth and Σx to each item: x is what its interest moves of the worth of its slate."""
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
@@ -129,7 +138,14 @@ def count_gains(slates: Any, times: Any, interest: Any, chosen: Any, unit: Any, 
 
 @compiled
 def count_exchanged(
-    slate: Any, cell: Any, expected: Any, interest: Any, by_clicks: Any, unit: Any, views: Any, more: Any
+    slate: Integers,
+    cell: int,
+    expected: float,
+    interest: Floats,
+    by_clicks: bool,
+    unit: int,
+    views: Integers,
+    more: Integers,
 ) -> None:
     """Add by how much a round under a mask counts otherwise than planned: `ExchangeBlock.count_masked`.
 
@@ -152,7 +168,14 @@ def count_exchanged(
 
 @compiled
 def count_all_exchanged(
-    slates: Any, cells: Any, expected: Any, interest: Any, by_clicks: Any, unit: Any, views: Any, more: Any
+    slates: Integers,
+    cells: Integers,
+    expected: Floats,
+    interest: Floats,
+    by_clicks: bool,
+    unit: int,
+    views: Integers,
+    more: Integers,
 ) -> None:
     """The same for many rounds."""
     for place in range(len(slates)):
