@@ -16,7 +16,8 @@ from discreet.lab.audit import audit, through_doors
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap import Swap
-from discreet.learners.set_maximizer.swap.screening import FirstClicks, first_clicks
+from discreet.learners.set_maximizer.swap.releases import clicks_release
+from discreet.learners.set_maximizer.swap.screening import FirstClicks
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, PublicCells, Rows
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Noise, Once
@@ -159,7 +160,7 @@ def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: p
     )
     swap = SetMaximizer.problem_for(settings)
     assert isinstance(swap, Swap)
-    found = first_clicks(settings)
+    found = clicks_release(settings)
     claim = found.charge
     honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
     assert not honest.caught

@@ -10,14 +10,11 @@ import pytest
 from discreet import Privacy, SetMaximizer
 from discreet.lab.display import World, run_display
 from discreet.learners.set_maximizer.swap.belief import Belief, empirical_prior
-from discreet.learners.set_maximizer.swap.blocks import (
-    UNIT,
-    ExchangeBlock,
-    GainsBlock,
-    ShownBlock,
-    ViewsBlock,
-)
-from discreet.learners.set_maximizer.swap.planner import ScreeningSchedule, random_table, thompson_table
+from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule
+from discreet.learners.set_maximizer.swap.shown import UNIT
+from discreet.learners.set_maximizer.swap.shown_exchange import ExchangeSlates
+from discreet.learners.set_maximizer.swap.shown_screening import CountingGains, CountingShows, CountingViews
+from discreet.learners.set_maximizer.swap.tables import random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import Ahead, Incumbent, Trials, click_trials, climbed
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.turn.questions import NOTHING, Asked, Batch
@@ -112,7 +109,7 @@ def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: 
         masks[:, 0] |= ~masks.any(axis=1)
         block, positions = view.shown, rounds - view.begin
         planned, shown = block.slates(positions, None), block.slates(positions, masks)
-        kind = _exchanged if isinstance(block, ExchangeBlock) else _filled
+        kind = _exchanged if isinstance(block, ExchangeSlates) else _filled
         assert shown.tolist() == [
             kind(slate, mask, view.order) for slate, mask in zip(planned.tolist(), masks, strict=True)
         ]
@@ -151,7 +148,7 @@ def _exchanged(slate: list[int], mask: Any, order: Any) -> list[int]:
 def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[str, Any]) -> None:
     """What one slate counts, in exact steps."""
     interest = block.interest
-    if isinstance(block, ExchangeBlock):
+    if isinstance(block, ExchangeSlates):
         arm = block.allotment.of_one(position)
         slot, last = block.arm_slots[arm], slate[-1]
         expected = np.prod(1 - interest[block.arm_slates[arm][:-1]])
@@ -167,8 +164,8 @@ def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[
             continue
         looks = np.prod(1 - interest[slate[:place]]) / np.prod(1 - interest[block.prefix])
         gain = nobody / (1 - interest[item])
-        numbers: dict[Any, list[float]] = {ViewsBlock: [min(looks, 1.0)], ShownBlock: [1.0]}
-        numbers[GainsBlock] = [gain * gain, gain * (1 - nobody), gain]
+        numbers: dict[Any, list[float]] = {CountingViews: [min(looks, 1.0)], CountingShows: [1.0]}
+        numbers[CountingGains] = [gain * gain, gain * (1 - nobody), gain]
         for row, number in enumerate(numbers[type(block)]):
             counts["counts"][row, item] += sign * int(np.rint(number * UNIT))
 
@@ -176,7 +173,7 @@ def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[
 def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
     interest = np.full(6, 0.1)
     trials = Trials(slots=np.array([0, 2]), items=np.array([4, 5]), rounds=np.array([20, 7]))
-    block = ExchangeBlock(
+    block = ExchangeSlates(
         np.array([0, 1, 2]), trials, 100, bytes(16), interest, np.arange(6), takes_turns=True
     )
     slates = block.slates(np.arange(100), None)
@@ -193,7 +190,7 @@ def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
 
 def test_views_behind_a_prefix_are_those_of_visitors_who_are_left() -> None:
     interest = np.array([0.5, 0.2, 0.1, 0.0])
-    block = ViewsBlock(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4))
+    block = CountingViews(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4))
     assert (block.planned(10)[0] / UNIT).round(3).tolist() == [0.0, 10.0, 8.0, 0.0]
 
 

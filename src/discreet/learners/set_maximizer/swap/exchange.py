@@ -21,11 +21,8 @@ from discreet.arrays import Floats, Integers
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
 from discreet.learners.set_maximizer.swap.belief import Belief
-from discreet.learners.set_maximizer.swap.blocks import UNIT, ExchangeBlock
 from discreet.learners.set_maximizer.swap.phase import (
-    ConstantSlates,
     SwapPhase,
-    exchange_release,
     greedy_slate,
 )
 from discreet.learners.set_maximizer.swap.public import (
@@ -34,6 +31,9 @@ from discreet.learners.set_maximizer.swap.public import (
     Public,
     SettledPlan,
 )
+from discreet.learners.set_maximizer.swap.releases import exchange_release
+from discreet.learners.set_maximizer.swap.shown import UNIT, ConstantSlates
+from discreet.learners.set_maximizer.swap.shown_exchange import ExchangeSlates
 from discreet.learners.set_maximizer.swap.trials import Incumbent, climbed
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.release.door import Door
@@ -70,7 +70,7 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Learned:
+class ExchangeResult:
     """What a block teaches: the belief, whether there is an alarm, and the incumbent's reward."""
 
     belief: Belief
@@ -89,11 +89,11 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
     """Whether all slots of the incumbent take turns in being last."""
 
     @cached_property
-    def shown(self) -> ExchangeBlock:
+    def shown(self) -> ExchangeSlates:
         public, plan = self.public, self.plan
         key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
         interest = public.belief.interest
-        return ExchangeBlock(
+        return ExchangeSlates(
             public.slate, plan.trials, plan.length, key, interest, self.order, self.takes_turns
         )
 
@@ -106,7 +106,7 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
 
     def gather(self, block: Block, answers: Own) -> None:
         slates = answers.slates if answers.is_masked else None
-        cells, last = self.shown.read(answers.rounds - self.begin, slates)
+        cells, last = self.shown.last_places(answers.rounds - self.begin, slates)
         self.found.gathering.add(self.found.of(block), cells[:, None], self.numbers(answers, last))
 
     @abstractmethod
@@ -114,7 +114,7 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
         """What each visitor adds to their cell."""
 
     @abstractmethod
-    def learned(self, belief: Belief, cells: Cells) -> Learned:
+    def learned(self, belief: Belief, cells: Cells) -> ExchangeResult:
         """What released cells say, on top of what is believed."""
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
@@ -123,7 +123,7 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
         incumbent = Incumbent.of(self.public.belief, self.public.slate)
         cells = Cells(incumbent, sums, views, self.found.variance)
         learned = self.learned(self._faded(self.public.belief), cells)
-        return self._followed(learned), {}
+        return self._next_public(learned), {}
 
     def _faded(self, belief: Belief) -> Belief:
         """What is believed, less of it if the stream may change."""
@@ -131,16 +131,16 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
             return belief
         return belief.faded(exp(-self.plan.length / (TUNED.memory * self.public.rounds)))
 
-    def _followed(self, learned: Learned) -> Public:
+    def _next_public(self, learned: ExchangeResult) -> Public:
         """What is public next: a new screening after an alarm, otherwise a better incumbent."""
         planner, belief = self.problem.planner, learned.belief.with_interest()
         public = replace(self.at_next, belief=belief, reference=learned.reference, level=learned.level)
         if learned.is_alarm and planner.may_screen_again(public):
-            return planner.screen_again(public, self.following)
+            return planner.screen_again(public, self.next_start)
         living = public.catalogue.living
         slate = greedy_slate(belief, public.slate, living, self.settings.slots)
         slate = climbed(belief, slate, living, steps=TUNED.climb, caution=TUNED.caution)
-        return planner.exchange(replace(public, slate=slate), self.following)
+        return planner.exchange(replace(public, slate=slate), self.next_start)
 
 
 class ClickExchange(ExchangePhase[Clicks]):
@@ -151,7 +151,7 @@ class ClickExchange(ExchangePhase[Clicks]):
     def numbers(self, answers: Clicks, last: Integers) -> Floats:
         return np.asarray(answers.items == last, dtype=np.float64)
 
-    def learned(self, belief: Belief, cells: Cells) -> Learned:
+    def learned(self, belief: Belief, cells: Cells) -> ExchangeResult:
         incumbent, slate = cells.incumbent, cells.incumbent.slate
         chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
         means, variances = cells.means, cells.variances(chances * (1 - chances))
@@ -164,7 +164,7 @@ class ClickExchange(ExchangePhase[Clicks]):
             others = np.delete(slate, slot)
             belief = belief.with_cells(others, means[slot], variances[slot], cells.views[slot] > 0)
         is_alarm = is_surprised and self.public.exchanges > TUNED.fewest_blocks
-        return Learned(belief, is_alarm, self.public.reference, self.public.level)
+        return ExchangeResult(belief, is_alarm, self.public.reference, self.public.level)
 
 
 class RewardExchange(ExchangePhase[Rewards]):
@@ -175,12 +175,12 @@ class RewardExchange(ExchangePhase[Rewards]):
     def numbers(self, answers: Rewards, last: Integers) -> Floats:
         return answers.rewards
 
-    def learned(self, belief: Belief, cells: Cells) -> Learned:
+    def learned(self, belief: Belief, cells: Cells) -> ExchangeResult:
         slate, level = cells.incumbent.slate, self.public.level
         means, variances = cells.means, cells.variances(level * (1 - level))
         own_cell = 0, int(slate[0])
         if cells.views[own_cell] <= 0:  # under masks the incumbent may never have been shown
-            return Learned(belief, False, self.public.reference, level)
+            return ExchangeResult(belief, False, self.public.reference, level)
         base = Normal(float(means[own_cell]), float(variances[own_cell]))
         level = float(np.clip(base.mean, LEAST_LEVEL, 1 - LEAST_LEVEL))
         for slot in range(len(slate)):
@@ -191,7 +191,7 @@ class RewardExchange(ExchangePhase[Rewards]):
                 noise = variances[slot, tried] + base.variance
                 belief = with_differences(belief, cells.incumbent, slot, tried, differences, noise)
         before = self.public.reference
-        return Learned(belief, is_elsewhere(before, base), updated_reference(before, base), level)
+        return ExchangeResult(belief, is_elsewhere(before, base), updated_reference(before, base), level)
 
 
 class Settled(SwapPhase[SettledPlan]):
@@ -206,7 +206,7 @@ class Settled(SwapPhase[SettledPlan]):
     @property
     def is_last(self) -> bool:
         """Whether no rounds are planned after this block."""
-        return self.following.begin == self.public.rounds
+        return self.next_start.begin == self.public.rounds
 
     @property
     def learns_on(self) -> bool:
@@ -229,7 +229,7 @@ class Settled(SwapPhase[SettledPlan]):
             return replace(public, phase=SettledPlan(length=0)), {}
         living, slots = public.catalogue.living, self.settings.slots
         slate = greedy_slate(public.belief, public.slate, living, slots)
-        return self.problem.planner.exchange(replace(public, slate=slate), self.following), {}
+        return self.problem.planner.exchange(replace(public, slate=slate), self.next_start), {}
 
 
 # --- what rewards of slates say -------------------------------------------------------------------

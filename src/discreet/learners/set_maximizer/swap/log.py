@@ -38,9 +38,7 @@ from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Numbers, first_of, item_of, rewards_of
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.phase import (
-    ConstantSlates,
     SwapPhase,
-    one_release,
 )
 from discreet.learners.set_maximizer.swap.public import (
     NOTHING_CHOSEN,
@@ -48,13 +46,14 @@ from discreet.learners.set_maximizer.swap.public import (
     LogPlan,
     Public,
 )
+from discreet.learners.set_maximizer.swap.releases import clicks_release, one_release
 from discreet.learners.set_maximizer.swap.screening import (
-    Learned,
+    ScreeningResult,
     after_clicks,
     after_rewards,
-    first_clicks,
     first_rate,
 )
+from discreet.learners.set_maximizer.swap.shown import ConstantSlates
 from discreet.release.door import Door
 from discreet.release.gathering import OneChoice, Rows
 from discreet.turn.plan import State
@@ -206,7 +205,7 @@ class LogPhase(SwapPhase[LogPlan]):
         """What the log's rows add up to."""
 
     @abstractmethod
-    def learned(self, sums: Floats, level: float) -> Learned:
+    def learned(self, sums: Floats, level: float) -> ScreeningResult:
         """Return what released sums say, if this is what a slate earns."""
 
     @property
@@ -220,7 +219,7 @@ class LogPhase(SwapPhase[LogPlan]):
         mean = float(sums[living].mean()) / self.plan.views
         doubt = self.found.variance / living.sum() / self.plan.views**2
         belief, level = self.learned(sums, self._level(mean, doubt))
-        return self.followed(belief, level, self.plan), {}
+        return self.after_screening(belief, level, self.plan), {}
 
     def _level(self, found: float, doubt: float) -> float:
         """Return what a slate earns: as found, shrunk towards the guess if that may be noise."""
@@ -234,7 +233,7 @@ class ClickLog(LogPhase):
 
     @cached_property
     def found(self) -> OneRelease[OneChoice]:
-        return first_clicks(self.settings)
+        return clicks_release(self.settings)
 
     def read(self, batch: Batch) -> WeightedClicks:
         return clicks_of(batch.feedback, self.settings.slots, self.numbers)
@@ -242,14 +241,14 @@ class ClickLog(LogPhase):
     def gather(self, block: Block, answers: WeightedClicks) -> None:
         self.found.gathering.add(self.found.of(block), answers.items, answers.weights)
 
-    def learned(self, sums: Floats, level: float) -> Learned:
+    def learned(self, sums: Floats, level: float) -> ScreeningResult:
         slots, living = self.settings.slots, self.at_next.catalogue.living
         rate = first_rate(level, 1.0, slots)
         belief = Belief.before(len(sums), slots=slots, interest=rate)
         looks = self.plan.views * (1 - (1 - rate) ** slots) / rate
         views = np.where(living, looks, 0.0)
         belief = after_clicks(belief, NOTHING_CHOSEN, sums, views, self.found.variance)
-        return Learned(belief, 0.5)
+        return ScreeningResult(belief, 0.5)
 
 
 class RewardLog(LogPhase):
@@ -269,7 +268,7 @@ class RewardLog(LogPhase):
         for vectors in answers.vectors(slots, self.numbers, room):
             self.found.gathering.add(self.found.of(block), vectors)
 
-    def learned(self, sums: Floats, level: float) -> Learned:
+    def learned(self, sums: Floats, level: float) -> ScreeningResult:
         slots, living = self.settings.slots, self.at_next.catalogue.living
         rate = first_rate(level, 1.0, slots)
         others, shows = (1 - rate) ** (slots - 1), self.plan.views * slots
@@ -280,4 +279,4 @@ class RewardLog(LogPhase):
             reward_variance=level,
             noise=(others * slots) ** 2 * self.found.variance,
         )
-        return Learned(belief, level)
+        return ScreeningResult(belief, level)

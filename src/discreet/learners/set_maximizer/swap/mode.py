@@ -41,16 +41,10 @@ from discreet.learners.set_maximizer.answers import READERS, Answers, Numbers
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.swap.belief import Belief
-from discreet.learners.set_maximizer.swap.blocks import UNIT
 from discreet.learners.set_maximizer.swap.exchange import ClickExchange, RewardExchange, Settled
 from discreet.learners.set_maximizer.swap.log import ClickLog, RewardLog
 from discreet.learners.set_maximizer.swap.phase import SwapPhase
-from discreet.learners.set_maximizer.swap.planner import (
-    ClickPlanner,
-    Planner,
-    RewardPlanner,
-    ScreeningSchedule,
-)
+from discreet.learners.set_maximizer.swap.planner import ClickPlanner, Planner, RewardPlanner
 from discreet.learners.set_maximizer.swap.public import (
     ExchangePlan,
     FirstScreeningPlan,
@@ -60,14 +54,15 @@ from discreet.learners.set_maximizer.swap.public import (
     SettledPlan,
     Start,
 )
+from discreet.learners.set_maximizer.swap.releases import clicks_release, rewards_release
+from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule
 from discreet.learners.set_maximizer.swap.screening import (
     FirstClicks,
     FirstRewards,
     LaterClicks,
     LaterRewards,
-    first_clicks,
-    first_rewards,
 )
+from discreet.learners.set_maximizer.swap.shown import UNIT
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, paid_by_cohorts
@@ -152,7 +147,7 @@ class Swap(SetMode):
     @property
     def _first_release(self) -> OneRelease[Any]:
         """What the first block gathers."""
-        return first_clicks(self.settings) if self.by_clicks else first_rewards(self.settings)
+        return clicks_release(self.settings) if self.by_clicks else rewards_release(self.settings)
 
     @cached_property
     def reporting(self) -> BlockReporting | None:

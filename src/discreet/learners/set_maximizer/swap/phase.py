@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers
 from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Change
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.public import (
     LogFacts,
@@ -25,8 +24,9 @@ from discreet.learners.set_maximizer.swap.public import (
     ScreeningPlan,
     Start,
 )
+from discreet.learners.set_maximizer.swap.shown import Shown
 from discreet.learners.set_maximizer.swap.trials import Incumbent
-from discreet.release.gathering import Gathering, PublicCells
+from discreet.release.gathering import Gathering
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State, Step
 from discreet.turn.questions import Asked, Batch
@@ -36,44 +36,13 @@ from discreet.turn.view import View
 if TYPE_CHECKING:
     from discreet.learners.set_maximizer.swap.mode import Swap
 
-__all__ = ["ConstantSlates", "SwapPhase", "exchange_release", "greedy_slate", "one_release"]
+__all__ = ["SwapPhase", "greedy_slate"]
 
-FINEST = 2**20
-"""Levels of the grid: fine enough for rewards times weights."""
 OF_LOGS = (
     "or one row of the log that came before (its people are taken to be others than the visitors: "
     "whoever is in both takes part twice)"
 )
 """What neighbours may differ in, besides rounds."""
-
-Kind = TypeVar("Kind", bound=Gathering)
-
-
-def one_release(settings: SetMaximizerSettings, gathering: Kind) -> OneRelease[Kind]:
-    """Return the release of a block: pure noise for the whole ε, but for what a report takes."""
-    budget = pure(settings.epsilon / settings.contributions * (1 - settings.report))
-    return OneRelease.for_budget("found", budget, gathering, most=FINEST)
-
-
-def exchange_release(settings: SetMaximizerSettings) -> OneRelease[PublicCells]:
-    """Return the release of an exchange block: one number per visitor, in a cell (slot, item)."""
-    return one_release(settings, PublicCells((settings.slots, settings.room)))
-
-
-class Shown(Protocol):
-    """Which slates a block shows; positions of rounds are counted from its beginning."""
-
-    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
-        """Return the slate of one round, without what is unavailable."""
-
-    def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        """Return one slate per round, without what is unavailable."""
-
-    def no_counts(self) -> State:
-        """Return what is counted before any round has a mask."""
-
-    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
-        """Add to the tally what masks change: only what is shown counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +91,7 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         return True
 
     @property
-    def following(self) -> Start:
+    def next_start(self) -> Start:
         """Where the next block begins."""
         return Start(self.index + 1, self.begin + self.plan.length)
 
@@ -131,12 +100,12 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         """What is public, with the items that the next block begins with."""
         return replace(self.public, catalogue=self.public.catalogue.next())
 
-    def followed(self, belief: Belief, level: float, plan: ScreeningPlan | LogPlan) -> Public:
+    def after_screening(self, belief: Belief, level: float, plan: ScreeningPlan | LogPlan) -> Public:
         """Return what is public after a screening block, or a log, has led to this belief."""
         public = self.at_next
         slate = greedy_slate(belief, plan.prefix, public.catalogue.living, self.settings.slots)
         public = replace(public, belief=belief, level=level, slate=slate)
-        return self.problem.planner.next_screening(public, self.following, plan.since, plan.stage)
+        return self.problem.planner.next_screening(public, self.next_start, plan.since, plan.stage)
 
     @property
     def neighbours(self) -> str:
@@ -238,29 +207,6 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         gains = Incumbent.of(self.public.belief, self.public.slate).gains
         known = len(self._named.names)
         return Scores(gains.means[:, :known], np.sqrt(gains.variances)[:, :known])
-
-
-@dataclass(frozen=True, eq=False)
-class ConstantSlates:
-    """The same slate in every round; nothing is counted."""
-
-    slate: Integers
-    order: Integers
-
-    def slate_of_one(self, position: int, available: Mask | None) -> Integers:
-        if available is None:
-            return self.slate
-        return np.asarray(filled_up(self.slate[None], available, self.order)[0])
-
-    def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        slates = np.tile(self.slate, (len(positions), 1))
-        return slates if available is None else filled_up(slates, available, self.order)
-
-    def no_counts(self) -> State:
-        return {}
-
-    def count_masked(self, positions: Integers, available: Mask, tally: State) -> None:
-        """Masks change no count."""
 
 
 def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> Integers:

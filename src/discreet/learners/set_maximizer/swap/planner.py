@@ -1,27 +1,24 @@
 """Which block comes next, how long it is and what it shows: from settings and released values only.
 
-    clicks     random slates; Thompson's choice, twice; then the leader is fixed, up to three times
-    rewards    random slates; Thompson's choice, twice
-    then       exchange blocks that grow, up to the last, in which nothing is tried
+    first_screening    random slates                                         FirstScreeningPlan
+    next_screening     the stages that follow (schedule.py, tables.py)       LaterScreeningPlan
+    exchange           exchange blocks that grow                             ExchangePlan
+                       or the last block, in which nothing is tried          SettledPlan
+    screen_again       random slates once more, after an alarm               FirstScreeningPlan
 
-Lengths of screening are shares of the horizon that fall as it grows: how often an item must be seen
-does not. Thompson's choice: the leaders of draws from the belief, 256 public ones, shuffled.
+Each takes the public state that a release has led to, and returns it with the plan of the next block.
 
 Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap.belief import Belief
-from discreet.learners.set_maximizer.swap.blocks import slate_gains
-from discreet.learners.set_maximizer.swap.phase import exchange_release
 from discreet.learners.set_maximizer.swap.public import (
     NOTHING_CHOSEN,
     ExchangePlan,
@@ -31,6 +28,9 @@ from discreet.learners.set_maximizer.swap.public import (
     SettledPlan,
     Start,
 )
+from discreet.learners.set_maximizer.swap.releases import exchange_release
+from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule, Stage
+from discreet.learners.set_maximizer.swap.tables import heaviest_slate, random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import (
     Ahead,
     Incumbent,
@@ -42,111 +42,11 @@ from discreet.learners.set_maximizer.swap.trials import (
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.turn.coins import Coin
 
-__all__ = ["ClickPlanner", "Planner", "RewardPlanner", "ScreeningSchedule"]
+__all__ = ["ClickPlanner", "Planner", "RewardPlanner"]
 
-LIGHTEST = 1e-100
-"""Rows of weights are never taken to be lighter."""
 TABLES = 2**40
-"""Coins from here on are for tables of slates."""
-
-USUAL_VISITORS = {"clicks": 1e5, "bandit": 1e6}
-"""Number of visitors at a pace of 1."""
-ROWS = 512
-"""Number of rows of a table of slates."""
-MOST_DRAWN = 2**22
-"""Numbers of Thompson's draws that are held at once."""
-
-
-# --- how long screening takes ---------------------------------------------------------------------
-
-
-class Stage(NamedTuple):
-    """One block of screening: how many leaders are fixed before it, and its rounds."""
-
-    fixed: int
-    length: int
-
-
-@dataclass(frozen=True)
-class ScreeningSchedule:
-    """The blocks of a screening; it takes at most the share `most` of all rounds."""
-
-    items: int
-    slots: int
-    rounds: int
-    feedback: str
-    most: float = TUNED.most_screened
-
-    def pace(self, rate: float) -> float:
-        """Return how much longer than usual screening takes at this rate of clicks on an item.
-
-        It is 1 for the usual number of visitors who click at the usual rate, and 20 times as many
-        items as slots.
-        """
-        crowd = (self.items / self.slots / 20) ** TUNED.crowd
-        seen = self.rounds * min(rate / TUNED.usual_rate, 2.0)
-        power, usual = TUNED.slower.of(self.feedback), USUAL_VISITORS[self.feedback]
-        if self.feedback == "clicks" and seen <= usual:
-            power = TUNED.slower_if_few
-        return float(crowd * (seen / usual) ** power)
-
-    def stages(self, rate: float) -> list[Stage]:
-        """Return all blocks, in order, if this is the rate of clicks on an item."""
-        pace = self.pace(rate)
-        parts = [(0, min(TUNED.random.of(self.feedback) * pace, TUNED.most_random))]
-        parts += [(0, TUNED.thompson.of(self.feedback) * pace)] * 2
-        if self.feedback == "clicks":
-            leaders = min(TUNED.most_fixed, self.slots - 1)
-            parts += [(1 + number, TUNED.fixed * pace) for number in range(leaders)]
-        percent = sum(part for _, part in parts)
-        scale = min(1.0, 100 * self.most / percent)
-        return [Stage(fixed, max(1, int(scale * part / 100 * self.rounds))) for fixed, part in parts]
-
-    def length(self, rate: float) -> int:
-        """Return the rounds of all stages."""
-        return sum(stage.length for stage in self.stages(rate))
-
-
-# --- which slates it shows ------------------------------------------------------------------------
-
-
-def random_table(living: Mask, slots: int, generator: np.random.Generator) -> Integers:
-    """Return slates in which all living items come equally often: shuffled orders, cut up."""
-    items = np.flatnonzero(living)
-    plays = len(items) // slots
-    orders = max(1, ROWS // plays)
-    shuffled = generator.permuted(np.tile(items, (orders, 1)), axis=1)
-    return shuffled[:, : plays * slots].reshape(-1, slots)
-
-
-def thompson_table(
-    belief: Belief,
-    prefix: Integers,
-    slots: int,
-    living: Mask,
-    generator: np.random.Generator,
-    *,
-    bold: float,
-) -> Integers:
-    """Return slates of the prefix and the leaders of draws from the belief behind it, shuffled."""
-    gains, free = belief.gains([prefix]), slots - len(prefix)
-    draws = max(1, min(ROWS // 2, MOST_DRAWN // belief.items))
-    doubt = bold * np.sqrt(gains.variances[0])
-    drawn = gains.means[0] + doubt * generator.normal(size=(draws, belief.items))
-    drawn[:, prefix] = -np.inf
-    drawn[:, ~living] = -np.inf
-    leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
-    leaders = generator.permuted(np.tile(leaders, (2, 1)), axis=1)
-    return np.concatenate([np.tile(prefix, (len(leaders), 1)), leaders], axis=1)
-
-
-def heaviest_slate(table: Integers, interest: Floats) -> float:
-    """Return the most that the weights of one slate of a table add up to; never nothing."""
-    weights = slate_gains(table, interest).weights
-    return max(float(weights.sum(axis=1).max()), LIGHTEST)
-
-
-# --- from one block to the next -------------------------------------------------------------------
+"""`TABLES + index` is the coin of the table that block `index` shows. Other coins with this key: 0 for
+the first slate, 1 + index for the shuffle of an exchange block."""
 
 
 class Planner(ABC):

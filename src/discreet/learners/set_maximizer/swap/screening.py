@@ -21,22 +21,22 @@ from discreet.arrays import Floats, Integers
 from discreet.errors import StateError
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
-from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap.belief import Belief
-from discreet.learners.set_maximizer.swap.blocks import (
-    UNIT,
-    GainsBlock,
-    ScreeningBlock,
-    ShownBlock,
-    ViewsBlock,
-    slate_gains,
-)
-from discreet.learners.set_maximizer.swap.phase import SwapPhase, one_release
+from discreet.learners.set_maximizer.swap.phase import SwapPhase
 from discreet.learners.set_maximizer.swap.public import (
     NOTHING_CHOSEN,
     LaterScreeningPlan,
     Public,
     ScreeningPlan,
+)
+from discreet.learners.set_maximizer.swap.releases import clicks_release, one_release, rewards_release
+from discreet.learners.set_maximizer.swap.shown import UNIT
+from discreet.learners.set_maximizer.swap.shown_screening import (
+    CountingGains,
+    CountingShows,
+    CountingViews,
+    ScreeningSlates,
+    slate_gains,
 )
 from discreet.release.door import Door
 from discreet.release.gathering import OneChoice, PublicCells, PublicRows
@@ -83,39 +83,25 @@ def first_rate(clicks: float, shows: float, slots: int) -> float:
     return float(1 - (1 - clicked) ** (1 / slots))
 
 
-class Learned(NamedTuple):
+class ScreeningResult(NamedTuple):
     """What a block teaches: a belief, and what a slate earns."""
 
     belief: Belief
     level: float
 
 
-# --- what the first blocks gather -----------------------------------------------------------------
-
-
-def first_clicks(settings: SetMaximizerSettings) -> OneRelease[OneChoice]:
-    """One count for each item: the first click of a slate."""
-    return one_release(settings, OneChoice((settings.room,)))
-
-
-def first_rewards(settings: SetMaximizerSettings) -> OneRelease[PublicCells]:
-    """The reward for each shown item, and in one more cell for everyone."""
-    cells = PublicCells((settings.room + 1,), copies=settings.slots + 1)
-    return one_release(settings, cells)
-
-
 # --- the phases -----------------------------------------------------------------------------------
 
 
 class ScreeningPhase(SwapPhase[ScreeningPlan]):
-    """A screening block: shows a table of slates, and counts what of it was seen."""
+    """A screening block: shows a table of slates, and counts how often items were seen."""
 
-    block_type: ClassVar[type[ScreeningBlock]]
+    slates_type: ClassVar[type[ScreeningSlates]]
 
     @cached_property
-    def shown(self) -> ScreeningBlock:
+    def shown(self) -> ScreeningSlates:
         plan, interest = self.plan, self.public.belief.interest
-        return self.block_type(plan.table, plan.prefix, interest, self.order)
+        return self.slates_type(plan.table, plan.prefix, interest, self.order)
 
     @property
     @abstractmethod
@@ -123,7 +109,7 @@ class ScreeningPhase(SwapPhase[ScreeningPlan]):
         """What this block gathers and releases."""
 
     @abstractmethod
-    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         """What released sums say, with public counts and the variance of the noise."""
 
     def layout(self) -> tuple[Public, State]:
@@ -139,50 +125,50 @@ class ScreeningPhase(SwapPhase[ScreeningPlan]):
         sums = self.found.drawn(block, door)
         counts = (self.shown.planned(self.plan.length) + tally.get("counts", 0)) / UNIT
         belief, level = self.learned(sums, counts, self.found.variance)
-        return self.followed(belief, level, self.plan), {}
+        return self.after_screening(belief, level, self.plan), {}
 
 
 class FirstClicks(ScreeningPhase):
     """Clicks on random slates: how often visitors click at all, and on what."""
 
-    block_type = ViewsBlock
+    slates_type = CountingViews
 
     @cached_property
     def found(self) -> OneRelease[OneChoice]:
-        return first_clicks(self.settings)
+        return clicks_release(self.settings)
 
     def gather(self, block: Block, answers: Clicks) -> None:
         cells = hit_candidates(self.shown, answers)
         self.found.gathering.add(self.found.of(block), cells)
 
-    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         slots, clicks = self.settings.slots, sums.sum()
         rate = first_rate(clicks, max(1, self.plan.length), slots)
         # Views were counted with a guess of the rate: scaled to what rate and clicks say now.
         views = counts[0] * max(clicks, 1e-9) / (rate * max(counts.sum(), 1e-9))
         belief = Belief.before(self.settings.room, slots=slots, interest=rate)
-        return Learned(after_clicks(belief, NOTHING_CHOSEN, sums, views, noise), self.public.level)
+        return ScreeningResult(after_clicks(belief, NOTHING_CHOSEN, sums, views, noise), self.public.level)
 
 
 class LaterClicks(ScreeningPhase):
     """Clicks on more random slates, on Thompson's choice, or behind leaders that are fixed."""
 
-    block_type = ViewsBlock
+    slates_type = CountingViews
 
     @cached_property
     def found(self) -> OneRelease[OneChoice]:
-        return first_clicks(self.settings)
+        return clicks_release(self.settings)
 
     def gather(self, block: Block, answers: Clicks) -> None:
         cells = hit_candidates(self.shown, answers)
         self.found.gathering.add(self.found.of(block), cells)
 
-    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         belief = after_clicks(self.public.belief, self.plan.prefix, sums, counts[0], noise)
-        return Learned(belief, self.public.level)
+        return ScreeningResult(belief, self.public.level)
 
 
-def hit_candidates(shown: ScreeningBlock, answers: Clicks) -> Integers:
+def hit_candidates(shown: ScreeningSlates, answers: Clicks) -> Integers:
     """The clicked items; −1 for clicks on the prefix, or on what was not shown."""
     candidates = shown.candidates(answers.slates)
     hit = (candidates == answers.items[:, None]).any(axis=1)
@@ -192,18 +178,18 @@ def hit_candidates(shown: ScreeningBlock, answers: Clicks) -> Integers:
 class FirstRewards(ScreeningPhase):
     """Rewards of random slates, added up for each shown item, and in one more cell for everyone."""
 
-    block_type = ShownBlock
+    slates_type = CountingShows
 
     @cached_property
     def found(self) -> OneRelease[PublicCells]:
-        return first_rewards(self.settings)
+        return rewards_release(self.settings)
 
     def gather(self, block: Block, answers: Rewards) -> None:
         everyone = np.full((len(answers.slates), 1), self.settings.room)
         cells = np.concatenate([answers.slates, everyone], axis=1)
         self.found.gathering.add(self.found.of(block), cells, answers.rewards)
 
-    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         slots = self.settings.slots
         of_items, in_all, shows = sums[:-1], sums[-1], counts[0]
         level = float(np.clip(in_all / self.plan.length, 1e-3, MOST_LEVEL))
@@ -216,13 +202,13 @@ class FirstRewards(ScreeningPhase):
             reward_variance=level * (1 - level),
             noise=weight**2 * noise,
         )
-        return Learned(belief, level)
+        return ScreeningResult(belief, level)
 
 
 class LaterRewards(ScreeningPhase):
     """Rewards, times how far each shown item's interest moves the worth of its slate."""
 
-    block_type = GainsBlock
+    slates_type = CountingGains
     plan: LaterScreeningPlan
 
     @cached_property
@@ -235,7 +221,7 @@ class LaterRewards(ScreeningPhase):
         found = self.found.of(block)
         self.found.gathering.add(found, answers.slates, weights, answers.rewards)
 
-    def learned(self, sums: Floats, counts: Floats, noise: float) -> Learned:
+    def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
         squares, expected, weights = counts
         level = self.public.level
         # Slates of leaders may all be worth less than their items promise: that tells no two apart.
@@ -248,4 +234,4 @@ class LaterRewards(ScreeningPhase):
             reward_variance=level * (1 - level),
             noise=noise,
         )
-        return Learned(belief, level)
+        return ScreeningResult(belief, level)
