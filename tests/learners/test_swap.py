@@ -10,12 +10,13 @@ import pytest
 from discreet import Privacy, SetMaximizer
 from discreet.lab.display import World, run_display
 from discreet.learners.set_maximizer.swap.belief import Belief, empirical_prior
+from discreet.learners.set_maximizer.swap.incumbent import Incumbent, climbed
 from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule
 from discreet.learners.set_maximizer.swap.shown import UNIT
 from discreet.learners.set_maximizer.swap.shown_exchange import ExchangeSlates
 from discreet.learners.set_maximizer.swap.shown_screening import CountingGains, CountingShows, CountingViews
 from discreet.learners.set_maximizer.swap.tables import random_table, thompson_table
-from discreet.learners.set_maximizer.swap.trials import Ahead, Incumbent, Trials, click_trials, climbed
+from discreet.learners.set_maximizer.swap.trials import Ahead, Trials, click_trials
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat, of_flat

@@ -21,10 +21,8 @@ from discreet.arrays import Floats, Integers
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_maximizer.answers import Answers, Clicks, Rewards
 from discreet.learners.set_maximizer.swap.belief import Belief
-from discreet.learners.set_maximizer.swap.phase import (
-    SwapPhase,
-    greedy_slate,
-)
+from discreet.learners.set_maximizer.swap.incumbent import Incumbent, climbed, greedy_slate
+from discreet.learners.set_maximizer.swap.phase import SwapPhase
 from discreet.learners.set_maximizer.swap.public import (
     ExchangePlan,
     Normal,
@@ -34,7 +32,6 @@ from discreet.learners.set_maximizer.swap.public import (
 from discreet.learners.set_maximizer.swap.releases import exchange_release
 from discreet.learners.set_maximizer.swap.shown import UNIT, ConstantSlates
 from discreet.learners.set_maximizer.swap.shown_exchange import ExchangeSlates
-from discreet.learners.set_maximizer.swap.trials import Incumbent, climbed
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.release.door import Door
 from discreet.release.gathering import PublicCells

@@ -52,7 +52,6 @@ from discreet.learners.set_maximizer.swap.public import (
     LogPlan,
     Public,
     SettledPlan,
-    Start,
 )
 from discreet.learners.set_maximizer.swap.releases import clicks_release, rewards_release
 from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule
@@ -64,6 +63,7 @@ from discreet.learners.set_maximizer.swap.screening import (
 )
 from discreet.learners.set_maximizer.swap.shown import UNIT
 from discreet.learners.set_maximizer.swap.tuning import TUNED
+from discreet.learners.start import Start
 from discreet.turn.coins import Coins
 from discreet.turn.plan import Plan, State, paid_by_cohorts
 from discreet.turn.questions import Batch

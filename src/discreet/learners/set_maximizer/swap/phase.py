@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
+from discreet.arrays import Integers
 from discreet.budget.privacy import pure
 from discreet.errors import StateError
 from discreet.learners.one_release import OneRelease
@@ -15,6 +15,7 @@ from discreet.learners.set_maximizer.answers import Answers
 from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Change
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.incumbent import Incumbent, greedy_slate
 from discreet.learners.set_maximizer.swap.public import (
     LogFacts,
     LogPlan,
@@ -22,10 +23,9 @@ from discreet.learners.set_maximizer.swap.public import (
     OwnPlan,
     Public,
     ScreeningPlan,
-    Start,
 )
 from discreet.learners.set_maximizer.swap.shown import Shown
-from discreet.learners.set_maximizer.swap.trials import Incumbent
+from discreet.learners.start import Start
 from discreet.release.gathering import Gathering
 from discreet.turn.labels import Label, Labels
 from discreet.turn.plan import State, Step
@@ -36,7 +36,7 @@ from discreet.turn.view import View
 if TYPE_CHECKING:
     from discreet.learners.set_maximizer.swap.mode import Swap
 
-__all__ = ["SwapPhase", "greedy_slate"]
+__all__ = ["SwapPhase"]
 
 OF_LOGS = (
     "or one row of the log that came before (its people are taken to be others than the visitors: "
@@ -207,14 +207,3 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         gains = Incumbent.of(self.public.belief, self.public.slate).gains
         known = len(self._named.names)
         return Scores(gains.means[:, :known], np.sqrt(gains.variances)[:, :known])
-
-
-def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> Integers:
-    """Return what lives of the prefix, filled up with one leader after another."""
-    slate = prefix[living[prefix]].tolist()
-    while len(slate) < slots:
-        means: Floats = belief.gains([slate]).means[0]
-        means[~living] = -np.inf
-        means[slate] = -np.inf
-        slate.append(int(np.argmax(means)))
-    return np.array(slate, dtype=np.int64)

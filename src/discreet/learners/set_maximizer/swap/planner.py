@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.incumbent import Incumbent, climbed
 from discreet.learners.set_maximizer.swap.public import (
     NOTHING_CHOSEN,
     ExchangePlan,
@@ -26,20 +27,18 @@ from discreet.learners.set_maximizer.swap.public import (
     LaterScreeningPlan,
     Public,
     SettledPlan,
-    Start,
 )
 from discreet.learners.set_maximizer.swap.releases import exchange_release
 from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule, Stage
 from discreet.learners.set_maximizer.swap.tables import heaviest_slate, random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import (
     Ahead,
-    Incumbent,
     Trials,
     click_trials,
-    climbed,
     reward_trials,
 )
 from discreet.learners.set_maximizer.swap.tuning import TUNED
+from discreet.learners.start import Start
 from discreet.turn.coins import Coin
 
 __all__ = ["ClickPlanner", "Planner", "RewardPlanner"]

@@ -30,7 +30,6 @@ __all__ = [
     "Public",
     "ScreeningPlan",
     "SettledPlan",
-    "Start",
 ]
 
 NOTHING_CHOSEN = np.zeros(0, dtype=np.int64)
@@ -176,13 +175,3 @@ class Public:
     log: LogFacts | None
     phase: BlockPlan
     """The plan of the block that people are in."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a block begins."""
-
-    index: int
-    """Index of the release that ends the block."""
-    begin: int
-    """Its first round."""

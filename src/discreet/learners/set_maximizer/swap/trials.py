@@ -11,59 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.learners.set_maximizer.swap.belief import Belief, Gains
+from discreet.learners.set_maximizer.swap.belief import Belief
+from discreet.learners.set_maximizer.swap.incumbent import Incumbent
 from discreet.learners.set_maximizer.swap.tuning import TUNED
 from discreet.learners.worth_trying import doubling_sizes, worth_trying
 
-__all__ = ["Ahead", "Incumbent", "Trials", "click_trials", "climbed", "reward_trials"]
+__all__ = ["Ahead", "Trials", "click_trials", "reward_trials"]
 
 DOUBLINGS = 24
 """Largest number of sizes that a trial is priced in."""
-
-
-@dataclass(frozen=True)
-class Incumbent:
-    """A slate and what all items are believed to gain behind the rest of it, one row a slot."""
-
-    slate: Integers
-    gains: Gains
-
-    @classmethod
-    def of(cls, belief: Belief, slate: Integers) -> "Incumbent":
-        """The belief around a slate."""
-        return cls(slate, belief.gains([np.delete(slate, slot) for slot in range(len(slate))]))
-
-    @property
-    def own(self) -> Floats:
-        """What the shown items gain behind the rest."""
-        return np.asarray(self.gains.means[np.arange(len(self.slate)), self.slate])
-
-    @property
-    def own_variances(self) -> Floats:
-        """The variances of what the shown items gain."""
-        return np.asarray(self.gains.variances[np.arange(len(self.slate)), self.slate])
-
-    @property
-    def better(self) -> Floats:
-        """How much more each exchange would gain."""
-        return np.asarray(self.gains.means - self.own[:, None])
-
-
-def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Integers:
-    """The slate after at most so many exchanges, each better by `caution` standard deviations."""
-    incumbent = Incumbent.of(belief, slate)
-    for _ in range(steps):
-        doubt = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])
-        better = incumbent.better - caution * doubt
-        better[:, incumbent.slate] = -1.0
-        better[:, ~living] = -1.0
-        slot, item = np.unravel_index(int(better.argmax()), better.shape)
-        if better[slot, item] <= 0:
-            break
-        changed = incumbent.slate.copy()
-        changed[slot] = item
-        incumbent = Incumbent.of(belief, changed)
-    return incumbent.slate
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +50,7 @@ def click_trials(belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahea
     chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
     doubt = _doubt(belief, incumbent)
     variance = chances * (1 - chances)
-    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_clicks)
+    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_trial_clicks)
 
 
 def reward_trials(
@@ -103,7 +59,7 @@ def reward_trials(
     """Trials whose answers are rewards of whole slates, which are compared with the incumbent's."""
     doubt = _doubt(belief, incumbent) + incumbent.own_variances[:, None]
     variance = np.full(doubt.shape, reward_variance)
-    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_rewards)
+    return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_trial_rewards)
 
 
 def _doubt(belief: Belief, incumbent: Incumbent) -> Floats:

@@ -78,9 +78,9 @@ class Tuned:
     (display.py)."""
     most_tried: float = 0.5
     """Largest part of the rounds of a block that are trials (display.py)."""
-    first_clicks: int = 16
+    first_trial_clicks: int = 16
     """Rounds of the shortest trial (display.py, clicks)."""
-    first_rewards: int = 64
+    first_trial_rewards: int = 64
     """Rounds of the shortest trial: rewards of a whole slate vary more (display.py, bandit)."""
 
     # --- exchange blocks

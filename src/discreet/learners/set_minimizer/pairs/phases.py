@@ -23,7 +23,6 @@ from discreet.learners.allotment import Allotment
 from discreet.learners.one_release import OneRelease
 from discreet.learners.set_minimizer.mode import CubeView, available_sets
 from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
-from discreet.learners.set_minimizer.pairs.planner import Start
 from discreet.learners.set_minimizer.pairs.public import (
     Public,
     SettledPlan,
@@ -32,6 +31,7 @@ from discreet.learners.set_minimizer.pairs.public import (
 )
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.start import Start
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.turn.coins import Coin

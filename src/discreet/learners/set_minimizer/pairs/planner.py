@@ -25,23 +25,14 @@ from discreet.learners.set_minimizer.pairs.public import (
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.pairs.weights import Forced, least_sets
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.learners.start import Start
 from discreet.learners.worth_trying import doubling_sizes, worth_trying
 from discreet.turn.coins import Coin
 
-__all__ = ["Lengths", "Planner", "Start"]
+__all__ = ["Lengths", "Planner"]
 
 PLANS = 2**40
-"""Coins from here on are for plans of blocks."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a block begins."""
-
-    index: int
-    """Index of the release that ends the block."""
-    begin: int
-    """Its first round."""
+"""`PLANS + index` is the coin of the plan of block `index`; 1 + index is that of its shuffle."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,66 @@
+"""The incumbent slate: what is believed around it, how it is filled up, and how it climbs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.learners.set_maximizer.swap.belief import Belief, Gains
+
+__all__ = ["Incumbent", "climbed", "greedy_slate"]
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A slate and what all items are believed to gain behind the rest of it, one row a slot."""
+
+    slate: Integers
+    gains: Gains
+
+    @classmethod
+    def of(cls, belief: Belief, slate: Integers) -> "Incumbent":
+        """The belief around a slate."""
+        return cls(slate, belief.gains([np.delete(slate, slot) for slot in range(len(slate))]))
+
+    @property
+    def own(self) -> Floats:
+        """What the shown items gain behind the rest."""
+        return np.asarray(self.gains.means[np.arange(len(self.slate)), self.slate])
+
+    @property
+    def own_variances(self) -> Floats:
+        """The variances of what the shown items gain."""
+        return np.asarray(self.gains.variances[np.arange(len(self.slate)), self.slate])
+
+    @property
+    def better(self) -> Floats:
+        """How much more each exchange would gain."""
+        return np.asarray(self.gains.means - self.own[:, None])
+
+
+def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> Integers:
+    """Return what lives of the prefix, filled up with one leader after another."""
+    slate = prefix[living[prefix]].tolist()
+    while len(slate) < slots:
+        means: Floats = belief.gains([slate]).means[0]
+        means[~living] = -np.inf
+        means[slate] = -np.inf
+        slate.append(int(np.argmax(means)))
+    return np.array(slate, dtype=np.int64)
+
+
+def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Integers:
+    """The slate after at most so many exchanges, each better by `caution` standard deviations."""
+    incumbent = Incumbent.of(belief, slate)
+    for _ in range(steps):
+        doubt = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])
+        better = incumbent.better - caution * doubt
+        better[:, incumbent.slate] = -1.0
+        better[:, ~living] = -1.0
+        slot, item = np.unravel_index(int(better.argmax()), better.shape)
+        if better[slot, item] <= 0:
+            break
+        changed = incumbent.slate.copy()
+        changed[slot] = item
+        incumbent = Incumbent.of(belief, changed)
+    return incumbent.slate
