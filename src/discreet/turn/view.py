@@ -51,7 +51,10 @@ class View(ABC, Generic[Public_co]):
     begin: int
     """The first round of this block."""
     coins: Coins = field(repr=False)
-    """Public coins of the rounds of this block."""
+    """One public coin per round of this block, for decisions that are drawn afresh in every round.
+
+    A shuffle that is fixed before the block begins has a key: `Coin(problem.name, number)`.
+    """
 
     growing: ClassVar[GROWING] = ()
     """Names of public arrays (as in the flat state) whose number of rows changes, those that change
@@ -103,7 +106,10 @@ class View(ABC, Generic[Public_co]):
         """The decisions of many rounds at once, one per row."""
 
     def no_counts(self) -> State:
-        """The tally of this block before any of its rounds has a mask."""
+        """The tally that the first round with a mask is added to.
+
+        As long as no round has one, the tally is empty: `release` is then given {}.
+        """
         return {}
 
     def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
@@ -122,7 +128,11 @@ class View(ABC, Generic[Public_co]):
 
     @abstractmethod
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public_co, State]:
-        """What is public and what is kept after this block, from what the door gives."""
+        """The public and the kept state after this block, from what the door gives.
+
+        `tally` is what `tally` has counted, {} if no round had a mask; `kept` is what the release before
+        has left; `block` is what was gathered, by the names of `gatherings`.
+        """
 
     # --- public events and questions ----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ A cell is a released mean of g(a | B) with its public variance. Cells of one ite
 company B are read together: what an item gains behind one set tells about what it gains behind
 another. m and t² come from the screening cells (empirical Bayes).
 
-Runtime     O(items · contexts³) a question, for items that were met in company;
+Runtime     O(items · contexts³) per question, for items that were met in company;
             memory O(items · contexts)
 """
 
@@ -27,7 +27,7 @@ CHUNK = 2**20
 
 @dataclass(frozen=True)
 class Gains:
-    """Gains of all items behind some sets, one row a set, and their variances."""
+    """Gains of all items behind some sets, one row per set, and their variances."""
 
     means: Floats
     variances: Floats
@@ -50,13 +50,15 @@ class Belief:
     interest: Floats
     """What each item gains alone, as far as it is needed for e(B)."""
     contexts: Integers
-    """One set of items a row, filled up with −1."""
+    """One set of items per row, filled up with −1; the first is the empty set."""
     means: Floats
+    """Released means: one row per context, one column per item."""
     precisions: Floats
+    """Their precisions, 1 / variance; 0 where an item was never seen in that context."""
 
     @classmethod
     def before(cls, items: int, *, slots: int, interest: float) -> "Belief":
-        """The belief before anyone came: all items are alike, with a guessed interest."""
+        """Return the belief before anyone came: all items are alike, with a guessed interest."""
         nothing = np.zeros((0, items))
         contexts = np.zeros((0, slots), dtype=np.int64)
         spread = (0.8 * interest) ** 2
@@ -69,7 +71,7 @@ class Belief:
 
     @property
     def least(self) -> float:
-        """What no item is believed to gain less than."""
+        """Least gain that an item is believed to have."""
         return 0.02 * self.centre
 
     # --- new cells --------------------------------------------------------------------------------
@@ -77,7 +79,7 @@ class Belief:
     def with_cells(
         self, context: Any, means: Floats, variances: Floats, seen: Mask | None = None
     ) -> "Belief":
-        """One more released mean of each seen item behind a context."""
+        """Return the belief with one more released mean of each seen item behind a context."""
         row = np.full((1, self.contexts.shape[1]), -1)
         row[0, : len(context)] = np.sort(np.asarray(context, dtype=np.int64))
         seen = np.ones(self.items, dtype=np.bool_) if seen is None else seen
@@ -101,7 +103,7 @@ class Belief:
         return replace(self, means=all_means, precisions=all_precisions)
 
     def _within_limits(self) -> "Belief":
-        """Without the least precise context, if there are too many; the empty one always stays."""
+        """Return the belief without its least precise context, if there are too many; the empty one stays."""
         if len(self.contexts) <= TUNED.most_contexts:
             return self
         says = self.precisions[1:-1].sum(axis=1)
@@ -114,11 +116,11 @@ class Belief:
         )
 
     def faded(self, factor: float) -> "Belief":
-        """Everything known so far counts for less."""
+        """Return the belief with all precisions times a factor."""
         return replace(self, precisions=self.precisions * factor)
 
     def with_prior(self) -> "Belief":
-        """The centre and spread that the cells of items alone speak for."""
+        """Return the belief with the centre and spread that the cells of items alone speak for."""
         seen = self.precisions[0] > 0
         if np.count_nonzero(seen) < 3:
             return self
@@ -126,18 +128,18 @@ class Belief:
         return replace(self, centre=centre, spread=spread)
 
     def with_interest(self) -> "Belief":
-        """The interest of items from what is known by now."""
+        """Return the belief with the interest of items from all cells."""
         alone = self.gains([[]]).means[0]
         return replace(self, interest=np.clip(alone, 0.2 * self.centre, TUNED.most_interest))
 
     # --- questions --------------------------------------------------------------------------------
 
     def remaining(self, context: Any) -> float:
-        """e(B): the chance that a visitor takes nothing of a set."""
+        """Return e(B), the probability that a visitor clicks none of the items in the set."""
         return float(np.prod(1 - self.interest[np.asarray(context, dtype=np.int64)]))
 
     def gains(self, sets: Any) -> Gains:
-        """What each item gains behind each of these sets: the posterior, given all cells."""
+        """Return the posterior gain of each item behind each of these sets, given all cells."""
         asked = np.zeros((len(sets), self.items))
         for row, chosen in zip(asked, sets, strict=True):
             row[np.asarray(chosen, dtype=np.int64)] = 1.0
@@ -158,7 +160,7 @@ class Belief:
         return Gains(np.maximum(means, self.least), np.maximum(variances, 1e-14))
 
     def _members(self) -> Floats:
-        """Which items are in each context that was met, as zeros and ones."""
+        """Return which items are in each context, as zeros and ones."""
         met = np.zeros((len(self.contexts), self.items + 1))
         np.put_along_axis(met, self.contexts, 1.0, axis=1)  # −1 falls into the last column
         return met[:, :-1]
@@ -175,7 +177,7 @@ class Belief:
     def _posterior_alone(
         self, items: Integers, company: Floats, overlaps: "_Overlaps"
     ) -> tuple[Floats, Floats]:
-        """Means and variances for items that were met behind nothing only: in closed form."""
+        """Return means and variances of items that were seen in the empty context only: in closed form."""
         weight = self.precisions[0, items] * self.spread
         shrinkage = weight / (1 + weight)
         left = overlaps.asked_left[:, None]
@@ -184,7 +186,7 @@ class Belief:
         return means, left**2 * (self.spread * (1 - shrinkage) + own)
 
     def _posterior(self, items: Integers, company: Floats, overlaps: "_Overlaps") -> tuple[Floats, Floats]:
-        """Means and variances for items that were met behind other sets: one linear system each.
+        """Return means and variances of items that were seen behind other items: one linear system each.
 
         posterior mean      = prior mean + cross · observed⁻¹ · surprise
         posterior variance  = prior variance − cross · observed⁻¹ · crossᵀ
@@ -210,12 +212,12 @@ class Belief:
 
 @dataclass(frozen=True)
 class _Overlaps:
-    """How sets that are asked about overlap with those that were met: alike for all items."""
+    """How the sets that are asked about overlap with the contexts of the belief: alike for all items."""
 
     asked_left: Floats
     """e(B) of the sets that are asked about."""
     met_left: Floats
-    """e(B) of the sets that were met."""
+    """e(B) of the contexts."""
     asked_sizes: Floats
     asked_met: Floats
     """How many items each pair of sets has in common."""
@@ -223,7 +225,7 @@ class _Overlaps:
 
 
 def empirical_prior(means: Floats, variances: Floats) -> tuple[float, float]:
-    """The centre and the spread (a variance) of a population, from noisy means of its members."""
+    """Return the centre and the spread (a variance) of a population, from noisy means of its members."""
     centre = float(np.average(means, weights=1 / variances))
     least = max((0.06 * centre) ** 2, 1e-12)
     spread = max(float(np.mean((means - centre) ** 2 - variances)), least)

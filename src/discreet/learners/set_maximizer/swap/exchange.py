@@ -42,7 +42,7 @@ from discreet.turn.questions import Batch, Block
 __all__ = ["ClickExchange", "RewardExchange", "Settled"]
 
 LEAST_LEVEL = 1e-3
-"""What a slate is taken to earn at least; 1 minus it at most."""
+"""Least mean reward that a slate is taken to have; 1 minus it is the largest."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class ExchangeResult:
-    """What a block teaches: the belief, whether there is an alarm, and the incumbent's reward."""
+    """What an exchange block teaches: the belief, whether there is an alarm, and what slates earn."""
 
     belief: Belief
     is_alarm: bool
@@ -108,13 +108,14 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
 
     @abstractmethod
     def numbers(self, answers: Own, last: Integers) -> Floats:
-        """What each visitor adds to their cell."""
+        """Return what each visitor adds to their cell; `last` is the item that stood last."""
 
     @abstractmethod
     def learned(self, belief: Belief, cells: Cells) -> ExchangeResult:
-        """What released cells say, on top of what is believed."""
+        """Return what the released cells say, on top of what was believed."""
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+        # Under masks other items stand before the last place: sums and views are corrected for them.
         sums = self.found.drawn(block, door) - tally.get("more", 0) / UNIT
         views = (self.shown.planned() + tally.get("views", 0)) / UNIT
         incumbent = Incumbent.of(self.public.belief, self.public.slate)
@@ -123,13 +124,13 @@ class ExchangePhase(SwapPhase[ExchangePlan], Generic[Own]):
         return self._next_public(learned), {}
 
     def _faded(self, belief: Belief) -> Belief:
-        """What is believed, less of it if the stream may change."""
+        """Return the belief with lower precisions if the stream may drift."""
         if self.settings.stream == "iid":
             return belief
         return belief.faded(exp(-self.plan.length / (TUNED.memory * self.public.rounds)))
 
     def _next_public(self, learned: ExchangeResult) -> Public:
-        """What is public next: a new screening after an alarm, otherwise a better incumbent."""
+        """Return the next public state: a new screening after an alarm, otherwise a better incumbent."""
         planner, belief = self.problem.planner, learned.belief.with_interest()
         public = replace(self.at_next, belief=belief, reference=learned.reference, level=learned.level)
         if learned.is_alarm and planner.may_screen_again(public):
@@ -240,7 +241,7 @@ def with_differences(
     differences: Floats,
     noise: Floats,
 ) -> Belief:
-    """The belief after slates with a tried item in a slot earned so much more than the incumbent.
+    """Return the belief after trials in a slot, from how much more each slate earned than the incumbent.
 
     Differences say what tried items gain once the own item's gain is known; and the other way
     round.
@@ -268,7 +269,7 @@ def with_differences(
 
 
 def is_elsewhere(reference: Normal | None, newest: Normal) -> bool:
-    """Whether the incumbent earns something else than before, by more than chance."""
+    """Return whether the incumbent earns something else than before, by more than chance."""
     if reference is None:
         return False
     doubt = newest.variance + reference.variance
@@ -276,7 +277,7 @@ def is_elsewhere(reference: Normal | None, newest: Normal) -> bool:
 
 
 def updated_reference(reference: Normal | None, newest: Normal) -> Normal:
-    """The running mean of what the incumbent earns."""
+    """Return the running mean of what the incumbent earns."""
     if reference is None:
         return newest
     weight = max(reference.variance / (reference.variance + newest.variance), TUNED.newest)

@@ -12,34 +12,34 @@ __all__ = ["Incumbent", "climbed", "greedy_slate"]
 
 @dataclass(frozen=True)
 class Incumbent:
-    """A slate and what all items are believed to gain behind the rest of it, one row a slot."""
+    """A slate, and the posterior gains of all items behind the rest of it: one row per slot."""
 
     slate: Integers
     gains: Gains
 
     @classmethod
     def of(cls, belief: Belief, slate: Integers) -> "Incumbent":
-        """The belief around a slate."""
+        """Return a slate with the belief around it."""
         return cls(slate, belief.gains([np.delete(slate, slot) for slot in range(len(slate))]))
 
     @property
     def own(self) -> Floats:
-        """What the shown items gain behind the rest."""
+        """Posterior mean gain of each shown item behind the rest of the slate."""
         return np.asarray(self.gains.means[np.arange(len(self.slate)), self.slate])
 
     @property
     def own_variances(self) -> Floats:
-        """The variances of what the shown items gain."""
+        """Variances of these gains."""
         return np.asarray(self.gains.variances[np.arange(len(self.slate)), self.slate])
 
     @property
     def better(self) -> Floats:
-        """How much more each exchange would gain."""
+        """Posterior mean gain of each single-slot exchange over the incumbent slate."""
         return np.asarray(self.gains.means - self.own[:, None])
 
 
 def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> Integers:
-    """Return what lives of the prefix, filled up with one leader after another."""
+    """Return the living items of the prefix, filled up with one leader after another."""
     slate = prefix[living[prefix]].tolist()
     while len(slate) < slots:
         means: Floats = belief.gains([slate]).means[0]
@@ -50,7 +50,7 @@ def greedy_slate(belief: Belief, prefix: Integers, living: Mask, slots: int) -> 
 
 
 def climbed(belief: Belief, slate: Integers, living: Mask, *, steps: int, caution: float) -> Integers:
-    """The slate after at most so many exchanges, each better by `caution` standard deviations."""
+    """Return the slate after at most `steps` exchanges, each better by `caution` standard deviations."""
     incumbent = Incumbent.of(belief, slate)
     for _ in range(steps):
         doubt = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])

@@ -62,7 +62,7 @@ from discreet.turn.questions import Batch, Block
 __all__ = ["ClickLog", "Logged", "RewardLog"]
 
 LEAST = 1e-9
-"""Of propensities that may be declared."""
+"""Least propensity that may be declared."""
 CHUNK = 2**20
 """Numbers of rows of rewards that are held at once."""
 
@@ -74,7 +74,7 @@ CHUNK = 2**20
 class Logged:
     """The rows of a log, a slate and its answer each, and the chances of what they show.
 
-    `chances` has an entry a row, a number for all places or one for each; None if slates were
+    `chances` has one entry per row, a number for all places or one for each; None if slates were
     uniform.
     """
 
@@ -115,11 +115,11 @@ class Logged:
 
     @property
     def answers(self) -> list[Any]:
-        """Of each row, as it stands there."""
+        """The answer of each row, as it stands there."""
         return [self.shown(row)[1] for row in range(len(self.rows))]
 
     def weight(self, row: int, place: int) -> float:
-        """What a row counts for the item at a place; 0 if its chance there is none."""
+        """Return what a row counts for the item at a place; 0 if it has no valid chance there."""
         if self.chances is None:
             return 1.0
         chances = as_floats(self.chances[row])

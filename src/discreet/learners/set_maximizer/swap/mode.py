@@ -11,6 +11,18 @@ in one block, and each block is released once, with pure noise for the whole ε:
 slate moves one count down and one up (l₁ 2); whether the last place was clicked, or what the slate
 earned, moves one public cell (l₁ 1).
 
+In the order in which they are best read:
+
+    public.py                     what is published: the state, and one plan per kind of block
+    phase.py                      what all phases have in common; how to write another one
+    exchange.py, screening.py     the phases; log.py has that of a log
+    shown.py, shown_….py          which slates the rounds of a block show, and what they count
+    releases.py                   what blocks gather, and the noise of their releases
+    planner.py                    the plan of the next block; schedule.py, tables.py: of a screening
+    belief.py, incumbent.py       what released sums say about gains, and about the best slate
+    trials.py                     which exchanges are worth trying
+    tuning.py                     all tuned constants
+
 With a `report`, a share of ε pays for what each block's visitors earned. Once nothing is tried any
 more, nobody is read; only a report reads the visitors who are left too, in one release at the end.
 
@@ -84,7 +96,7 @@ PHASES: dict[tuple[str, type[Any]], type[SwapPhase[Any]]] = {
     ("bandit", ExchangePlan): RewardExchange,
     ("bandit", SettledPlan): Settled,
 }
-"""Which phase serves the plan of a block."""
+"""The phase of a block, by the kind of feedback and the class of its plan, `Public.phase`."""
 
 
 class Swap(SetMode):
@@ -165,7 +177,7 @@ class Swap(SetMode):
 
     @property
     def first_public(self) -> Public:
-        """What is public before anyone came, without a report."""
+        """The public state before anyone came, without a report."""
         settings = self.settings
         nothing = Public(
             catalogue=Catalogue.first(settings),

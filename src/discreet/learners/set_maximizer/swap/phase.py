@@ -1,4 +1,21 @@
-"""What all phases of the screen-and-exchange mode have in common, and what their releases cost."""
+"""What all phases of the screen-and-exchange mode have in common.
+
+A phase says five things about its block:
+
+    shown                        which slates its rounds show (shown.py)
+    found                        what it gathers and releases (releases.py); None if nobody is read
+    read(batch)                  the answers, typed: `answered(batch)`, if they are to shown slates
+    gather(block, answers)       self.found.gathering.add(self.found.of(block), …)
+    release(tally, kept, …)      self.found.drawn(block, door), and `tally` for what masks changed;
+                                 returns what `problem.planner` plans from what they say
+
+Another phase needs four more lines: a plan class in public.py, in the union `BlockPlan`; the name
+of each of its arrays whose number of rows changes in `growing`; a method of the planner that
+returns a public state with that plan; and an entry of `PHASES` in mode.py.
+
+Public randomness of a block is fixed before it begins: a table in its plan, drawn by the planner,
+or a shuffle with a key of the block. The coins of single rounds (`View.coins`) are not used.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -42,7 +59,7 @@ OF_LOGS = (
     "or one row of the log that came before (its people are taken to be others than the visitors: "
     "whoever is in both takes part twice)"
 )
-"""What neighbours may differ in, besides rounds."""
+"""Addition to `neighbours` after a warm start: a row of the log may be replaced instead of a round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +70,7 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
     plan: OwnPlan
     """The plan of this block: `public.phase`, by its own type."""
 
-    growing = (
+    growing = (  # flat keys of all plans: those that a block's own plan lacks are ignored
         ("belief.contexts", "belief.means", "belief.precisions"),
         ("phase.trials.slots", "phase.trials.items", "phase.trials.rounds"),
         ("phase.table",),
@@ -68,7 +85,7 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
     @property
     @abstractmethod
     def found(self) -> OneRelease[Any] | None:
-        """What this block gathers and releases; None if nobody is read."""
+        """The one release of this block, with what it gathers; None if nobody is read."""
 
     @property
     def settings(self) -> SetMaximizerSettings:
@@ -87,7 +104,7 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
 
     @property
     def learns_on(self) -> bool:
-        """Whether a new item would still be learned."""
+        """Whether something would still be learned about a new item."""
         return True
 
     @property
@@ -97,11 +114,11 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
 
     @property
     def at_next(self) -> Public:
-        """What is public, with the items that the next block begins with."""
+        """The public state, with the items that the next block begins with."""
         return replace(self.public, catalogue=self.public.catalogue.next())
 
     def after_screening(self, belief: Belief, level: float, plan: ScreeningPlan | LogPlan) -> Public:
-        """Return what is public after a screening block, or a log, has led to this belief."""
+        """Return the public state after a screening block, or a log, has led to this belief."""
         public = self.at_next
         slate = greedy_slate(belief, plan.prefix, public.catalogue.living, self.settings.slots)
         public = replace(public, belief=belief, level=level, slate=slate)
@@ -141,7 +158,7 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
             self.shown.count_masked(rounds - self.begin, asked.available, counts)
 
     def answered(self, batch: Batch) -> Answers:
-        """Return what visitors answered to the slates that they were shown."""
+        """Return visitors' answers to the slates that they were shown: what most phases `read`."""
         slates = self.decide(batch.rounds, batch.asked)
         return self.problem.answers(batch, slates, self._named.numbers)
 

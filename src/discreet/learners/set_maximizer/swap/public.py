@@ -52,7 +52,7 @@ class FirstScreeningPlan:
 
     @classmethod
     def blank(cls, slots: int) -> "FirstScreeningPlan":
-        """Return a plan with the dtypes and shapes that all have."""
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
         return cls(0, 0, _no_slates(slots))
 
 
@@ -66,14 +66,15 @@ class LaterScreeningPlan:
     stage: int
     """Stage of the screening schedule; 0 as long as slates are random."""
     table: Integers
+    """The slates, one per row, that rounds go through again and again."""
     prefix: Integers
-    """The items that are chosen already."""
+    """The items that stand first in every slate: leaders that are fixed already."""
     heaviest: float
     """The most that the weights of one slate add up to (rewards)."""
 
     @classmethod
     def blank(cls, slots: int) -> "LaterScreeningPlan":
-        """Return a plan with the dtypes and shapes that all have."""
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
         return cls(0, 0, 0, _no_slates(slots), NOTHING_CHOSEN, 1.0)
 
 
@@ -89,7 +90,7 @@ class ExchangePlan:
 
     @classmethod
     def blank(cls, slots: int) -> "ExchangePlan":
-        """Return a plan with the dtypes and shapes that all have."""
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
         return cls(0, Trials(NOTHING_CHOSEN, NOTHING_CHOSEN, NOTHING_CHOSEN))
 
 
@@ -101,7 +102,7 @@ class SettledPlan:
 
     @classmethod
     def blank(cls, slots: int) -> "SettledPlan":
-        """Return a plan with the dtypes and shapes that all have."""
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
         return cls(0)
 
 
@@ -118,7 +119,7 @@ class LogPlan:
 
     @classmethod
     def blank(cls, slots: int) -> "LogPlan":
-        """Return a plan with the dtypes and shapes that all have."""
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
         return cls(0, 0.0)
 
 
@@ -139,14 +140,14 @@ class LogFacts:
 
     rows: int
     least: float
-    """Chances below count as this."""
+    """Least propensity: lower ones count as this."""
     random: int = 0
     """The rounds of random slates that were planned before the log was read."""
 
 
 @dataclass(frozen=True)
 class Normal:
-    """A number that is known up to a variance."""
+    """An estimate: its mean and its variance."""
 
     mean: float
     variance: float
@@ -158,20 +159,21 @@ class Public:
 
     catalogue: Catalogue
     rounds: int
-    """How many are planned by now."""
+    """Number of rounds that are planned by now."""
     belief: Belief
     slate: Integers
     """The incumbent: the best slate that is known."""
     level: float
-    """What a slate earns (rewards): their variance follows."""
+    """Mean reward of a slate (rewards): the variance of one reward, level · (1 − level), follows."""
     reference: Normal | None
-    """What the incumbent is known to earn (rewards); None before the first exchange block."""
+    """Mean reward of the incumbent (rewards); None before the first exchange block."""
     screened: int
-    """How many rounds screening has taken so far, this block included."""
+    """Number of rounds that screening has taken so far, this block included."""
     tried: int
-    """How many rounds of exchange blocks were trials so far, this block included."""
+    """Number of rounds that were trials of exchange blocks so far, this block included."""
     exchanges: int
-    """How many exchange blocks there were since the last screening, this block included."""
+    """Number of exchange blocks since the last screening, this block included."""
     log: LogFacts | None
+    """What is public of the log of a warm start; None without one."""
     phase: BlockPlan
     """The plan of the block that people are in."""

@@ -46,14 +46,14 @@ from discreet.turn.questions import Batch, Block
 __all__ = ["FirstClicks", "FirstRewards", "LaterClicks", "LaterRewards"]
 
 MOST_LEVEL = 0.95
-"""Of what a slate earns: rates of single items follow from it."""
+"""Largest mean reward that a slate is taken to have: rates of single items follow from it."""
 
 
 # --- what is believed after a screening block -----------------------------------------------------
 
 
 def after_clicks(belief: Belief, prefix: Integers, counts: Floats, views: Floats, noise: float) -> Belief:
-    """The belief after noisy first clicks behind a prefix, and how often items were looked at."""
+    """Return the belief after noisy first clicks behind a prefix; `views`: how often items were looked at."""
     remaining = belief.remaining(prefix)
     expected = belief.interest * remaining
     chances = np.clip(expected, 0.4 * belief.centre * remaining, 0.5)
@@ -66,7 +66,9 @@ def after_clicks(belief: Belief, prefix: Integers, counts: Floats, views: Floats
 def after_rewards(
     belief: Belief, *, surplus: Floats, weights: Floats, reward_variance: float, noise: float
 ) -> Belief:
-    """The belief after Σx·(y − expected) an item, Σx² and the variance of the noise of the former.
+    """Return the belief after a regression of rewards y on the weights x of shown items.
+
+    `surplus` is Σx·(y − expected) per item, with noise of variance `noise`; `weights` is Σx².
 
     The other items of a slate are taken at what is believed of them: company varies, and averages
     out.
@@ -78,13 +80,13 @@ def after_rewards(
 
 
 def first_rate(clicks: float, shows: float, slots: int) -> float:
-    """The chance of a click on one item, from how many slates were clicked and shown."""
+    """Return the chance of a click on one item, from how many slates were clicked and shown."""
     clicked = float(np.clip(clicks / shows, 1e-3, MOST_LEVEL))
     return float(1 - (1 - clicked) ** (1 / slots))
 
 
 class ScreeningResult(NamedTuple):
-    """What a block teaches: a belief, and what a slate earns."""
+    """What a screening block teaches: a belief, and the mean reward of a slate."""
 
     belief: Belief
     level: float
@@ -106,11 +108,11 @@ class ScreeningPhase(SwapPhase[ScreeningPlan]):
     @property
     @abstractmethod
     def found(self) -> OneRelease[Any]:
-        """What this block gathers and releases."""
+        """The one release of this block, with what it gathers."""
 
     @abstractmethod
     def learned(self, sums: Floats, counts: Floats, noise: float) -> ScreeningResult:
-        """What released sums say, with public counts and the variance of the noise."""
+        """Return what the released sums say; `counts` are those of `shown`, one row per number of an item."""
 
     def layout(self) -> tuple[Public, State]:
         stages = self.problem.planner.stages_of(self.public)
@@ -169,7 +171,7 @@ class LaterClicks(ScreeningPhase):
 
 
 def hit_candidates(shown: ScreeningSlates, answers: Clicks) -> Integers:
-    """The clicked items; −1 for clicks on the prefix, or on what was not shown."""
+    """Return the clicked items; −1 for clicks on the prefix, or on what was not shown."""
     candidates = shown.candidates(answers.slates)
     hit = (candidates == answers.items[:, None]).any(axis=1)
     return np.where(hit, answers.items, -1)

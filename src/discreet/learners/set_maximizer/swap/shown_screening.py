@@ -109,7 +109,7 @@ class ScreeningSlates(ABC):
         self.count(planned, MINUS_ONCE, tally["counts"])
 
     def planned(self, length: int) -> Integers:
-        """Return what the whole block counts, without masks, in steps."""
+        """Return the counts of a whole block of `length` rounds, without masks, in steps."""
         sweeps, rest = divmod(length, len(self.table))
         counts: Integers = self.no_counts()["counts"]
         self.count(self.table, sweeps + (np.arange(len(self.table)) < rest), counts)

@@ -24,7 +24,7 @@ DOUBLINGS = 24
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """Exchanges to be tried: a slot, an item and a number of rounds each."""
+    """Exchanges to be tried: one slot, item and number of rounds per entry."""
 
     slots: Integers
     items: Integers
@@ -46,7 +46,7 @@ class Ahead:
 
 
 def click_trials(belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahead) -> Trials:
-    """Trials answered by clicks on the exchanged item: the variance follows from its gain."""
+    """Return trials answered by clicks on the exchanged item: the variance follows from its gain."""
     chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
     doubt = _doubt(belief, incumbent)
     variance = chances * (1 - chances)
@@ -56,14 +56,14 @@ def click_trials(belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahea
 def reward_trials(
     belief: Belief, incumbent: Incumbent, living: Mask, ahead: Ahead, reward_variance: float
 ) -> Trials:
-    """Trials whose answers are rewards of whole slates, which are compared with the incumbent's."""
+    """Return trials answered by rewards of whole slates, which are compared with the incumbent's."""
     doubt = _doubt(belief, incumbent) + incumbent.own_variances[:, None]
     variance = np.full(doubt.shape, reward_variance)
     return _worth_trying(incumbent, living, doubt, variance, ahead, TUNED.first_trial_rewards)
 
 
 def _doubt(belief: Belief, incumbent: Incumbent) -> Floats:
-    """The variances of gains, more for exchanges that were never tried in this company."""
+    """Return the variances of gains, larger for exchanges that were never tried in this company."""
     slate, variances = incumbent.slate, incumbent.gains.variances
     rest = [np.delete(slate, slot) for slot in range(len(slate))]
     remaining = np.array([belief.remaining(others) for others in rest])
