@@ -36,7 +36,7 @@ SCATTERS = np.append(0.0, np.geomspace(1e-5, 1.0, 51))
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuning:
     """Constants that the coverage of intervals chose (benchmarks/mended.py, coverage_of_95)."""
 
     steep: float = 1.5
@@ -51,7 +51,7 @@ class Tuned:
     """The log-likelihood that a possible scatter may lack of the best one's."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

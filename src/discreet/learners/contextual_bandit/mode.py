@@ -20,7 +20,8 @@ from discreet.arrays import Integers
 from discreet.arrivals.contexts import as_contexts, by_feature
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
-from discreet.learners.contextual_bandit.phase import ContextualPhase, Published
+from discreet.learners.contextual_bandit.phase import ContextualPhase
+from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.reporting import (
     BlockReporting,

@@ -1,20 +1,14 @@
-"""What the contextual bandit publishes, and what all its phases have in common.
+"""What all phases of the contextual bandit have in common.
 
-    preparations ──► regressions ⟲        each preparation reads people of its own
-
-    score of arm a = offset_a + ⟨weights_a, context⟩        from released values
-
-Which phase a block is in follows from its index (`phases` of the mode). Until scores are released,
-arms are played uniformly by public coins; afterwards the best score is played. Scores are in units
-of half the rewards' range, counted from its middle.
+Which phase a block is in follows from its index (`preparing`, then `regressing` of the mode). Until
+scores are released, arms are played uniformly by public coins; afterwards the best score is played.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy)
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +16,14 @@ from discreet.arrays import Floats, Integers
 from discreet.arrivals.feedback import as_numbers
 from discreet.decide.shrinkage import drawn_together
 from discreet.errors import ConfigError, StateError
-from discreet.learners.contextual_bandit.arms import Arms, NewArm
+from discreet.learners.contextual_bandit.arms import NewArm
 from discreet.learners.contextual_bandit.choices import (
     BestChoice,
     Choice,
     NewcomersChoice,
     UniformChoice,
 )
+from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
 from discreet.turn.labels import Label, Labels
@@ -40,54 +35,7 @@ from discreet.turn.view import View
 if TYPE_CHECKING:
     from discreet.learners.contextual_bandit.mode import ContextualMode
 
-__all__ = ["FAR_APART", "ContextualPhase", "ContextualPublic", "Estimates", "People", "kernels"]
-
-FAR_APART = 1e6
-"""Variance of arms that cannot be compared, as one alone: scores are not drawn together then."""
-
-
-# --- what is published ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Estimates:
-    """What is known of the arms: linear scores of contexts, and their uncertainty."""
-
-    weights: Floats
-    """Weights on contexts as they come, features × arms."""
-    offsets: Floats
-    """One per arm."""
-    covariances: Floats
-    """Of each arm's coefficients on mapped contexts."""
-    apart: float
-    """Variance of the arms' scores for a usual context, beyond noise."""
-    resolved: float = 1.0
-    """Share of the truth that coefficients are shrunk to, on average over the arms."""
-
-    @classmethod
-    def none(cls, settings: ContextualBanditSettings, width: int) -> "Estimates":
-        """Return the estimates before anything is learned: all arms are alike."""
-        slots = settings.slots
-        return cls(
-            weights=np.zeros((settings.features, slots)),
-            offsets=np.zeros(slots),
-            covariances=np.zeros((slots, width, width)),
-            apart=0.0,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class ContextualPublic:
-    """All that releases and public events have produced, in both modes."""
-
-    arms: Arms
-    estimates: Estimates
-    moments: State
-    """Running total of the second moments and moments of all blocks after the preparations."""
-
-    @abstractmethod
-    def mapped(self, contexts: Floats, scales: Floats) -> Floats:
-        """Return contexts as the regressions see them: contexts × arms × numbers."""
+__all__ = ["ContextualPhase", "People", "kernels"]
 
 
 # --- what people bring ------------------------------------------------------------------------
@@ -116,8 +64,6 @@ class People:
 
 
 # --- what all phases have in common -----------------------------------------------------------
-
-Published = TypeVar("Published", bound=ContextualPublic)
 
 
 class ContextualPhase(View[Published]):

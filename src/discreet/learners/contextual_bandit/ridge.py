@@ -34,16 +34,10 @@ from discreet.decide.shrinkage import beyond_noise, james_stein
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
-from discreet.learners.contextual_bandit.phase import (
-    FAR_APART,
-    ContextualPhase,
-    ContextualPublic,
-    Estimates,
-    People,
-    kernels,
-)
+from discreet.learners.contextual_bandit.phase import ContextualPhase, People, kernels
+from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPublic, Estimates
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
-from discreet.learners.contextual_bandit.tuned import RIDGE
+from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Gram, Spread

@@ -32,7 +32,8 @@ from discreet.decide.shrinkage import james_stein
 from discreet.decide.support import Supports
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
-from discreet.learners.contextual_bandit.phase import ContextualPhase, Estimates, People
+from discreet.learners.contextual_bandit.phase import ContextualPhase, People
+from discreet.learners.contextual_bandit.public import Estimates
 from discreet.learners.contextual_bandit.screening import (
     FirstScreening,
     LastScreening,
@@ -40,7 +41,7 @@ from discreet.learners.contextual_bandit.screening import (
     Stage,
 )
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
-from discreet.learners.contextual_bandit.tuned import SCREEN
+from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Moments, Rows, Spread

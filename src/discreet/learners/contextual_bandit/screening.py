@@ -18,14 +18,15 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge
 from discreet.decide.support import Supports
-from discreet.learners.contextual_bandit.phase import ContextualPhase, ContextualPublic, People
+from discreet.learners.contextual_bandit.phase import ContextualPhase, People
+from discreet.learners.contextual_bandit.public import ContextualPublic
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import (
     Refitted,
     SparseModel,
     clipping_unit,
 )
-from discreet.learners.contextual_bandit.tuned import SCREEN
+from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
 from discreet.release.door import Door
 from discreet.release.gathering import ChosenRows, Gathered, Gathering, Moments, Rows

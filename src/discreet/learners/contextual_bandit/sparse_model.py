@@ -15,9 +15,10 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.decide.shrinkage import beyond_noise
 from discreet.decide.support import Supports
-from discreet.learners.contextual_bandit.phase import FAR_APART, Estimates, People
+from discreet.learners.contextual_bandit.phase import People
+from discreet.learners.contextual_bandit.public import FAR_APART, Estimates
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.contextual_bandit.tuned import SCREEN
+from discreet.learners.contextual_bandit.tuning import SCREEN
 
 __all__ = ["Refitted", "SparseModel", "clipping_unit"]
 

@@ -50,7 +50,7 @@ WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuning:
     """The tuned constants of this mode; no record says what chose those without a benchmark."""
 
     bins: int = 24
@@ -68,7 +68,7 @@ class Tuned:
     """Clip for the smallest ε, in median lengths of gradients at 0."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

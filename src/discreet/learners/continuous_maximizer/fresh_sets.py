@@ -33,14 +33,14 @@ __all__ = ["FreshSets"]
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuning:
     """The tuned constant of this mode; no record says what chose it."""
 
     fine: float = 0.03
     """Share of noise below which knapsacks are filled by density."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

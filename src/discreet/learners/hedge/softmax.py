@@ -48,8 +48,8 @@ GAINS = "gains"
 
 
 @dataclass(frozen=True)
-class HedgeConstants:
-    """Tuned constants of the mode."""
+class Tuning:
+    """The tuned constants of this mode, each with the benchmark that chose it."""
 
     boldness: float = 64.0
     """The first rate, over the one with the least bound on the regret (benchmarks/ways.py)."""
@@ -57,7 +57,7 @@ class HedgeConstants:
     """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
 
 
-TUNED = HedgeConstants()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

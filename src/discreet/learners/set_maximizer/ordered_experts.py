@@ -56,8 +56,8 @@ __all__ = ["ExpertsView", "OrderedExperts"]
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What was chosen by measuring."""
+class Tuning:
+    """The tuned constants of this mode, each with the benchmark that chose it."""
 
     boldness: float = 256.0
     """How bold the rate is at first (benchmarks/ways.py)."""
@@ -65,7 +65,7 @@ class Tuned:
     """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,8 @@ __all__ = ["Public", "SumExpert", "SumView", "rows_of", "stacked"]
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What was chosen by measuring."""
+class Tuning:
+    """The tuned constants of this mode, each with the benchmark that chose it."""
 
     steepness: float = 3.0
     """By how much drops, which are small, enter magnified (benchmarks/display.py)."""
@@ -61,7 +61,7 @@ class Tuned:
     """Longest block, as a part of the horizon (benchmarks/display.py, benchmarks/ways.py)."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

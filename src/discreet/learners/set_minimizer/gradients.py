@@ -51,8 +51,8 @@ CHUNK = 1024
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """Constants of this mode, each with the benchmark that chose it."""
+class Tuning:
+    """The tuned constants of this mode, each with the benchmark that chose it."""
 
     clip: float = 1.0
     """Longest subgradient, in units of the bound, in l₂ (benchmarks/minimize.py)."""
@@ -63,7 +63,7 @@ class Tuned:
     the bound takes their place (benchmarks/ways.py)."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 # --- what visitors bring --------------------------------------------------------------------------

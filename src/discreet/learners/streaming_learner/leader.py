@@ -48,8 +48,8 @@ __all__ = ["GradientLeader"]
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """Tuned constants.
+class Tuning:
+    """The tuned constants of this mode.
 
     A benchmark in brackets runs the kind of cells that the value was chosen on. Which run chose
     `curved` is not recorded: benchmarks/ways.py measures this mode, and shows what a change does.
@@ -71,7 +71,7 @@ class Tuned:
     """The usual size of a target, as a share of its bound (benchmarks/ways.py)."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ streams that drift and alternate, and other sizes.
 
 from dataclasses import dataclass
 
-__all__ = ["TUNED", "ByFeedback", "Tuned"]
+__all__ = ["TUNED", "ByFeedback", "Tuning"]
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class ByFeedback:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What was chosen by measuring; per cents are of all rounds."""
+class Tuning:
+    """The tuned constants of this mode, each with its benchmark; per cents are of all rounds."""
 
     # --- the belief about gains
     guess: float = 0.05
@@ -119,4 +119,4 @@ class Tuned:
     (display.py, exchanged; ways.py)."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()

@@ -1,7 +1,7 @@
 """Bandit: a belief about items and pairs of them, and priced trials near the set that seems cheapest.
 
-    trials      random sets in the screening; then the anchor, and sets near it     phases.py
-    settled     the anchor; nobody is read                                          phases.py
+    trials      random sets in the screening; then the anchor, and sets near it     trials.py
+    settled     the anchor; nobody is read                                          trials.py
 
 Only the cost of the set that was played comes back. A screening tries random sets; then most rounds
 of a block play the anchor, the set of least believed cost, and some try sets near it: as many, and
@@ -35,7 +35,7 @@ from discreet.learners.reporting import (
     with_report,
 )
 from discreet.learners.set_minimizer.mode import CubeMode
-from discreet.learners.set_minimizer.pairs.phases import PairsPhase, Settled, Trials
+from discreet.learners.set_minimizer.pairs.phase import PairsPhase
 from discreet.learners.set_minimizer.pairs.planner import Planner
 from discreet.learners.set_minimizer.pairs.public import (
     Public,
@@ -43,6 +43,7 @@ from discreet.learners.set_minimizer.pairs.public import (
     TrialsPlan,
     costs_release,
 )
+from discreet.learners.set_minimizer.pairs.trials import Settled, Trials
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
 from discreet.turn.coins import Coins
@@ -53,7 +54,7 @@ from discreet.turn.view import View
 __all__ = ["NearAnchor"]
 
 PHASES: dict[type[Any], type[PairsPhase[Any]]] = {TrialsPlan: Trials, SettledPlan: Settled}
-"""Which phase serves the plan of a block."""
+"""The phase of a block, by the class of its plan, `Public.phase`."""
 
 
 class NearAnchor(CubeMode):

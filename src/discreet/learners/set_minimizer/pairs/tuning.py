@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 from discreet.learners.set_minimizer.pairs.sizes import Sizes
 
-__all__ = ["TUNED", "Tuned"]
+__all__ = ["TUNED", "Tuning"]
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """Constants of blocks, trials and the belief."""
+class Tuning:
+    """The tuned constants of this mode: of blocks, trials and the belief."""
 
     # --- screening --------------------------------------------------------------------------------
 
@@ -122,5 +122,4 @@ class Tuned:
     """A surprise counts for at most this: a change of tastes must not pass for noise (before ways.py)."""
 
 
-TUNED = Tuned()
-"""What the mode uses."""
+TUNED = Tuning()

@@ -16,21 +16,13 @@ from discreet.decide.ridge import fit_ridges
 from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.many_passes.held_samples import Unfolded
 from discreet.learners.streaming_learner.many_passes.parts import Clip, DrawnParts, Passes
-from discreet.learners.streaming_learner.many_passes.tuned import TUNED
+from discreet.learners.streaming_learner.many_passes.public import Public
+from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.gathering import Moments
 from discreet.release.noise import Once
 
-__all__ = ["Descent", "Public"]
-
-
-@dataclass(frozen=True, eq=False)
-class Public:
-    """What the one release produces."""
-
-    coefficients: Floats
-    errors: Floats
-    """Standard errors; NaN where they are not known."""
+__all__ = ["Descent"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,10 +32,11 @@ from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.histogram import SURE
-from discreet.learners.streaming_learner.many_passes.descent import Descent, Public
+from discreet.learners.streaming_learner.many_passes.descent import Descent
 from discreet.learners.streaming_learner.many_passes.held_samples import HeldSamples
 from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS, DrawnParts, Passes
-from discreet.learners.streaming_learner.many_passes.tuned import TUNED
+from discreet.learners.streaming_learner.many_passes.public import Public
+from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, Gram, Moments, OneChoice, Rows

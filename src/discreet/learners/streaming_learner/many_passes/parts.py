@@ -18,7 +18,7 @@ from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.many_passes.held_samples import HeldSamples, Unfolded
-from discreet.learners.streaming_learner.many_passes.tuned import TUNED
+from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, Gram, Moments, OneChoice, Rows

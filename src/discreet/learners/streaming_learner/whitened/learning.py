@@ -21,7 +21,9 @@ from discreet.decide.evening import Evening
 from discreet.learners.streaming_learner.feature_rows import evened, rows_at_once
 from discreet.learners.streaming_learner.mode import Answers
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
-from discreet.learners.streaming_learner.whitened.phase import TUNED, Public, WhitenedPhase
+from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
+from discreet.learners.streaming_learner.whitened.public import Public
+from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import State

@@ -21,12 +21,9 @@ from discreet.decide.evening import Evening
 from discreet.learners.streaming_learner.feature_rows import euclidean_lengths, longest_row, within
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.mode import Answers
-from discreet.learners.streaming_learner.whitened.phase import (
-    TUNED,
-    Measured,
-    Public,
-    WhitenedPhase,
-)
+from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
+from discreet.learners.streaming_learner.whitened.public import Measured, Public
+from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering
 from discreet.turn.plan import State

@@ -33,12 +33,9 @@ from discreet.learners.streaming_learner.whitened.measuring import (
     MeasuringSizes,
 )
 from discreet.learners.streaming_learner.whitened.path import ReleasedPath
-from discreet.learners.streaming_learner.whitened.phase import (
-    TUNED,
-    Measured,
-    Public,
-    WhitenedPhase,
-)
+from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
+from discreet.learners.streaming_learner.whitened.public import Measured, Public
+from discreet.learners.streaming_learner.whitened.tuning import TUNED
 from discreet.learners.totals import RunningTotal
 from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import Once

@@ -10,19 +10,18 @@ by more than chance, they fade at once.
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import exp
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.feedback import as_numbers
+from discreet.arrays import Integers, Mask
 from discreet.learners.allotment import Allotment
 from discreet.learners.one_release import OneRelease
-from discreet.learners.set_minimizer.mode import CubeView, available_sets
+from discreet.learners.set_minimizer.mode import available_sets
 from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairs.phase import Costs, PairsPhase
 from discreet.learners.set_minimizer.pairs.public import (
     Public,
     SettledPlan,
@@ -30,72 +29,14 @@ from discreet.learners.set_minimizer.pairs.public import (
     costs_release,
 )
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
-from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.start import Start
 from discreet.release.door import Door
 from discreet.release.gathering import Gathering, PublicCells
 from discreet.turn.coins import Coin
 from discreet.turn.plan import State, Step
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.view import GROWING
+from discreet.turn.questions import Asked, Block
 
-if TYPE_CHECKING:
-    from discreet.learners.set_minimizer.pairs.mode import NearAnchor
-
-__all__ = ["PairsPhase", "Settled", "Trials"]
-
-OwnPlan = TypeVar("OwnPlan", TrialsPlan, SettledPlan)
-
-
-@dataclass(eq=False, slots=True)
-class Costs:
-    """What the sets of some rounds cost."""
-
-    rounds: Integers
-    asked: Asked
-    costs: Floats
-
-    @property
-    def earned(self) -> Floats:
-        """What a report adds up: the costs, of rounds that masks changed too."""
-        return self.costs
-
-
-@dataclass(frozen=True, eq=False)
-class PairsPhase(CubeView[Public], Generic[OwnPlan]):
-    """A block of the pairs mode."""
-
-    problem: "NearAnchor"
-    plan: OwnPlan
-    """The plan of this block: `public.phase`, by its own type."""
-
-    growing: ClassVar[GROWING] = (
-        ("belief.sets", "belief.means", "belief.precisions"),
-        ("phase.sets", "phase.counts"),
-    )
-
-    @property
-    def settings(self) -> SetMinimizerSettings:
-        """The settings of the learner."""
-        return self.problem.settings
-
-    def read(self, batch: Batch) -> Costs:
-        return Costs(batch.rounds, batch.asked, as_numbers(batch))
-
-    def scores(self, context: Any) -> Scores:
-        """Return what each item saves beside the rest of the anchor.
-
-        That is the cost without it, less the cost with it.
-        """
-        belief, anchor = self.public.belief, self.plan.anchor
-        if belief.is_empty:
-            return Scores(np.zeros(belief.items), np.full(belief.items, 1.0))
-        changed = anchor ^ np.eye(belief.items, dtype=np.bool_)
-        more = belief.costs(changed).costs - belief.costs(anchor[None]).costs
-        doubt = np.sqrt(belief.variances_of_differences(changed, anchor))
-        bound = self.settings.bound
-        return Scores(np.where(anchor, more, -more) * bound, doubt * bound)
+__all__ = ["Settled", "Trials"]
 
 
 class Trials(PairsPhase[TrialsPlan]):

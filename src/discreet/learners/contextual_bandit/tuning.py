@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
-__all__ = ["RIDGE", "SCREEN", "Shares"]
+__all__ = ["RIDGE", "SCREEN", "RidgeTuning", "ScreenTuning", "Shares"]
 
 
 @dataclass(frozen=True)
-class RidgeConstants:
-    """Constants of the ridge mode."""
+class RidgeTuning:
+    """The tuned constants of the ridge mode."""
 
     constant: float = 0.25
     """Size of the constant in front of a context, in typical lengths (benchmarks/contextual.py)."""
@@ -66,8 +66,8 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class ScreenConstants:
-    """Constants of the screen mode."""
+class ScreenTuning:
+    """The tuned constants of the screen mode."""
 
     screenings: int = 2
     """Number of screenings; each is twice as long as the one before (benchmarks/contextual.py)."""
@@ -105,5 +105,5 @@ class ScreenConstants:
     """Factor by which blocks grow after the preparations (benchmarks/contextual.py)."""
 
 
-RIDGE = RidgeConstants()
-SCREEN = ScreenConstants()
+RIDGE = RidgeTuning()
+SCREEN = ScreenTuning()

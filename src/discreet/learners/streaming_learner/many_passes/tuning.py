@@ -1,13 +1,13 @@
-"""Tuned constants of many passes."""
+"""The tuned constants of the mode of many passes, and the benchmarks that measure them."""
 
 from dataclasses import dataclass
 
-__all__ = ["TUNED"]
+__all__ = ["TUNED", "Tuning"]
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """Tuned constants.
+class Tuning:
+    """The tuned constants of this mode.
 
     A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose the
     other values is not recorded: benchmarks/real.py and benchmarks/ways.py (`fit`) measure this mode,
@@ -53,4 +53,4 @@ class Tuned:
     """Regressions: the strongest ridge."""
 
 
-TUNED = Tuned()
+TUNED = Tuning()
