@@ -22,7 +22,8 @@ from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import ConfigError, StateError
 from discreet.lab.cases import cases, long_cases
 from discreet.learners.learner import Learner
-from discreet.learners.reporting import BlockReporting, ReportedView, TotalReporting
+from discreet.learners.reported_view import ReportedView
+from discreet.learners.reporting import BlockReporting, TotalReporting
 from discreet.turn.described import as_plain, fingerprint
 
 BOTH, PURE = Privacy(1.0, 1e-6), Privacy(1.0)

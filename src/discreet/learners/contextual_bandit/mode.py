@@ -23,14 +23,8 @@ from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.phase import ContextualPhase
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.reporting import (
-    BlockReporting,
-    TotalReporting,
-    Units,
-    planned_with,
-    started_with,
-    with_report,
-)
+from discreet.learners.reported_view import started_with, with_report
+from discreet.learners.reporting import BlockReporting, TotalReporting, Units, planned_with
 from discreet.learners.streams import ALIKE
 from discreet.learners.totals import RunningTotal
 from discreet.release.gathering import Gathering, Moments

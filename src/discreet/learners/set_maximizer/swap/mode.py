@@ -42,13 +42,8 @@ from discreet.arrays import Integers
 from discreet.budget.privacy import pure
 from discreet.errors import ConfigError
 from discreet.learners.one_release import OneRelease
-from discreet.learners.reporting import (
-    BlockReporting,
-    Units,
-    planned_with,
-    started_with,
-    with_report,
-)
+from discreet.learners.reported_view import started_with, with_report
+from discreet.learners.reporting import BlockReporting, Units, planned_with
 from discreet.learners.set_maximizer.answers import READERS, Answers, Numbers
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.mode import SetMode

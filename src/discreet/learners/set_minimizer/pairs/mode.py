@@ -27,13 +27,8 @@ from typing import Any
 
 from discreet.budget.privacy import pure
 from discreet.errors import ConfigError
-from discreet.learners.reporting import (
-    BlockReporting,
-    Units,
-    planned_with,
-    started_with,
-    with_report,
-)
+from discreet.learners.reported_view import started_with, with_report
+from discreet.learners.reporting import BlockReporting, Units, planned_with
 from discreet.learners.set_minimizer.mode import CubeMode
 from discreet.learners.set_minimizer.pairs.phase import PairsPhase
 from discreet.learners.set_minimizer.pairs.planner import Planner
