@@ -109,7 +109,8 @@ class Look(BoostedView):
     """The first block, if no bound is given: only lengths of gradients at 0 are counted."""
 
     def gatherings(self) -> dict[str, Gathering]:
-        return {"lengths": self.problem.lengths.gathering}
+        lengths = self.problem.lengths
+        return {lengths.name: lengths.gathering}
 
     def gather(self, block: Block, answers: People) -> None:
         lengths, nowhere = self.problem.lengths, np.zeros(self.settings.domain.items)
@@ -148,7 +149,8 @@ class Climb(BoostedView):
     """A block whose gradients are added up."""
 
     def gatherings(self) -> dict[str, Gathering]:
-        return {"gradient": self.problem.gradient.gathering}
+        gradient = self.problem.gradient
+        return {gradient.name: gradient.gathering}
 
     def gather(self, block: Block, answers: People) -> None:
         gradient = self.problem.gradient

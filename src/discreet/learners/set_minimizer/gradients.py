@@ -146,7 +146,8 @@ class GradientView(CubeView[Public]):
         return chain(self.public.point)
 
     def gatherings(self) -> dict[str, Gathering]:
-        return {"gradient": self.problem.gradient.gathering}
+        gradient = self.problem.gradient
+        return {gradient.name: gradient.gathering}
 
     def decide(self, rounds: Integers, asked: Asked) -> Integers:
         """One set per row, in ascending order, filled up with −1; without what is unavailable.

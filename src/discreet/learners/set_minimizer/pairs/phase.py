@@ -1,6 +1,6 @@
 """What both phases of the pairs mode have in common: answers, which are costs, and scores."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from discreet.learners.set_minimizer.pairs.public import (
     TrialsPlan,
 )
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
+from discreet.turn.plan import State
 from discreet.turn.questions import Asked, Batch
 from discreet.turn.readings import Scores
 from discreet.turn.view import GROWING
@@ -57,6 +58,10 @@ class PairsPhase(CubeView[Public], Generic[OwnPlan]):
     def settings(self) -> SetMinimizerSettings:
         """The settings of the learner."""
         return self.problem.settings
+
+    def layout(self) -> tuple[Public, State]:
+        blank = self.plan.blank(self.settings.items)
+        return replace(self.problem.planner.first, phase=blank), {}
 
     def read(self, batch: Batch) -> Costs:
         return Costs(batch.rounds, batch.asked, as_numbers(batch))

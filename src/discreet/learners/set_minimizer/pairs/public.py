@@ -29,6 +29,11 @@ class TrialsPlan:
     counts: Integers
     """Rounds that play each set: together they are the block."""
 
+    @classmethod
+    def blank(cls, items: int) -> "TrialsPlan":
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        return cls(np.zeros((1, items), dtype=np.bool_), np.zeros(1, dtype=np.int64))
+
     @property
     def anchor(self) -> Mask:
         """The set that is believed to cost least."""
@@ -45,6 +50,11 @@ class SettledPlan:
     """The last block: the anchor is played up to the horizon, and nobody is read."""
 
     anchor: Mask
+
+    @classmethod
+    def blank(cls, items: int) -> "SettledPlan":
+        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        return cls(np.zeros(items, dtype=np.bool_))
 
 
 @dataclass(frozen=True, eq=False)

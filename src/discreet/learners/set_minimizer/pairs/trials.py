@@ -10,7 +10,6 @@ by more than chance, they fade at once.
 Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
 """
 
-from dataclasses import replace
 from functools import cached_property
 from math import exp
 
@@ -56,11 +55,6 @@ class Trials(PairsPhase[TrialsPlan]):
     def step(self) -> Step | None:
         return Step(self.plan.length, self.costs.charge, cohort=self.index)
 
-    def layout(self) -> tuple[Public, State]:
-        sets = np.zeros((1, self.settings.items), dtype=np.bool_)
-        plan = TrialsPlan(sets, np.zeros(1, dtype=np.int64))
-        return replace(self.problem.planner.first, phase=plan), {}
-
     # --- which round plays which set --------------------------------------------------------------
 
     @cached_property
@@ -89,7 +83,7 @@ class Trials(PairsPhase[TrialsPlan]):
     # --- hooks ------------------------------------------------------------------------------------
 
     def gatherings(self) -> dict[str, Gathering]:
-        return {"costs": self.costs.gathering}
+        return {self.costs.name: self.costs.gathering}
 
     def decide(self, rounds: Integers, asked: Asked) -> Integers:
         """One set per row, in ascending order, filled up with −1; without what is unavailable."""
@@ -113,8 +107,8 @@ class Trials(PairsPhase[TrialsPlan]):
         counts = (self.plan.counts - tally.get("unread", 0)).astype(np.float64)
         noise = self.costs.once.standard_deviation**2
         tried = TriedSets(self.plan.sets, counts, sums, noise)
-        following = Start(self.index + 1, self.begin + self.plan.length)
-        return self.problem.planner.next_block(self.public, self._learned(tried), following), {}
+        next_start = Start(self.index + 1, self.begin + self.plan.length)
+        return self.problem.planner.next_block(self.public, self._learned(tried), next_start), {}
 
     # --- what a block teaches ---------------------------------------------------------------------
 
@@ -152,10 +146,6 @@ class Settled(PairsPhase[SettledPlan]):
     @cached_property
     def step(self) -> Step | None:
         return None
-
-    def layout(self) -> tuple[Public, State]:
-        plan = SettledPlan(np.zeros(self.settings.items, dtype=np.bool_))
-        return replace(self.problem.planner.first, phase=plan), {}
 
     @cached_property
     def shown(self) -> Integers:
