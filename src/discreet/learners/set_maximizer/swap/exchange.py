@@ -150,19 +150,25 @@ class ClickExchange(ExchangePhase[Clicks]):
         return np.asarray(answers.items == last, dtype=np.float64)
 
     def learned(self, belief: Belief, cells: Cells) -> ExchangeResult:
-        incumbent, slate = cells.incumbent, cells.incumbent.slate
-        chances = np.clip(incumbent.gains.means, 0.2 * belief.centre, 0.5)
+        slate = cells.incumbent.slate
+        chances = np.clip(cells.incumbent.gains.means, 0.2 * belief.centre, 0.5)
         means, variances = cells.means, cells.variances(chances * (1 - chances))
-        slots = np.arange(len(slate))
-        shown = cells.views[slots, slate] > 0
-        doubt = variances[slots, slate] + 2 * incumbent.own_variances
-        off = (means[slots, slate] - incumbent.own) ** 2 / doubt
-        is_surprised = bool(off[shown].sum() > TUNED.alarm**2 + len(slate))
-        for slot in slots:
+        is_alarm = self._is_surprised(cells, variances) and self.public.exchanges > TUNED.fewest_blocks
+        for slot in range(len(slate)):
             others = np.delete(slate, slot)
             belief = belief.with_cells(others, means[slot], variances[slot], cells.views[slot] > 0)
-        is_alarm = is_surprised and self.public.exchanges > TUNED.fewest_blocks
         return ExchangeResult(belief, is_alarm, self.public.reference, self.public.level)
+
+    def _is_surprised(self, cells: Cells, variances: Floats) -> bool:
+        """Return whether the incumbent's own items gain something else than was believed.
+
+        That is a χ² test with one degree of freedom per slot; slots that masks always hid are left out.
+        """
+        slate, slots = cells.incumbent.slate, np.arange(len(cells.incumbent.slate))
+        is_shown = cells.views[slots, slate] > 0
+        doubt = variances[slots, slate] + 2 * cells.incumbent.own_variances
+        off = (cells.means[slots, slate] - cells.incumbent.own) ** 2 / doubt
+        return bool(off[is_shown].sum() > TUNED.alarm**2 + len(slate))
 
 
 class RewardExchange(ExchangePhase[Rewards]):

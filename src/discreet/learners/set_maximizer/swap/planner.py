@@ -103,23 +103,38 @@ class Planner(ABC):
         """
         stages = self.stages_of(public)
         missing = self._missing(public, stages[0].length, start.begin - since)
-        living, slots = public.catalogue.living, self.settings.slots
         if stage == 0 and missing:
-            table = random_table(living, slots, self._generator(start))
-            heaviest = heaviest_slate(table, public.belief.interest)
-            plan = LaterScreeningPlan(missing, since, stage, table, NOTHING_CHOSEN, heaviest)
+            plan = self._random_plan(public, start, since, missing)
             return self._screening(public, start, plan)
-        stage += 1
-        if stage == len(stages):
-            slate = climbed(public.belief, public.slate, living, steps=TUNED.climb_first, caution=0.0)
-            return self.exchange(replace(public, slate=slate), start)
-        fixed, length = stages[stage]
-        prefix, bold = public.slate[:fixed].copy(), TUNED.bold.of(self.settings.feedback)
-        generator = self._generator(start)
-        table = thompson_table(public.belief, prefix, slots, living, generator, bold=bold)
+        following = stage + 1
+        if following < len(stages):
+            plan = self._thompson_plan(public, start, since, following, stages[following])
+            return self._screening(public, start, plan)
+        living = public.catalogue.living
+        slate = climbed(public.belief, public.slate, living, steps=TUNED.climb_first, caution=0.0)
+        return self.exchange(replace(public, slate=slate), start)
+
+    def _random_plan(self, public: Public, start: Start, since: int, length: int) -> LaterScreeningPlan:
+        """Return the plan of more random slates: stage 0 goes on."""
+        table = random_table(public.catalogue.living, self.settings.slots, self._generator(start))
         heaviest = heaviest_slate(table, public.belief.interest)
-        plan = LaterScreeningPlan(length, since, stage, table, prefix, heaviest)
-        return self._screening(public, start, plan)
+        return LaterScreeningPlan(length, since, 0, table, NOTHING_CHOSEN, heaviest)
+
+    def _thompson_plan(
+        self, public: Public, start: Start, since: int, number: int, stage: Stage
+    ) -> LaterScreeningPlan:
+        """Return the plan of stage `number`: Thompson's choice behind the leaders that are fixed."""
+        prefix = public.slate[: stage.fixed].copy()
+        table = thompson_table(
+            public.belief,
+            prefix,
+            self.settings.slots,
+            public.catalogue.living,
+            self._generator(start),
+            bold=TUNED.bold.of(self.settings.feedback),
+        )
+        heaviest = heaviest_slate(table, public.belief.interest)
+        return LaterScreeningPlan(stage.length, since, number, table, prefix, heaviest)
 
     def _missing(self, public: Public, wanted: int, shown: int) -> int:
         """Return how many more rounds of random slates are wanted; 0 if enough were shown."""
