@@ -1,7 +1,7 @@
-"""Which round of a block tries what: so many rounds of each thing, in a shuffled order, in closed form.
+"""Which round of a block tries what: a number of rounds of each thing, in a shuffled order, in closed form.
 
 Rounds are shuffled by a keyed bijection of the numbers below 2^bits, walked until it falls below the length
-of the block; whoever comes out below the first count tries the first thing, and so on; the rest tries
+of the block. Rounds that come out below the first count try the first thing, and so on; the rest tries
 nothing.
 
     rounds      0 1 2 3 4 5 6 7
@@ -10,7 +10,7 @@ nothing.
 
 The key is public and fixed before the block begins; it need not keep a secret.
 
-Runtime     O(1) a round, O(things) memory, whatever the length of the block
+Runtime     O(1) per round, O(things) memory, whatever the length of the block
 """
 
 from bisect import bisect_right
@@ -52,7 +52,7 @@ class Shuffle:
         return (1 << self._bits) - 1
 
     def of(self, numbers: Integers) -> Integers:
-        """Where these numbers come out; those beyond the length begin again at 0."""
+        """Return where these numbers come out; those beyond the length begin again at 0."""
         found = self._once((numbers % self.length).astype(np.uint64))
         outside = np.flatnonzero(found >= self.length)
         while len(outside):
@@ -61,7 +61,7 @@ class Shuffle:
         return found.astype(np.int64)
 
     def of_one(self, number: int) -> int:
-        """The same for one number, in plain Python."""
+        """Return where one number comes out: as `of`, in plain Python."""
         half, mask, number = (self._bits + 1) // 2, self._mask, number % self.length
         (one, plus_one), (two, plus_two), (three, plus_three) = self._steps
         while True:
@@ -86,7 +86,7 @@ class Shuffle:
 
 @dataclass(frozen=True, eq=False)
 class Allotment:
-    """So many rounds of each of some things in a block of `length` rounds.
+    """How many rounds of a block of `length` rounds try each of some things (`counts`), and which.
 
     >>> tries = Allotment(np.array([2, 3]), 8, b"sixteen byte key")
     >>> np.bincount(tries.of(np.arange(8)))                                      # 2 tries nothing
@@ -125,11 +125,14 @@ class Allotment:
         return self.length - int(self.counts.sum())
 
     def of(self, positions: Integers) -> Integers:
-        """What rounds, counted from the beginning of the block, try; the number of things is nothing."""
+        """Return the thing that each round tries, by its number; `len(counts)` for nothing.
+
+        Positions of rounds are counted from the beginning of the block.
+        """
         return np.searchsorted(self._ends, self.shuffle.of(positions), side="right")
 
     def of_one(self, position: int) -> int:
-        """The same for one round, which is asked for again when its answer comes."""
+        """Return what one round tries: as `of`. It is asked for again when the answer comes."""
         found = self._newest.get(position)
         if found is None:
             found = bisect_right(self._listed_ends, self.shuffle.of_one(position))

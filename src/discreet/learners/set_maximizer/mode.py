@@ -46,7 +46,7 @@ class SetMode(Problem):
         return _worthless if functions is None else np.zeros(functions.width(self.settings.room))
 
     def first_slate(self) -> Integers:
-        """Return a slate that was chosen before anyone came."""
+        """Return a random slate, drawn before anyone came with coin 0 of the key `name`."""
         coin, left = Coin(self.name, 0), list(range(self.settings.items))
         return np.array([left.pop(coin.below(len(left))) for _ in range(self.settings.slots)])
 
@@ -54,7 +54,7 @@ class SetMode(Problem):
 
     @cached_property
     def _first_labels(self) -> Labels:
-        """The names of the items that are there before anyone came."""
+        """The names of the items that exist before anyone came."""
         return self._labels(Catalogue.first(self.settings))
 
     def _labels(self, catalogue: Catalogue) -> Labels:

@@ -11,7 +11,7 @@ __all__ = ["distinct_leaders", "filled_up", "kernels", "one_row_each"]
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
-    """Slot by slot the best item that is available and not shown yet, as long as there are any."""
+    """Return the slate that has, slot by slot, the best available item that is not shown yet."""
     left = np.ones(table.shape[1], dtype=np.bool_) if available is None else available.copy()
     slate: list[int] = []
     for scores in table:
@@ -23,7 +23,7 @@ def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
 
 
 def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
-    """Slates, one a row, without what is unavailable or −1, filled up with available items in this order.
+    """Return slates, one per row, without unavailable items, filled up with available ones in this order.
 
     −1 stands at the end only if there are not enough available items.
     """
@@ -33,13 +33,13 @@ def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
 
 
 def one_row_each(available: Mask) -> Mask:
-    """Masks as the kernels take them: one row per round, or one row for all of them."""
+    """Return masks as the kernels take them: one row per round, or one row for all of them."""
     return available[None] if available.ndim == 1 else available
 
 
 @cache
 def kernels() -> Any:
-    """The compiled slates and counts, imported on first use."""
+    """Return the module of compiled slates and counts, imported on first use."""
     from discreet.learners.set_maximizer import kernels as compiled
 
     return compiled

@@ -159,7 +159,7 @@ class Settled(PairsPhase[SettledPlan]):
         return available_sets(np.tile(self.shown, (len(rounds), 1)), asked.available)
 
     def gather(self, block: Block, answers: Costs) -> None:
-        """Nobody is read any more; what is malformed was refused all the same."""
+        """Gather nobody any more; what is malformed was refused all the same."""
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         """Nothing is learned; only a report is released."""
