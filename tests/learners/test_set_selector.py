@@ -1,8 +1,11 @@
 """One set from people's records: if these fail, a record is given away, or the wrong sites are opened."""
 
+import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -336,3 +339,30 @@ def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(t
     SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(homes(300))
     with pytest.raises(StateError, match="reads it back"):
         load(tmp_path / "state")
+
+
+@pytest.mark.parametrize("function", [Nearby(SITES, 0.3, BOX), FacilityLocation()])
+def test_a_choice_that_was_begun_in_a_file_goes_on(
+    function: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Killed after the beginning was committed, and before the draw: the next fit reads people again."""
+    people = homes(300) if isinstance(function, Nearby) else np.ones((300, 25))
+    settings: dict[str, Any] = {"function": function, "journal": tmp_path / "choice"}
+
+    def killed(self: Any, *arguments: Any) -> None:
+        raise TimeoutError
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(Engine, "release", killed)
+        with pytest.raises(TimeoutError):
+            SetSelector(UniformMatroid(25, 2), BOTH, **settings).fit(people)
+    first = SetSelector(UniformMatroid(25, 2), BOTH, **settings).fit(people)
+    again = SetSelector(UniformMatroid(25, 2), BOTH, **settings).fit(people)
+    assert again.numbers == first.numbers
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_pickled_problem_reads_people_as_before(in_parts: bool) -> None:
+    settings = SetSelector(UniformMatroid(6, 2), BOTH, function=FacilityLocation).settings
+    problem = SetSelector.problem_for(replace(settings, people=10), in_parts=in_parts)
+    assert pickle.loads(pickle.dumps(problem)).in_parts == in_parts

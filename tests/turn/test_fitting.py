@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet import Privacy, RunningSum, StateError, StreamingLearner
+from discreet import Privacy, RunningSum, SetMaximizer, StateError, StreamingLearner
 from discreet.arrivals import SquaredLoss
 from discreet.checks import Case
 from discreet.domains import LpBall
@@ -170,3 +170,41 @@ def test_open_rounds_that_cannot_be_are_refused(wrong: dict[str, Any], memory_pa
     path.write_bytes(statefile.encode(replace(turn, rounds=replace(turn.rounds, open=(part,)))))
     with pytest.raises(DiscreetError):
         discreet.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "rounds", "entry", "wrong"),
+    [
+        ("clicks", 0, "phase.table", 10**9),
+        ("clicks", 0, "slate", -5),
+        ("rewards", 0, "phase.table", -1),
+        ("sets", 0, "slate", 10**9),
+        ("points", 0, "slates.slate", 10**9),
+        ("points", 0, "slates.catalogue.announced", False),
+    ],
+)
+def test_items_that_there_cannot_be_are_refused_before_compiled_code_sees_them(
+    name: str, rounds: int, entry: str, wrong: Any, memory_path: Path
+) -> None:
+    """The checksum of a file can be made anew."""
+    case = next(case for case in cases() if case.name == name)
+    turn, path = lived(case, rounds), memory_path / "state"
+    public = turn.public | {entry: np.full_like(turn.public[entry], wrong)}
+    path.write_bytes(statefile.encode(replace(turn, public=public)))
+    with pytest.raises(StateError, match="does not fit its settings"):
+        discreet.load(path)
+
+
+def test_trials_that_there_cannot_be_are_refused(memory_path: Path) -> None:
+    shop = SetMaximizer(5, 2, 20_000, Privacy(1.0), feedback="clicks", seed=1)
+    while shop.snapshot().public["phase"] != "ExchangePlan":
+        shop.open_many(shop.rounds_until_release)
+        shop.turn()
+    turn, path = shop.snapshot(), memory_path / "state"
+    for entry, wrong in (("items", 10**9), ("slots", 2), ("rounds", 10**6), ("rounds", -1)):
+        key = f"phase.trials.{entry}"
+        public = turn.public | {key: np.full_like(turn.public[key], wrong)}
+        path.write_bytes(statefile.encode(replace(turn, public=public)))
+        assert len(turn.public[key])
+        with pytest.raises(StateError, match="does not fit its settings"):
+            discreet.load(path)

@@ -96,6 +96,9 @@ class ReportedView(View[Any]):
     def growing(self) -> tuple[tuple[str, ...], ...]:  # type: ignore[override]
         return (*self.inner.growing, (PREFIX + "rows",))
 
+    def check_state(self) -> None:
+        self.inner.check_state()
+
     def layout(self) -> tuple[Any, State]:
         start, started = self.problem.start()
         entries = of_flat(Entries, start, PREFIX)

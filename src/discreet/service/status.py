@@ -18,6 +18,7 @@ from discreet.service.columns import COLUMNS, kept_reading
 from discreet.service.earned import newest
 from discreet.service.run import in_words
 from discreet.turn.engine import guarantee_of
+from discreet.turn.fitting import check_fits
 from discreet.turn.journal import FileJournal
 from discreet.turn.problem import Problem, view_of
 from discreet.turn.record import Turn
@@ -51,6 +52,7 @@ class Snapshot:
                 f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
                 "ask that version"
             )
+        check_fits(self.problem, turn)
         self._view = view_of(self.problem, turn)
         self.guarantee = guarantee_of(self.problem, turn)
 

@@ -84,11 +84,12 @@ def _rounds_fit(view: View[object], turn: Turn) -> bool:
 
 def _hooks_fit(view: View[object]) -> bool:
     """Whether a person can be decided for and read, on numbers that nobody contributed."""
+    view.check_state()
     problem: Problem = view.problem
     rounds, asked = np.array([view.begin]), view.admitted(problem.blank_question())
     view.decide(rounds, asked)
     view.plain()
-    if view.step is None or not view.step.rounds:  # nobody is read in a round
+    if view.step is None or not view.step.rounds or not view.takes_rounds:  # nobody is read in a round
         return True
     blanks = problem.rows([problem.blank()])
     batch = Batch(rounds, blanks, asked)

@@ -56,6 +56,8 @@ class View(ABC, Generic[Public_co]):
     A shuffle that is fixed before the block begins has a key: `Coin(problem.name, number)`.
     """
 
+    takes_rounds: ClassVar[bool] = True
+    """Whether people come in rounds; otherwise all at once, and are counted where they are."""
     growing: ClassVar[GROWING] = ()
     """Names of public arrays (as in the flat state) whose number of rows changes, those that change
     together side by side."""
@@ -94,6 +96,12 @@ class View(ABC, Generic[Public_co]):
         """Public and kept state with the names, dtypes and shapes that they have in this block."""
         found: tuple[object, State] = self.problem.start()
         return found
+
+    def check_state(self) -> None:
+        """Refuse a state that was read from a file, if no release can have produced it.
+
+        Names, dtypes and shapes fit by then (`layout`); compiled code also relies on numbers of items.
+        """
 
     # --- the hooks of a block -----------------------------------------------------------------------------
 

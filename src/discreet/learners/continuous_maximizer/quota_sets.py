@@ -18,6 +18,7 @@ from discreet.domains import UniformMatroid
 from discreet.errors import ConfigError
 from discreet.learners.continuous_maximizer.mode import Family, PointMode, PointView, built_in_family
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
+from discreet.learners.set_maximizer.preferences import SlateState
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.sum_expert import SumExpert
 from discreet.release.door import Door
@@ -63,8 +64,10 @@ class QuotaView(PointView[Public]):
 
     def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
         public, kept = self.slates.release(tally, kept, block, door)
-        begin = self.begin if self.end is None else self.end
-        return self.problem.published(flat(public), self.index + 1, begin, self.coins), kept
+        return self.problem.published(public), kept
+
+    def check_state(self) -> None:
+        self.slates.check_state()
 
     def scores(self, context: Any) -> Scores:
         """Return what each item gains on top of nothing, in all."""
@@ -120,15 +123,14 @@ class QuotaSets(PointMode):
 
     def start(self) -> tuple[Public, State]:
         public, kept = self.slates.start()
-        return self.published(flat(public), index=0, begin=0, coins=Coins(bytes(16))), kept
+        return self.published(public), kept
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> QuotaView:
         return QuotaView(self, of_flat(Public, public), index, begin, coins)
 
-    def published(self, slates: State, index: int, begin: int, coins: Coins) -> Public:
+    def published(self, slates: SlateState) -> Public:
         """Return what is public with this public state of the slates."""
-        slate = self.slates.view(slates, index, begin, coins).plain()["slate"]
-        return Public(slates, indicator(slate, self.settings.domain.items))
+        return Public(flat(slates), indicator(slates.slate.tolist(), self.settings.domain.items))
 
 
 def _is_slate(settings: ContinuousMaximizerSettings) -> bool:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.arrays import Mask
-from discreet.errors import ConfigError
+from discreet.arrays import Integers, Mask
+from discreet.errors import ConfigError, StateError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.turn.questions import NOTHING, Asked, all_leave_some
@@ -58,6 +58,14 @@ class Catalogue:
         """Return the items that are there before anyone came."""
         living = np.arange(settings.room) < settings.items
         return cls(living, living.copy(), living.copy(), gone=0, added="[]")
+
+    def check_items(self, slots: int, *items: Integers) -> None:
+        """Refuse numbers of items that there cannot be, and too few items for the slots."""
+        for numbers in items:
+            if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self.living):
+                raise StateError("there are no such items")
+        if min(self.living.sum(), self.announced.sum()) < slots:
+            raise StateError("there are fewer items than slots")
 
     def next(self) -> "Catalogue":
         """Return the items that the next block begins with."""

@@ -53,6 +53,9 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
         """Whether a release is planned after the next block."""
         return replace(self, index=self.index + 1).step is not None
 
+    def check_state(self) -> None:
+        self.public.catalogue.check_items(self.settings.slots, self.public.slate)
+
     # --- decisions --------------------------------------------------------------------------------
 
     def decide(self, rounds: Integers, asked: Asked) -> Integers:

@@ -97,6 +97,8 @@ class HistogramRows(HistogramView):
 class HistogramParts(HistogramView):
     """People come all at once, and are counted in their parts."""
 
+    takes_rounds = False
+
     def read(self, batch: Batch) -> Crowd:
         crowd: Crowd = batch.feedback
         return crowd

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,6 +75,9 @@ class SelectorMode(Problem):
     def __init__(self, settings: SetSelectorSettings, *, in_parts: bool = False) -> None:
         self.in_parts = in_parts
         super().__init__(settings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), in_parts=self.in_parts), (self.settings,)
 
     @property
     @abstractmethod

@@ -78,6 +78,7 @@ class SampledRows(SampledView):
 class SampledParts(SampledView):
     """People come all at once, and stay in their parts."""
 
+    takes_rounds = False
     stays = True
 
     def read(self, batch: Batch) -> Crowd:

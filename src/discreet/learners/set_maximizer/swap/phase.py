@@ -139,6 +139,12 @@ class SwapPhase(View[Public], Generic[OwnPlan]):
         )
         return public, {}
 
+    def check_state(self) -> None:
+        slots, contexts = self.settings.slots, self.public.belief.contexts
+        company = contexts[contexts != -1]
+        self.public.catalogue.check_items(slots, self.public.slate, company, *self.plan.items)
+        self.plan.check(slots)
+
     # --- hooks ------------------------------------------------------------------------------------
 
     def gatherings(self) -> dict[str, Gathering]:

@@ -14,6 +14,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.errors import StateError
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.swap.belief import Belief
 from discreet.learners.set_maximizer.swap.trials import Trials
@@ -50,6 +51,14 @@ class FirstScreeningPlan:
     table: Integers
     """The slates, one per row, that rounds go through again and again."""
 
+    @property
+    def items(self) -> tuple[Integers, ...]:
+        """All numbers of items in this plan."""
+        return (self.table,)
+
+    def check(self, slots: int) -> None:
+        """Refuse what no plan can hold for this number of slots."""
+
     @classmethod
     def blank(cls, slots: int) -> "FirstScreeningPlan":
         """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
@@ -72,6 +81,16 @@ class LaterScreeningPlan:
     heaviest: float
     """The most that the weights of one slate add up to (rewards)."""
 
+    @property
+    def items(self) -> tuple[Integers, ...]:
+        """All numbers of items in this plan."""
+        return (self.table, self.prefix)
+
+    def check(self, slots: int) -> None:
+        """Refuse what no plan can hold for this number of slots."""
+        if len(self.prefix) >= slots:
+            raise StateError("a prefix leaves no slot free")
+
     @classmethod
     def blank(cls, slots: int) -> "LaterScreeningPlan":
         """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
@@ -88,6 +107,18 @@ class ExchangePlan:
     length: int
     trials: Trials
 
+    @property
+    def items(self) -> tuple[Integers, ...]:
+        """All numbers of items in this plan."""
+        return (self.trials.items,)
+
+    def check(self, slots: int) -> None:
+        """Refuse what no plan can hold for this number of slots."""
+        trials = self.trials
+        numbers = np.concatenate([trials.slots, slots - 1 - trials.slots, trials.rounds])
+        if (numbers < 0).any() or trials.rounds.sum() > self.length:
+            raise StateError("there are no such trials")
+
     @classmethod
     def blank(cls, slots: int) -> "ExchangePlan":
         """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
@@ -99,6 +130,14 @@ class SettledPlan:
     """A block in which nothing is tried, and nobody is read."""
 
     length: int
+
+    @property
+    def items(self) -> tuple[Integers, ...]:
+        """All numbers of items in this plan."""
+        return ()
+
+    def check(self, slots: int) -> None:
+        """Refuse what no plan can hold for this number of slots."""
 
     @classmethod
     def blank(cls, slots: int) -> "SettledPlan":
@@ -116,6 +155,14 @@ class LogPlan:
     views: float
     """How often each item is expected to stand at each place, rows counted by their weights."""
     length: int = 0
+
+    @property
+    def items(self) -> tuple[Integers, ...]:
+        """All numbers of items in this plan."""
+        return ()
+
+    def check(self, slots: int) -> None:
+        """Refuse what no plan can hold for this number of slots."""
 
     @classmethod
     def blank(cls, slots: int) -> "LogPlan":
