@@ -62,6 +62,20 @@ class Products:
 
 
 @dataclass(frozen=True, eq=False)
+class _PriorDraws:
+    """Draws of weights from the prior."""
+
+    items: Floats
+    """One row per draw."""
+    pairs: Floats
+    """One symmetric matrix per draw, after one of zeros."""
+    common: Floats
+    """What all pairs of a draw have in common."""
+    levels: Floats
+    """The cost of a set of half the items, per draw."""
+
+
+@dataclass(frozen=True, eq=False)
 class PairBelief:
     """Tried sets with their mean costs and precisions, and the sizes that they speak for."""
 
@@ -258,33 +272,43 @@ class PairBelief:
 
     def weights(self, draws: int, generator: np.random.Generator) -> Weights:
         """Return posterior means of the weights of items and pairs, then `draws` draws of them."""
-        sizes, items, pairs = self.sizes, self.items, self._pairs
-        prior_items = generator.normal(size=(draws, items)) * sizes.item / np.sqrt(items)
-        prior_items += generator.normal(size=(draws, 1)) * sizes.common_item / np.sqrt(items)
-        # One draw at a time and in place: all together they may be half a gigabyte.
-        both, below = np.zeros((1 + draws, items, items)), np.tri(items, dtype=np.bool_)
-        for above in both[1:]:
-            above[:] = generator.normal(size=(items, items))
-        common = generator.normal(size=draws) * sizes.common_pair / np.sqrt(pairs)
-        levels = generator.normal(size=draws) * sizes.level
-        signs, noise = self._signs, np.sqrt(1 / self.precisions + sizes.own**2)
+        prior = self._prior_draws(draws, generator)
+        noise = np.sqrt(1 / self.precisions + self.sizes.own**2)
         explained = [self._explained]
         for draw in range(draws):  # Matheron's rule: a prior draw, corrected by what was seen
-            above = both[1 + draw]
-            above *= sizes.pair
-            above /= np.sqrt(pairs)
-            above += common[draw]
-            above[below] = 0.0
-            costs = levels[draw] + signs @ prior_items[draw] + ((signs @ above) * signs).sum(axis=1)
-            costs += noise * generator.normal(size=len(signs))
+            costs = self._prior_costs(prior, draw)
+            costs += noise * generator.normal(size=len(costs))
             explained.append(self._solve(self.means - costs))
-            above += above.T.copy()
-        linear = np.concatenate([np.zeros((1, items)), prior_items])
+        linear = np.concatenate([np.zeros((1, self.items)), prior.items])
         for row, right in enumerate(explained):
             seen = self._weights_of(right)
             linear[row] += seen.linear
-            both[row] += seen.pairs
-        return Weights(linear, both)
+            prior.pairs[row] += seen.pairs
+        return Weights(linear, prior.pairs)
+
+    def _prior_draws(self, draws: int, generator: np.random.Generator) -> _PriorDraws:
+        """Return draws from the prior; of pairs only standard normal numbers, not yet scaled."""
+        sizes, items = self.sizes, self.items
+        linear = generator.normal(size=(draws, items)) * sizes.item / np.sqrt(items)
+        linear += generator.normal(size=(draws, 1)) * sizes.common_item / np.sqrt(items)
+        # One draw at a time and in place: all together they may be half a gigabyte.
+        pairs = np.zeros((1 + draws, items, items))
+        for above in pairs[1:]:
+            above[:] = generator.normal(size=(items, items))
+        common = generator.normal(size=draws) * sizes.common_pair / np.sqrt(self._pairs)
+        levels = generator.normal(size=draws) * sizes.level
+        return _PriorDraws(linear, pairs, common, levels)
+
+    def _prior_costs(self, prior: _PriorDraws, draw: int) -> Floats:
+        """Return the costs of the tried sets under one prior draw, whose pairs are scaled on the way."""
+        signs, above = self._signs, prior.pairs[1 + draw]
+        above *= self.sizes.pair
+        above /= np.sqrt(self._pairs)
+        above += prior.common[draw]
+        above[np.tri(self.items, dtype=np.bool_)] = 0.0
+        costs = prior.levels[draw] + signs @ prior.items[draw] + ((signs @ above) * signs).sum(axis=1)
+        above += above.T.copy()
+        return np.asarray(costs)
 
     def _weights_of(self, explained: Floats) -> Weights:
         """Return the weights whose costs have this combination of the tried sets' covariances."""
