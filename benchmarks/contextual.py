@@ -1,9 +1,9 @@
 """ContextualBandit: regret beside rivals in worlds that nothing was tuned on, speed beside peers, and memory.
 
 Prints one JSON line. ε = 1, δ = 10⁻⁶, ours with its defaults. Regret is over that of uniform play, every
-round counted; see discreet/lab/contextual.py. Rivals have the best settings of a grid, found in two other
-worlds of the same kind, and FLIPHAT is told how many features are relevant. Times are those of single calls:
-the least median of several groups, on one thread.
+round counted; see discreet/simulate/contextual.py. Rivals have the best settings of a grid, found in two
+other worlds of the same kind, and FLIPHAT is told how many features are relevant. Times are those of single
+calls: the least median of several groups, on one thread.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from discreet import ContextualBandit, Privacy, warm_up
-from discreet.lab.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play
-from discreet.lab.contextual_rivals import RIVALS, tuned
-from discreet.lab.progress import bars_on
-from discreet.lab.repeat import repeat
+from discreet.papers.rivals.contextual import RIVALS, tuned
+from discreet.progress import bars_on
+from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play
+from discreet.tasks import repeat
 from report import write
 
 PRIVACY = Privacy(1.0, 1e-6)

@@ -1,7 +1,8 @@
 """How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
 
 Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see
-discreet/lab/display.py for what it means. `noise off` is the same learner with the same schedule at ε = 10⁴.
+discreet/simulate/display.py for what it means. `noise off` is the same learner with the same schedule at
+ε = 10⁴.
 """
 
 import sys
@@ -14,10 +15,10 @@ import numpy as np
 from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
-from discreet.lab.display import World, run_display
-from discreet.lab.growth import growth
-from discreet.lab.progress import bars_on
-from discreet.lab.repeat import repeat
+from discreet.progress import bars_on
+from discreet.simulate.display import World, run_display
+from discreet.simulate.growth import growth
+from discreet.tasks import repeat
 from report import write
 
 ITEMS, SLOTS = 100, 5

@@ -215,8 +215,8 @@ def import_seconds() -> float:
 
 def audit(pairs: int) -> tuple[float, int]:
     """The largest cost over charge of all ways of learning, and how many pairs of streams showed it."""
-    from discreet.checks.transcript import measured_costs
-    from discreet.lab.cases import cases
+    from discreet.audit.cases import cases
+    from discreet.audit.transcript import measured_costs
 
     found = [measured_costs(case, pairs=pairs, seed=1) for case in cases()]
     return max(each.largest_cost_over_charge for each in found), sum(each.pairs for each in found)

@@ -15,12 +15,12 @@ from rich.console import Console
 
 from discreet import Privacy, SetMinimizer, warm_up
 from discreet.arrivals import GraphCut, MinusModular
-from discreet.lab.bundle import BundleWorld, run_bundle
-from discreet.lab.cost_worlds import ConcaveWorld
-from discreet.lab.growth import growth
-from discreet.lab.progress import bars_on
-from discreet.lab.published.costs import cost_without_privacy
-from discreet.lab.repeat import repeat
+from discreet.papers.printed.costs import cost_without_privacy
+from discreet.progress import bars_on
+from discreet.simulate.bundle import BundleWorld, run_bundle
+from discreet.simulate.cost_worlds import ConcaveWorld
+from discreet.simulate.growth import growth
+from discreet.tasks import repeat
 from report import write
 
 FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 800

@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.console import Console
 
-from discreet.lab.published.catalogue import CATALOGUE
-from discreet.lab.reproduce import EXPERIMENTS, reproduce
-from discreet.lab.reproduce.keeping import PROBLEMS
+from discreet.papers.printed.catalogue import CATALOGUE
+from discreet.papers.reproduce import EXPERIMENTS, reproduce
+from discreet.papers.reproduce.keeping import PROBLEMS
 from report import write
 
 

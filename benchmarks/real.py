@@ -24,8 +24,8 @@ from rich.console import Console
 from discreet import Privacy, warm_up
 from discreet.arrays import Floats, Integers
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor
-from discreet.lab.progress import bars_on
-from discreet.lab.repeat import repeat
+from discreet.progress import bars_on
+from discreet.tasks import repeat
 from report import write
 
 EPSILONS = (1.0, 3.0)

@@ -19,11 +19,11 @@ from discreet import ContinuousMaximizer, Partitions, Privacy, SetSelector, warm
 from discreet.arrays import Floats
 from discreet.arrivals import ClickModel, Multilinear
 from discreet.domains import UniformMatroid
-from discreet.lab.continuous import Tastes, meta_frank_wolfe, played_value
-from discreet.lab.progress import bars_on
-from discreet.lab.repeat import repeat
-from discreet.lab.selection import City, FilmLog, greedy_without_noise, value_to
 from discreet.learners.forced import forced
+from discreet.papers.rivals.continuous import Tastes, meta_frank_wolfe, played_value
+from discreet.progress import bars_on
+from discreet.simulate.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.tasks import repeat
 from discreet.turn.coins import scattered
 from report import write
 

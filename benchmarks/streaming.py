@@ -17,11 +17,11 @@ from discreet import Privacy, StreamingLearner, warm_up
 from discreet.arrays import Floats
 from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
-from discreet.lab.progress import bars_on
-from discreet.lab.regression import Regression
-from discreet.lab.repeat import repeat
-from discreet.lab.sco_tables import CASES, best_of_grids, case_name
 from discreet.learners.forced import forced
+from discreet.papers.rivals.sco_tables import CASES, best_of_grids, case_name
+from discreet.progress import bars_on
+from discreet.simulate.regression import Regression
+from discreet.tasks import repeat
 from report import write
 
 SEEDS = 10

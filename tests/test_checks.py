@@ -12,14 +12,11 @@ from rich.console import Console
 
 from discreet import Hedge, Privacy
 from discreet.arrays import Floats, Integers
-from discreet.checks import LEAKS, Case, audit_transcript, check_learner, weakened
-from discreet.checks.doors import noise_cost, ratio_range
-from discreet.checks.life import Life
-from discreet.checks.transcript import measured_costs, neighbours
-from discreet.checks.weakened import FACTOR, GATHERINGS
-from discreet.errors import ConfigError
-from discreet.lab.cases import long_cases
-from discreet.lab.transcripts import (
+from discreet.audit import LEAKS, Case, audit_transcript, check_learner, weakened
+from discreet.audit.cases import long_cases
+from discreet.audit.doors import noise_cost, ratio_range
+from discreet.audit.life import Life
+from discreet.audit.report import (
     WEAK_PAIRS,
     WHERE,
     Size,
@@ -28,6 +25,9 @@ from discreet.lab.transcripts import (
     run_audit,
     understated_caught,
 )
+from discreet.audit.transcript import measured_costs, neighbours
+from discreet.audit.weakened import FACTOR, GATHERINGS
+from discreet.errors import ConfigError
 from discreet.learners.hedge.softmax import SoftmaxView
 from discreet.release.door import Door
 from discreet.release.fresh import FreshSum

@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 
 import discreet
 from discreet import DiscreetError, FileJournal
+from discreet.audit.report import Size
 from discreet.cli import app
-from discreet.lab.planning import Effort
-from discreet.lab.transcripts import Size
+from discreet.simulate.planning import Effort
 from discreet.turn.described import fingerprint
 
 
@@ -85,8 +85,8 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
 
 
 def test_plan_says_what_a_budget_buys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.lab.planning.EFFORTS", (Effort(2, 1),))
-    monkeypatch.setattr("discreet.lab.planning.STEPS", 7)
+    monkeypatch.setattr("discreet.simulate.planning.EFFORTS", (Effort(2, 1),))
+    monkeypatch.setattr("discreet.simulate.planning.STEPS", 7)
     arguments = ["plan", "display", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid"]
     plan = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert 0.3 < plan["expected_share"] <= 1.01
@@ -331,7 +331,7 @@ def test_whatever_a_command_runs_into_is_one_line(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr("discreet.service.run.run_log", fail)
+    monkeypatch.setattr("discreet.runs.run.run_log", fail)
     result = invoke_run(tmp_path / "shop.toml", tmp_path / "log.csv", tmp_path / "out")
     assert (result.exit_code, result.stderr) == (code, message)
 
@@ -339,11 +339,11 @@ def test_whatever_a_command_runs_into_is_one_line(
 def test_a_bug_shows_no_variables(tmp_path: Path) -> None:
     """A traceback with locals would print people's rows."""
     program = """
-import discreet.service.run
+import discreet.runs.run
 def broken(config, data, out, console):
     rows = ["Jane " + str(7.25 + 70.5)]
     raise RuntimeError("a bug")
-discreet.service.run.run_log = broken
+discreet.runs.run.run_log = broken
 from discreet.cli import main
 main()
 """
@@ -364,7 +364,7 @@ def test_an_audit_that_finds_something_fails(
         asked.update(settings, names=names)
         return {"rows": [], "ok": fine}
 
-    monkeypatch.setattr("discreet.lab.transcripts.run_audit", run_audit)
+    monkeypatch.setattr("discreet.audit.report.run_audit", run_audit)
     arguments = ["audit", "Hedge", "RunningSum", "--pairs", "5", "--out", str(tmp_path), "--json"]
     result = CliRunner().invoke(app, arguments)
     assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})

@@ -28,10 +28,10 @@ from discreet.arrivals import (
 from discreet.arrivals.chains import FamilyChain
 from discreet.arrivals.contexts import as_contexts
 from discreet.arrivals.feedback import as_rows
-from discreet.checks.transcript import measured_costs
+from discreet.audit.cases import cases
+from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import DiscreetError, OutOfBounds
-from discreet.lab.cases import cases
 from discreet.learners.forced import forced
 from discreet.learners.fresh_paths import FreshPaths
 from discreet.learners.streaming_learner.mode import GradientMode

@@ -17,12 +17,12 @@ from discreet import (
     together,
 )
 from discreet.arrivals import SquaredLoss
+from discreet.audit import Case, audit_transcript, weakened
+from discreet.audit.cases import keyed_cases
+from discreet.audit.transcript import measured_costs
 from discreet.budget.ledger import Ledger, Spending
 from discreet.budget.privacy import Times, pure, zcdp
-from discreet.checks import Case, audit_transcript, weakened
-from discreet.checks.transcript import measured_costs
 from discreet.domains import LpBall
-from discreet.lab.cases import keyed_cases
 from discreet.learners.forced import forced
 from discreet.turn.people import Entered, People
 from discreet.turn.plan import paid_by_cohorts

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from discreet.lab.transcripts import WEAK_PAIRS, audit_weakened, everything, understated_caught
+from discreet.audit.report import WEAK_PAIRS, audit_weakened, everything, understated_caught
 
 __all__ = ["audit_pairs_to_catch", "audit_weakened_names"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from discreet import ContextualBandit, Privacy
-from discreet.lab.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play, wine
+from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play, wine
 
 __all__ = ["prediction_bias"]
 

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from discreet import __version__
 from discreet.errors import DiscreetError
-from discreet.service.doctor import examine, extra_with
+from discreet.runs.doctor import examine, extra_with
 
 __all__ = ["app", "main"]
 
@@ -122,8 +122,8 @@ def demo(
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
-    from discreet.lab.stories.display import tell_display
-    from discreet.lab.stories.regression import tell_regression
+    from discreet.simulate.stories.display import tell_display
+    from discreet.simulate.stories.regression import tell_regression
 
     stories = {"display": (tell_display, 1_000_000), "regression": (tell_regression, 100_000)}
     if story in EXAMPLES:
@@ -291,8 +291,8 @@ def _plan(
     *terms: Any,
 ) -> None:
     from discreet.budget.privacy import Privacy
-    from discreet.lab import plans
-    from discreet.lab.planning import make_plan, print_plan
+    from discreet.simulate import plans
+    from discreet.simulate.planning import make_plan, print_plan
 
     case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
     _answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
@@ -308,7 +308,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a learner over an event log: decisions and a report, resumable at any point."""
-    from discreet.service.run import run_log
+    from discreet.runs.run import run_log
 
     _answer(run_log(config, data, out, Console(quiet=as_json)), as_json)
 
@@ -319,7 +319,7 @@ def status(
     as_json: Json = False,
 ) -> None:
     """How far a run is, what it has spent and what it decides now; also while it is going on."""
-    from discreet.service.status import show_status, status_of
+    from discreet.runs.status import show_status, status_of
 
     _answer(status_of(folder), as_json, show_status)
 
@@ -336,7 +336,7 @@ def change(
 
     Whether and when must not depend on what visitors did.
     """
-    from discreet.service.change import change_run
+    from discreet.runs.change import change_run
 
     _answer(change_run(folder, add=add or (), retire=retire or (), extend=extend), as_json, _show_change)
 
@@ -367,7 +367,7 @@ def evaluate(
 ) -> None:
     """What a slate would have earned, from a log of what others were shown: one release, with its error."""
     from discreet.budget.privacy import Privacy
-    from discreet.service.evaluate import evaluate_log, policy_from, show_evaluation
+    from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
 
     privacy = Privacy(epsilon, delta, contributions=contributions)
     found = evaluate_log(policy_from(policy), data, privacy, propensity=propensity, clip=clip)
@@ -387,7 +387,7 @@ def select(
     as_json: Json = False,
 ) -> None:
     """Choose one set, once, from people's records: which sites to open, which titles to stock."""
-    from discreet.service.select import select_from
+    from discreet.runs.select import select_from
 
     _answer(select_from(config, data, out, Console(quiet=as_json), engine=engine), as_json)
 
@@ -423,7 +423,7 @@ def audit(
 
     Exit code 1 if something tells more than was promised.
     """
-    from discreet.lab.transcripts import SIZES, Size, run_audit
+    from discreet.audit.report import SIZES, Size, run_audit
 
     console = Console(quiet=as_json)
     usual = SIZES[size]
@@ -464,8 +464,8 @@ def reproduce(
 ) -> None:
     """Run the papers' experiments again: what was printed, what comes out, and what discreet gets."""
     from discreet import require
-    from discreet.lab.reproduce import EXPERIMENTS
-    from discreet.lab.reproduce import reproduce as run_again
+    from discreet.papers.reproduce import EXPERIMENTS
+    from discreet.papers.reproduce import reproduce as run_again
 
     if name == "slips":
         _refuse("slips are called errata now: discreet reproduce errata")

@@ -8,9 +8,9 @@ import pytest
 
 from discreet import ContextualBandit, Privacy, load
 from discreet.errors import ConfigError, HorizonReached, OutOfBounds, StateError
-from discreet.lab.contextual import DenseWorld, LearnerPolicy, SparseWorld, play
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
+from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, play
 
 BOTH = Privacy(1.0, 1e-6)
 

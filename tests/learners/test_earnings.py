@@ -17,10 +17,10 @@ from discreet import (
     load,
 )
 from discreet.arrivals import SquaredLoss
-from discreet.checks.transcript import measured_costs
+from discreet.audit.cases import cases, long_cases
+from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import ConfigError, StateError
-from discreet.lab.cases import cases, long_cases
 from discreet.learners.learner import Learner
 from discreet.learners.reported_view import ReportedView
 from discreet.learners.reporting import BlockReporting, TotalReporting

@@ -11,7 +11,7 @@ import pytest
 import discreet
 from discreet import ConfigError, Hedge, Privacy, RunningSum, SetMaximizer, StateError
 from discreet.arrivals import SetFunction
-from discreet.lab.cases import cases
+from discreet.audit.cases import cases
 from discreet.learners.forced import forced
 from discreet.learners.registry import HOMES, learner_named
 

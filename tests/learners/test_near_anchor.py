@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from discreet import Privacy, SetMinimizer
-from discreet.lab.bundle import run_bundle
-from discreet.lab.cost_worlds import ConcaveWorld
-from discreet.lab.ways.costs import Bundles, spent
 from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.pairs.weights import Forced, Weights, least_sets
+from discreet.simulate.bundle import run_bundle
+from discreet.simulate.cost_worlds import ConcaveWorld
+from discreet.simulate.ways.costs import Bundles, spent
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat, of_flat
 from discreet.turn.view import View, nobody

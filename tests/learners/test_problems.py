@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.checks import Case
-from discreet.lab.cases import HORIZON, cases
+from discreet.audit import Case
+from discreet.audit.cases import HORIZON, cases
 from discreet.turn.coins import Coins
 from discreet.turn.problem import view_of
 from discreet.turn.questions import NOTHING, Batch

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from discreet import ConfigError, Privacy, SetMaximizer, SetMinimizer, StateError
 from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
-from discreet.lab.audit import audit, through_doors
-from discreet.lab.bundle import BundleWorld, run_bundle
+from discreet.audit.lower_bound import audit, through_doors
 from discreet.learners.set_minimizer.pairs.public import TrialsPlan
 from discreet.release.door import Door
 from discreet.release.fresh import FreshSum
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
+from discreet.simulate.bundle import BundleWorld, run_bundle
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat

@@ -14,10 +14,10 @@ import pytest
 from discreet import BudgetError, ConfigError, MemoryJournal, Privacy, SetSelector, StateError, load
 from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.arrivals.chains import PresentChain
-from discreet.checks import Case, audit_transcript, weakened
-from discreet.checks.transcript import measured_costs
+from discreet.audit import Case, audit_transcript, weakened
+from discreet.audit.choices import choices
+from discreet.audit.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
-from discreet.lab.choices import choices
 from discreet.learners.forced import forced
 from discreet.learners.set_selector.sampled import LEVELS
 from discreet.release.gathering import HeldRows

@@ -17,12 +17,12 @@ import discreet
 from discreet import ConfigError, HorizonReached, OutOfBounds, Privacy, StateError, StreamingLearner
 from discreet.arrivals import HuberLoss, LogisticLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
+from discreet.audit.lower_bound import audit, through_doors
 from discreet.domains import Box, LpBall, Simplex
-from discreet.lab.audit import audit, through_doors
-from discreet.lab.regression import Regression
 from discreet.learners.forced import forced
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian
+from discreet.simulate.regression import Regression
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.states import flat

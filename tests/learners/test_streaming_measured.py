@@ -11,12 +11,11 @@ from discreet import ConfigError, Privacy, StreamingLearner
 from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.arrivals.losses import Samples
 from discreet.arrivals.measured import even_rows, row_lengths
-from discreet.checks import Case, audit_transcript, weakened
-from discreet.checks.transcript import measured_costs
+from discreet.audit import Case, audit_transcript, weakened
+from discreet.audit.transcript import measured_costs
 from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
 from discreet.errors import OutOfBounds
-from discreet.lab.regression import Regression
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.many_passes.descent import Descent
@@ -25,6 +24,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words
+from discreet.simulate.regression import Regression
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.states import flat

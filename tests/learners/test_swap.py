@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from discreet import Privacy, SetMaximizer
-from discreet.lab.display import World, run_display
 from discreet.learners.set_maximizer.swap.belief import Belief, empirical_prior
 from discreet.learners.set_maximizer.swap.incumbent import Incumbent, climbed
 from discreet.learners.set_maximizer.swap.schedule import ScreeningSchedule
@@ -18,6 +17,7 @@ from discreet.learners.set_maximizer.swap.shown_screening import CountingGains, 
 from discreet.learners.set_maximizer.swap.tables import random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import Ahead, Trials, click_trials
 from discreet.learners.set_maximizer.swap.tuning import TUNED
+from discreet.simulate.display import World, run_display
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat, of_flat
 from discreet.turn.view import nobody

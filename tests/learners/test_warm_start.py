@@ -11,15 +11,15 @@ import pytest
 
 import discreet
 from discreet import ConfigError, ContextualBandit, Privacy, SetMaximizer, SetMinimizer, StateError
-from discreet.checks import audit_transcript
-from discreet.checks.kills import run_and_die
-from discreet.checks.transcript import measured_costs, neighbours
-from discreet.lab.cases import long_cases
-from discreet.lab.display import Log, World, run_display
+from discreet.audit import audit_transcript
+from discreet.audit.cases import long_cases
+from discreet.audit.kills import run_and_die
+from discreet.audit.transcript import measured_costs, neighbours
 from discreet.learners.learner import Learner
 from discreet.learners.set_maximizer.swap.log import ClickLog, Logged, RewardLog
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, Rows
+from discreet.simulate.display import Log, World, run_display
 from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
 from discreet.turn.questions import NOTHING, Batch

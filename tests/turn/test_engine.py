@@ -38,8 +38,8 @@ from discreet import (
     RunningSum,
     StateError,
 )
+from discreet.audit.kills import run_and_die
 from discreet.budget.privacy import pure
-from discreet.checks.kills import run_and_die
 from discreet.learners.forced import forced
 from discreet.learners.learner import Learner
 from discreet.release.door import Door

@@ -12,10 +12,10 @@ import pytest
 import discreet
 from discreet import Privacy, RunningSum, SetMaximizer, StateError, StreamingLearner
 from discreet.arrivals import SquaredLoss
-from discreet.checks import Case
+from discreet.audit import Case
+from discreet.audit.cases import cases, keyed_cases
 from discreet.domains import LpBall
 from discreet.errors import DiscreetError
-from discreet.lab.cases import cases, keyed_cases
 from discreet.learners.learner import Learner
 from discreet.turn import statefile
 from discreet.turn.problem import view_of

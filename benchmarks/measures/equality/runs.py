@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from discreet.checks import Case
 from discreet.learners.registry import load
 from measures.equality.trace import Trace
 
@@ -97,7 +96,7 @@ class Scenario:
         return f"{type(learner).__name__} {OTHER_WORDS.get(method, method)}"
 
 
-def of_case(case: Case, **more: Any) -> Scenario:
+def of_case(case: Any, **more: Any) -> Scenario:
     """The scenario of a case that audits run over, in few rounds at once."""
     changes = tuple((when, _calling(method, argument)) for when, method, argument in case.events)
     log = case.log

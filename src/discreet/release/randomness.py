@@ -48,7 +48,7 @@ class Words:
         return made
 
     def floats(self) -> "np.random.Generator":
-        """A NumPy generator over these words, for the lab's samplers in floating point."""
+        """A NumPy generator over these words, for simulations in floating point."""
         import numpy as np
 
         return np.random.Generator(self._generator)

@@ -1,0 +1,48 @@
+"""All that a caller can read of a learner between two calls: none of it may depend on an open block.
+
+Every public property is read, whatever the learner; a new one is audited without being named here.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from discreet.audit.case import Case
+from discreet.errors import DiscreetError
+from discreet.learners.learner import Learner
+from discreet.turn.described import fingerprint
+
+__all__ = ["difference", "readings"]
+
+FIXED = ("settings",)
+"""What a learner was made with does not change."""
+
+
+def readings(case: Case, learner: Learner) -> Iterator[tuple[str, object]]:
+    """What can be read now, by name; an error counts as what it says."""
+    for name in _properties(type(learner)):
+        yield name, _outcome(partial(getattr, learner, name))
+    context = None if case.context is None else case.context(np.random.default_rng(0))
+    yield "scores()", _outcome(lambda: learner.scores(context))
+    yield "report()", _outcome(learner.report)
+
+
+def difference(case: Case, here: Learner, there: Learner) -> str | None:
+    """The first reading in which two learners differ; None if there is none."""
+    for (name, one), (_, two) in zip(readings(case, here), readings(case, there), strict=True):
+        if fingerprint(one) != fingerprint(two):
+            return name
+    return None
+
+
+def _properties(kind: type[Learner]) -> tuple[str, ...]:
+    found = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
+    return tuple(name for name in found if not name.startswith("_") and name not in FIXED)
+
+
+def _outcome(read: Callable[[], object]) -> object:
+    try:
+        return read()
+    except DiscreetError as error:
+        return f"{type(error).__name__}: {error}"

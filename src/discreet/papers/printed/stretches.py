@@ -1,0 +1,35 @@
+"""Visitors pass in stretches; what they brought is noted after each."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.arrays import Integers
+from discreet.progress import Report
+from discreet.simulate.display import Run
+
+__all__ = ["STRETCHES", "run_in_stretches"]
+
+STRETCHES = 1000
+"""What was earned is noted, and reported, at most so many times."""
+
+
+def run_in_stretches(
+    types: Integers,
+    stretch: int,
+    earn: Callable[[Integers], float],
+    report: Report | None,
+    guarantee: str,
+) -> Run:
+    """`earn(types)` lets some visitors pass and says what they brought."""
+    value = 0.0
+    visitors = [0]
+    earned = [0.0]
+    for first in range(0, len(types), stretch):
+        part = types[first : first + stretch]
+        value += float(earn(part))
+        visitors.append(first + len(part))
+        earned.append(value)
+        if report is not None:
+            report(len(part))
+    return Run(value, np.array(visitors), np.array(earned), guarantee)

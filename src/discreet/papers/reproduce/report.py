@@ -1,0 +1,203 @@
+"""One report of many experiments: Markdown, HTML, pictures and numbers, from the same chapters.
+
+A chapter says something, shows tables and pictures, and has numbers. Nothing in it is formatted twice.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from discreet import pictures
+from discreet.progress import Bar, silent
+from discreet.tasks import Kept
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Ask", "Chapter", "Experiment", "Grid", "Part", "Picture", "print_chapter", "write_report"]
+
+WORDY = 24
+"""A cell of more characters holds words, not a number."""
+STYLE = """
+body { font: 16px/1.5 Georgia, serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+h1, h2 { font-family: system-ui, sans-serif; line-height: 1.2; }
+h2 { margin-top: 3rem; border-top: 1px solid #ddd; padding-top: 1rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font: 13px/1.4 system-ui, sans-serif; margin: 1rem 0; }
+caption { text-align: left; font-weight: 600; padding: .3rem 0; }
+th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid #e5e5e5; vertical-align: top; }
+th:first-child, td:first-child, td.words { text-align: left; }
+figure { margin: 1.5rem 0; } img { max-width: 100%; } figcaption { font-size: 13px; color: #555; }
+"""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: a caption, headings, and rows of text."""
+
+    caption: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    brief: Sequence[int] | None = None
+    """Which columns a console shows; None: all."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, the name of its file without ending, and what it shows."""
+
+    name: str
+    figure: "Figure"
+    caption: str
+
+
+Part = str | Grid | Picture
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One experiment, told."""
+
+    name: str
+    title: str
+    parts: Sequence[Part]
+    numbers: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How thoroughly an experiment is to be run, who watches, and what was done before."""
+
+    quick: bool = False
+    seeds: int | None = None
+    """Runs of each setting; None: what the experiment thinks right."""
+    bar: Bar = silent
+    kept: Kept | None = None
+    workers: int = 2
+
+    def runs(self, usual: int, quick: int) -> int:
+        """How many runs of each setting."""
+        if self.seeds is not None:
+            return self.seeds
+        return quick if self.quick else usual
+
+
+Experiment = Callable[[Ask], Chapter]
+
+
+def write_report(chapters: Sequence[Chapter], folder: Path, title: str) -> list[Path]:
+    """Write report.md, report.html, report.json and all pictures; the files that were written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = [part for chapter in chapters for part in chapter.parts if isinstance(part, Picture)]
+    for picture in drawn:
+        pictures.save(picture.figure, folder / f"{picture.name}.png")
+    numbers = {chapter.name: chapter.numbers for chapter in chapters}
+    written = {
+        "report.md": as_markdown(chapters, title),
+        "report.html": as_html(chapters, title),
+        "report.json": json.dumps(numbers, indent=2) + "\n",
+    }
+    for name, text in written.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in (*written, *(f"{picture.name}.png" for picture in drawn))]
+
+
+def print_chapter(chapter: Chapter, console: Console) -> None:
+    """Its words and tables, on a console."""
+    console.rule(chapter.title, align="left")
+    for part in chapter.parts:
+        if isinstance(part, Grid):
+            console.print(_console_table(part))
+        elif isinstance(part, str):
+            console.print(part, soft_wrap=True, markup=False)
+
+
+def _console_table(grid: Grid) -> Table:
+    table = Table(title=grid.caption, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+    columns = range(len(grid.headings)) if grid.brief is None else grid.brief
+    for column in columns:
+        words = column == 0 or any(len(row[column]) > WORDY for row in grid.rows)
+        table.add_column(grid.headings[column], justify="left" if words else "right")
+    for row in grid.rows:
+        table.add_row(*(row[column] for column in columns))
+    return table
+
+
+def as_markdown(chapters: Sequence[Chapter], title: str) -> str:
+    """The report as Markdown, pictures beside it.
+
+    >>> grid = Grid("Errors", ["case", "error"], [["p = 2", "0.1"]])
+    >>> print(as_markdown([Chapter("x", "An experiment", ["It ran.", grid], {})], "Report"))
+    # Report
+    <BLANKLINE>
+    ## An experiment
+    <BLANKLINE>
+    It ran.
+    <BLANKLINE>
+    **Errors**
+    <BLANKLINE>
+    | case | error |
+    |---|---|
+    | p = 2 | 0.1 |
+    <BLANKLINE>
+    """
+    blocks = [f"# {title}"]
+    for chapter in chapters:
+        blocks.append(f"## {chapter.title}")
+        for part in chapter.parts:
+            if isinstance(part, str):
+                blocks.append(part)
+            elif isinstance(part, Picture):
+                blocks.append(f"![{part.caption}]({part.name}.png)")
+            else:
+                blocks += [f"**{part.caption}**", _markdown_table(part)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_table(grid: Grid) -> str:
+    lines = [_markdown_row(grid.headings), "|---" * len(grid.headings) + "|"]
+    return "\n".join([*lines, *map(_markdown_row, grid.rows)])
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def as_html(chapters: Sequence[Chapter], title: str) -> str:
+    """The report as one page, pictures beside it."""
+    links = "".join(f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters)
+    body = [f"<h1>{escape(title)}</h1><ul>{links}</ul>"]
+    for chapter in chapters:
+        body.append(f'<h2 id="{chapter.name}">{escape(chapter.title)}</h2>')
+        body += map(_html_part, chapter.parts)
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n'
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
+
+
+def _html_part(part: Part) -> str:
+    if isinstance(part, str):
+        return f"<p>{escape(part)}</p>"
+    if isinstance(part, Picture):
+        caption = escape(part.caption)
+        image = f'<img src="{part.name}.png" alt="{caption}">'
+        return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
+    heading = "".join(f"<th>{escape(cell)}</th>" for cell in part.headings)
+    rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in part.rows)
+    caption = f"<caption>{escape(part.caption)}</caption>"
+    return f'<div class="wide"><table>{caption}<tr>{heading}</tr>{rows}</table></div>'
+
+
+def _html_cell(cell: str) -> str:
+    wordy = ' class="words"' if len(cell) > WORDY else ""
+    return f"<td{wordy}>{escape(cell)}</td>"

@@ -1,0 +1,164 @@
+"""What is kept of the value: with the printed constants, with sound noise in their place, and by discreet."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from discreet import pictures
+from discreet.papers.printed.catalogue import CATALOGUE
+from discreet.papers.reproduce.keeping import PROBLEMS, Problem, Who, kept
+from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
+from discreet.tasks import repeat
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EPSILONS", "tell_value"]
+
+FIRST_SEED = 900
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+FLOOR = -0.5
+"""Shares below are drawn here."""
+INTRODUCTION = """Shares of the value that could be had without privacy, δ = 10⁻⁶ (regression: 1/T). 0 is what
+random slates or arms, the best of nothing, everything and random sets, or coefficients of 0 have; for sites,
+points and online sets 0 is nothing at all, and what random ones keep is shown. Regression counts 1 − SubOpt
+of the last coefficients, contexts 1 − regret over that of uniform play. Every algorithm has its printed
+constants, untuned; “sound” is the same with the noise, or the rate, that ε and δ really allow, and for GLM
+bandit and DPCG with steps and clipping that suit that noise. Worlds have seeds from 900 on, those of
+benchmarks and of our defaults others."""
+LOOKS: dict[Who, tuple[str, str]] = {
+    "printed": ("as printed", pictures.RED),
+    "sound": ("as printed, with sound noise", pictures.PURPLE),
+    "discreet": ("discreet", pictures.BLUE),
+    "random": ("random decisions", pictures.BLACK),
+}
+Shares = dict[tuple[str, Who, int, float], float]
+"""Means over seeds, by problem, algorithm, people and ε."""
+
+
+def tell_value(ask: Ask) -> Chapter:
+    """Shares against ε at one number of people, and against people at ε = 1."""
+    seeds = ask.runs(usual=5, quick=2)
+    shares = _measured(ask, seeds)
+    parts: list[Part] = [
+        INTRODUCTION.replace("\n", " "),
+        _against_epsilon(shares, ask),
+        _against_people(shares, ask),
+        _verdicts(),
+        Picture(
+            "value",
+            _draw(shares, ask),
+            f"Share kept against ε, means over {seeds} seeds; shares below {FLOOR} are drawn there.",
+        ),
+    ]
+    numbers = {
+        name: [
+            {"who": who, "people": people, "epsilon": epsilon, "share": share}
+            for (problem, who, people, epsilon), share in shares.items()
+            if problem == name and (who != "random" or epsilon == 1)
+        ]
+        for name in PROBLEMS
+    }
+    return Chapter("value", "What privacy leaves: printed constants and ours", parts, numbers)
+
+
+def _measured(ask: Ask, seeds: int) -> Shares:
+    settings = [
+        (name, who, people, epsilon)
+        for name, problem in PROBLEMS.items()
+        for who in problem.who
+        for people, epsilon in _sizes(problem, who, ask)
+    ]
+    tasks = [(*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
+    found = repeat(kept, tasks, label="value", bar=ask.bar, workers=ask.workers, kept=ask.kept)
+    means = np.reshape(found, (len(settings), seeds)).mean(axis=1)
+    shares: Shares = dict(zip(settings, means.tolist(), strict=True))
+    for name, who, people, epsilon in settings:
+        if who == "random":  # whatever ε
+            shares |= {(name, who, people, other): shares[name, who, people, epsilon] for other in EPSILONS}
+    return shares
+
+
+def _people(problem: Problem, ask: Ask) -> tuple[int, int, int]:
+    return problem.quick if ask.quick else problem.horizons
+
+
+def _sizes(problem: Problem, who: Who, ask: Ask) -> list[tuple[int, float]]:
+    """Numbers of people, and ε: all ε for the middle number, and ε = 1 for all numbers."""
+    few, middle, many = _people(problem, ask)
+    if who == "random":
+        return [(few, 1.0), (middle, 1.0), (many, 1.0)]
+    return [(few, 1.0), *((middle, epsilon) for epsilon in EPSILONS), (many, 1.0)]
+
+
+def _against_epsilon(shares: Shares, ask: Ask) -> Grid:
+    rows = []
+    for name, problem in PROBLEMS.items():
+        people = _people(problem, ask)[1]
+        for who in problem.who:
+            cells = [_cell(shares[name, who, people, epsilon]) for epsilon in EPSILONS]
+            rows.append([problem.title, _label(problem, who), f"{people:,}", *cells])
+    headings = ["problem", "algorithm", "people", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)]
+    return Grid("Share kept against ε", headings, rows)
+
+
+def _against_people(shares: Shares, ask: Ask) -> Grid:
+    rows = []
+    for name, problem in PROBLEMS.items():
+        numbers = _people(problem, ask)
+        for who in problem.who:
+            cells = [f"{_cell(shares[name, who, people, 1.0])} of {people:,}" for people in numbers]
+            rows.append([problem.title, _label(problem, who), *cells])
+    return Grid("Share kept at ε = 1", ["problem", "algorithm", "few people", "more", "many"], rows)
+
+
+def _label(problem: Problem, who: Who) -> str:
+    if who == "printed":
+        return f"{problem.printed}, {LOOKS[who][0]}"
+    return {"sound": "– with sound noise"}.get(who, LOOKS[who][0])
+
+
+def _cell(share: float) -> str:
+    return "below −10" if share < -10 else f"{share:.2f}".replace("-", "−")
+
+
+def _verdicts() -> str:
+    """Which red lines are not private."""
+    printed = [problem.printed for problem in PROBLEMS.values() if problem.printed is not None]
+    broken = [name for name in printed if not CATALOGUE[name].verdict.private]
+    whole = [name for name in printed if CATALOGUE[name].verdict.private]
+    given = ", ".join(f"{name} ({CATALOGUE[name].verdict.given} for 1)" for name in broken)
+    return (
+        f"As printed, these give a larger ε than is claimed, so their shares belong to that ε: {given}. "
+        f"Private as printed, and noisier than ε asks for: {', '.join(whole)}."
+    )
+
+
+def _draw(shares: Shares, ask: Ask) -> "Figure":
+    """One panel a problem."""
+    figure, panels = pictures.panel_grid(len(PROBLEMS), columns=4, size=3.1)
+    lines: dict[str, Any] = {}
+    for number, (axes, (name, problem)) in enumerate(zip(panels, PROBLEMS.items(), strict=True)):
+        people = _people(problem, ask)[1]
+        for who in problem.who:
+            label, colour = LOOKS[who]
+            heights = [max(FLOOR, shares[name, who, people, epsilon]) for epsilon in EPSILONS]
+            style: dict[str, Any] = (
+                {"linestyle": ":"} if who == "random" else {"marker": "o", "markersize": 4}
+            )
+            (lines[label],) = axes.plot(EPSILONS, heights, color=colour, label=label, clip_on=False, **style)
+        for level in (0.0, 1.0):
+            axes.axhline(level, color="#dddddd", linewidth=0.8, zorder=0)
+        axes.set(xscale="log", ylim=(FLOOR, 1.05), yticks=(0.0, 0.5, 1.0))
+        axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+        axes.minorticks_off()
+        axes.set_ylabel("" if number % 4 else "share kept")
+        axes.set_xlabel("ε" if number >= len(PROBLEMS) - 4 else "")
+        axes.set_title(f"{problem.title}\n", fontsize=9, fontweight="bold", loc="left")
+        beside = "nothing printed" if problem.printed is None else problem.printed
+        axes.text(0.0, 1.03, f"{people:,} people, {beside}", transform=axes.transAxes, fontsize=8)
+        pictures.open_frame(axes)
+    figure.legend(
+        lines.values(), lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=9
+    )
+    return figure

@@ -1,0 +1,1 @@
+"""What the papers' algorithms and ours are compared with."""

@@ -1,0 +1,16 @@
+"""If these fail, the papers' algorithms are measured against something else than ours."""
+
+import numpy as np
+import pytest
+
+from discreet.domains import UniformMatroid
+from discreet.papers.rivals.continuous import Tastes, click_value, printed_value
+
+
+@pytest.mark.parametrize("name", ["alg4", "dpmfw"])
+def test_without_privacy_the_printed_algorithms_earn_more_than_chance_and_less_than_everything(
+    name: str,
+) -> None:
+    rows, domain = Tastes.drawn(300, items=6, seed=1).rows, UniformMatroid(6, 2)
+    earned = printed_value(name, rows, domain, 1e9, noise="printed", seed=2)
+    assert click_value(rows, np.full(6, 2 / 6)) < earned < click_value(rows, np.ones(6))

@@ -1,0 +1,55 @@
+"""If these fail, docs/papers.md says something else about the papers than what was computed and measured."""
+
+import doctest
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from discreet.papers.errata import ERRATA
+from discreet.papers.printed.catalogue import CATALOGUE
+from discreet.papers.reproduce.keeping import PROBLEMS
+
+HOUSE = Path(__file__).parents[2]
+MEASURED: dict[str, Any] = json.loads((HOUSE / "benchmarks/results/published.json").read_text())
+PAGE = (HOUSE / "docs/papers.md").read_text()
+ROWS = {
+    cells[0]: cells[1:]
+    for line in PAGE.splitlines()
+    if line.startswith("| ")
+    for cells in [[cell.strip() for cell in line.replace("\\|", "¦").strip("|").split("|")]]
+}
+
+
+def shown(share: float | None) -> str:
+    return "–" if share is None else f"{share:.2f}".replace("-", "−")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_algorithm_has_its_verdict_and_its_shares(name: str) -> None:
+    algorithm = CATALOGUE[name]
+    where, private, epsilon, _, *shares = ROWS[name]
+    assert where == f"{algorithm.paper}, {algorithm.printed_as}"
+    assert private == ("yes" if algorithm.verdict.private else "no")
+    measured = MEASURED["epsilon"][name]
+    assert epsilon == ("∞" if measured == "infinite" else f"{measured:.3g}")
+    assert measured == "infinite" or measured == pytest.approx(algorithm.verdict.epsilon)
+    (found,) = [
+        MEASURED["shares"][problem] for problem, about in PROBLEMS.items() if about.printed == name
+    ] or [{}]
+    people = f"{found['people']:,}" if found else "–"
+    assert shares == [people, *(shown(found.get(who)) for who in ("printed", "sound", "discreet"))]
+
+
+def test_the_example_runs_as_it_is_shown() -> None:
+    results = doctest.testfile(str(HOUSE / "docs/papers.md"), module_relative=False)
+    assert (results.failed, results.attempted > 3) == (0, True)
+
+
+def test_every_erratum_is_told_as_it_is_computed() -> None:
+    assert set(MEASURED["errata_shown"]) == set(ERRATA)
+    for name, show in ERRATA.items():
+        erratum = show()
+        told = [erratum.paper, erratum.claim.replace("|", "¦"), erratum.needs.replace("|", "¦")]
+        assert ROWS[name.replace("-", " ")] == told

@@ -1,0 +1,85 @@
+"""If these fail, a newcomer whose machine lacks something does not learn what to do."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from discreet.cli import app
+from discreet.release.noise import DiscreteGaussian
+from discreet.runs.doctor import EXTRAS, examine
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(*options: str) -> Result:
+    return CliRunner().invoke(app, ["doctor", *options])
+
+
+def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
+    findings = {finding.name: finding for finding in examine()}
+    essential = {name for name, finding in findings.items() if finding.essential}
+    assert essential == {"versions", "randomness", "exact sampler"}
+    assert all(findings[name].fine for name in (*essential, "file locks"))
+    assert "ns per draw" in findings["exact sampler"].says
+    assert {f"extra {name}" for name in EXTRAS} < findings.keys()
+    assert list(tmp_path.iterdir()) == []
+    assert asked().exit_code == 0
+
+
+def test_a_missing_extra_comes_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    report = json.loads(asked("--json").output)
+    says = {finding["name"]: finding["says"] for finding in report["findings"] if not finding["fine"]}
+    assert report["ok"] is True
+    assert says["extra service"] == "polars missing: pip install 'discreet[service]'"
+    assert says["extra lab"] == "polars missing: pip install 'discreet[lab]'"
+
+
+def test_a_cache_that_cannot_be_written_is_found_and_nothing_else_is_compiled() -> None:
+    program = """
+from numba.core.caching import _CacheLocator
+def refuse(self):
+    raise OSError("read-only")
+_CacheLocator.ensure_cache_path = refuse
+from discreet.cli import main
+main()
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program, "doctor", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    report = json.loads(done.stdout)
+    (cache,) = (finding for finding in report["findings"] if finding["name"] == "compiler cache")
+    assert (report["ok"], cache["fine"]) == (True, False)
+    assert "set NUMBA_CACHE_DIR to a folder that you can write" in cache["says"]
+
+
+@pytest.mark.parametrize("broken", ["draws", "numba"])
+def test_a_sampler_that_does_not_work_is_broken_and_exits_with_one(
+    broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(noise: DiscreteGaussian, size: int, words: Any) -> Any:
+        if broken == "numba":
+            raise ImportError("Numba needs NumPy 2.0 or less")
+        return np.zeros(size)
+
+    monkeypatch.setattr(DiscreteGaussian, "draw", draw)
+    result = asked()
+    assert result.exit_code == 1
+    assert "broken" in result.output
+    assert "pip install" in result.output
+    assert asked("--json").exit_code == 1
+
+
+def test_locks_that_do_not_hold_are_something_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcntl.flock", lambda lock, how: None)
+    (locks,) = (finding for finding in examine() if finding.name == "file locks")
+    assert (locks.fine, locks.essential) == (False, False)
+    assert "local disk" in locks.says

@@ -1,0 +1,250 @@
+"""If these fail, a run's curve of what it earned is missing or wrong, or comes too late to be paid for."""
+
+import itertools
+import json
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from discreet import ConfigError, ContextualBandit, Privacy, SetMaximizer
+from discreet.cli import app
+from discreet.learners.table import LogTable
+from discreet.learners.wire import wire_of
+from discreet.runs import run as service
+from discreet.runs.earned import draw_earned
+from discreet.runs.run import run_log
+from discreet.runs.status import status_of
+from discreet.turn.readings import Report
+
+VISITORS = 2000
+BASE = f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = {VISITORS}\nreport = 0.3\n"
+SHOP = BASE + 'items = ["tea", "milk", "soap", "rope"]\nslots = 2\nfeedback = "clicks"\nstream = "iid"\n'
+SHOP += 'slates = "decided"\n'
+COSTS = BASE + 'learner = "SetMinimizer"\nitems = 3\nfeedback = "bandit"\nslates = "decided"\n'
+CLINIC = (
+    BASE
+    + 'learner = "ContextualBandit"\narms = ["low", "high"]\nfeatures = ["age"]\npropensity = "uniform"\n'
+)
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@cache
+def shop_and_log() -> tuple[SetMaximizer, polars.DataFrame]:
+    """A shop that learned from clicks, and the log of what it showed."""
+    items = ["tea", "milk", "soap", "rope"]
+    both = Privacy(1.0, 1e-6)
+    shop = SetMaximizer(items, 2, VISITORS, both, feedback="clicks", stream="iid", report=0.3, seed=1)
+    crowd = np.random.default_rng(0)
+    shown: list[str] = []
+    clicked: list[str | None] = []
+    while shop.clock < VISITORS:
+        shop.turn()
+        tickets = shop.open_many(shop.rounds_until_release)
+        names = tickets.decisions.tolist()
+        clicks = [slate[0] if crowd.random() < 0.4 else None for slate in names]
+        shop.close_many(tickets, clicks)
+        shown += [" ".join(slate) for slate in names]
+        clicked += clicks
+    shop.turn()
+    return shop, polars.DataFrame({"slate": shown, "click": clicked})
+
+
+def run(folder: Path, settings: str, log: polars.DataFrame) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
+    log.write_csv(folder / "log.csv")
+    (folder / "run.toml").write_text(settings)
+    return run_log(folder / "run.toml", folder / "log.csv", folder / "out", Console(quiet=True))
+
+
+def test_a_run_writes_what_it_earned_and_draws_it(tmp_path: Path) -> None:
+    shop, log = shop_and_log()
+    run(tmp_path, SHOP, log)
+    kept = json.loads((tmp_path / "out" / "report.json").read_text())["earned"]
+    found = shop.report()
+    assert kept["visitors"] == found.rounds.tolist()
+    assert kept["visitors"][-1] == VISITORS
+    assert kept["value"] == found.value.tolist()
+    assert kept["standard_deviation"] == found.standard_deviation.tolist()
+    assert (tmp_path / "out" / "earned.png").read_bytes().startswith(PNG)
+
+
+def test_a_run_that_is_stopped_and_gone_on_with_draws_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, log = shop_and_log()
+    whole = run(tmp_path / "whole", SHOP, log)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    parts = tmp_path / "parts"
+    first = run(parts, SHOP, log.head(700))["earned"]
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "write_picture", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(parts, SHOP, log)
+    assert run(parts, SHOP, log) == whole
+    for name in ("visitors", "value", "standard_deviation"):
+        assert whole["earned"][name][: len(first[name])] == first[name]
+    pictures = [(folder / "out" / "earned.png").read_bytes() for folder in (parts, tmp_path / "whole")]
+    assert pictures[0] == pictures[1]
+    assert not list((parts / "out").glob(".draft*"))
+
+
+def test_before_the_first_release_there_is_no_curve(tmp_path: Path) -> None:
+    report = run(tmp_path, SHOP, shop_and_log()[1].head(3))
+    assert {name: entries for name, entries in report["earned"].items() if name != "means"} == {
+        "visitors": [],
+        "value": [],
+        "standard_deviation": [],
+    }
+    assert not (tmp_path / "out" / "earned.png").exists()
+    assert "earned" not in status_of(tmp_path / "out")
+
+
+def test_without_matplotlib_a_run_with_a_report_is_refused_before_anything_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ConfigError, match="pictures need matplotlib"):
+        run(tmp_path, SHOP, shop_and_log()[1])
+    assert not (tmp_path / "out").exists()
+    without = run(tmp_path, SHOP.replace("report = 0.3\n", ""), shop_and_log()[1])
+    assert "earned" not in without
+
+
+def test_costs_and_arms_are_drawn_too(tmp_path: Path) -> None:
+    crowd = np.random.default_rng(3)
+    sets = polars.DataFrame({"slate": ["0 1"] * VISITORS, "cost": crowd.uniform(-1, 1, VISITORS)})
+    patients = polars.DataFrame(
+        {
+            "age": crowd.uniform(-1, 1, VISITORS),
+            "arm": np.where(crowd.random(VISITORS) < 0.5, "low", "high"),
+            "reward": np.ones(VISITORS),
+        }
+    )
+    for name, settings, log in (("costs", COSTS, sets), ("clinic", CLINIC, patients)):
+        found = run(tmp_path / name, settings, log)["earned"]
+        assert len(found["value"]) > 3
+        assert (tmp_path / name / "out" / "earned.png").read_bytes().startswith(PNG)
+
+
+def test_status_says_what_was_earned_lately(tmp_path: Path) -> None:
+    earned = run(tmp_path, SHOP, shop_and_log()[1])["earned"]
+    found = status_of(tmp_path / "out")["earned"]
+    means = earned.pop("means")
+    assert found == {"what": "share who clicked", "means": means} | {
+        name: entries[-1] for name, entries in earned.items()
+    }
+    shown = CliRunner().invoke(app, ["status", str(tmp_path / "out")]).output
+    assert f"{earned['value'][-1]:.4g} ±" in shown
+
+
+def test_a_block_with_much_noise_does_not_hide_the_others() -> None:
+    report = Report(
+        np.array([10, 1000, 2000, 3000]), np.array([40.0, 0.4, 0.5, 0.5]), np.array([20, 0.1, 0.1, 0.1])
+    )
+    low, high = draw_earned(report, "of visitors").axes[0].get_ylim()
+    assert -0.2 < low < 0.2
+    assert 0.7 < high < 1.0
+
+
+# --- a log of what others decided
+
+ARMS = 5
+PEOPLE = 40_000
+DOSES = (
+    f"epsilon = 3.0\ndelta = 1e-6\nseed = 1\nhorizon = {PEOPLE}\nreport = 0.5\n"
+    f'learner = "ContextualBandit"\narms = {ARMS}\nfeatures = ["age"]\n'
+)
+
+
+def doses(worth: Any, *, uniform: bool, seed: int) -> tuple[polars.DataFrame, np.ndarray]:
+    """A log of people given arms at random, and what each arm was worth to each of them."""
+    crowd = np.random.default_rng(seed)
+    age = crowd.uniform(-1, 1, PEOPLE)
+    worths = np.stack([np.broadcast_to(worth(arm, age), PEOPLE) for arm in range(ARMS)], axis=1)
+    chances = np.full((PEOPLE, ARMS), 1 / ARMS)
+    if not uniform:  # older people were given the first arm more often
+        chances[:, 0] = np.where(age > 0, 0.6, 0.2)
+        chances[:, 1:] = (1 - chances[:, :1]) / (ARMS - 1)
+    arms = (crowd.random((PEOPLE, 1)) > chances.cumsum(axis=1)).sum(axis=1)
+    everyone = np.arange(PEOPLE)
+    log = {
+        "age": age,
+        "arm": arms,
+        "reward": (crowd.random(PEOPLE) < worths[everyone, arms]).astype(float),
+        "propensity": chances[everyone, arms],
+    }
+    return polars.DataFrame(log), worths
+
+
+def decided(settings: str, log: polars.DataFrame) -> np.ndarray:
+    """The arms that the run with these settings decides for the people of this log."""
+    wire = wire_of("ContextualBandit").from_plain(
+        {name: value for name, value in tomllib.loads(settings).items() if name != "learner"}
+    )
+    clinic: Any = ContextualBandit.from_settings(wire.settings)
+    table, arms = LogTable(log), []
+    columns = wire.columns(log.columns)
+    while clinic.clock < PEOPLE:
+        clinic.turn()
+        rows = table[clinic.clock : clinic.clock + clinic.rounds_until_release]
+        tickets = clinic.open_many(wire.contexts(rows, columns))
+        clinic.close_many(tickets, wire.feedback(rows, columns, tickets))
+        arms.append(tickets.decisions)
+    return np.concatenate(arms)
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+@pytest.mark.parametrize("world", ["all alike, .55", "all alike, .1", "arms differ"])
+def test_a_run_over_a_log_of_others_says_what_its_decisions_would_have_earned(
+    tmp_path: Path, uniform: bool, world: str
+) -> None:
+    """Within four of its standard deviations in every block, and within .05 where it knows that well."""
+    worth = {
+        "all alike, .55": lambda arm, age: 0.55,
+        "all alike, .1": lambda arm, age: 0.1,
+        "arms differ": lambda arm, age: 0.5 + (0.4 if arm == 2 else -0.4) * age,
+    }[world]
+    log, worths = doses(worth, uniform=uniform, seed=2)
+    said = 'propensity = "uniform"\n' if uniform else 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    earned = run(tmp_path, DOSES + said, log)["earned"]
+    arms = decided(DOSES + said, log)
+    truth = worths[np.arange(PEOPLE), arms]
+    edges = [0, *earned["visitors"]]
+    assert edges[-1] > 0.95 * PEOPLE
+    means = np.array([truth[a:b].mean() for a, b in itertools.pairwise(edges)])
+    value, deviation = np.array(earned["value"]), np.array(earned["standard_deviation"])
+    assert (np.abs(value - means) < 4 * deviation).all()
+    weights = 1 / deviation**2
+    together = float((weights * (value - means)).sum() / weights.sum())
+    assert abs(together) < 4 / np.sqrt(weights.sum()) < 0.05
+    shown = status_of(tmp_path / "out")["earned"]
+    assert (shown["value"], shown["means"]) == (earned["value"][-1], earned["means"])
+    assert "by the declared propensities" in shown["means"]
+
+
+def test_what_a_log_of_others_earned_is_not_said_where_its_propensity_is_not_known(tmp_path: Path) -> None:
+    """As in a folder of an older version, which did not write it down."""
+    log, _ = doses(lambda arm, age: 0.55, uniform=True, seed=2)
+    run(tmp_path, DOSES + 'propensity = "uniform"\n', log.head(5000))
+    assert "earned" in status_of(tmp_path / "out")
+    (tmp_path / "out" / "columns.json").write_text('["age", "arm", "reward"]\n')
+    assert "earned" not in status_of(tmp_path / "out")
+
+
+def test_a_run_does_not_change_the_propensity_of_its_log(tmp_path: Path) -> None:
+    log, _ = doses(lambda arm, age: 0.55, uniform=False, seed=2)
+    said = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    run(tmp_path, said, log.head(2000))
+    with pytest.raises(ConfigError, match=r"reads a log with least_propensity = 0\.1: go on with that"):
+        run(tmp_path, said.replace("0.1\n", "0.2\n"), log)
