@@ -10,6 +10,7 @@ from scipy import stats
 
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
+from discreet.release import kernels
 from discreet.release.gathering import Gathering, OneChoice, PublicCells, Rows
 from discreet.release.noise import (
     LARGEST_SCALE,
@@ -17,9 +18,7 @@ from discreet.release.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
     Once,
-    bernoulli_exp,
     noise_for,
-    uniform_below,
 )
 from discreet.release.randomness import seeded_words
 from laws import gaussian_law, laplace_law
@@ -79,14 +78,18 @@ def test_large_laplaces_follow_the_continuous_law() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**40, 2**41)])
 def test_bernoulli_of_an_exponential(numerator: int, denominator: int) -> None:
-    hits = int(bernoulli_exp(numerator, denominator, 200_000, seeded_words(16, numerator)).sum())
+    words, ratio = seeded_words(16, numerator), (np.uint64(numerator), np.uint64(denominator))
+    hits = sum(kernels.succeeds(*ratio, words.address, words.state) for _ in range(200_000))
     assert stats.binomtest(hits, 200_000, float(np.exp(-numerator / denominator))).pvalue > ALPHA
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("number", [1, 2, 3, 10, 1000])
 def test_uniform_below_is_uniform(number: int) -> None:
-    draws = uniform_below(number, 200_000, seeded_words(17, number))
+    words, most = seeded_words(17, number), np.uint64(number)
+    draws = np.array(
+        [kernels.below(most, words.address, words.state) for _ in range(200_000)], dtype=np.int64
+    )
     assert draws.min() >= 0
     assert draws.max() < number
     if number > 1:

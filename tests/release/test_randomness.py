@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from discreet.errors import StateError
-from discreet.release.noise import uniform_below
+from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words, system_words, this_process
 
 
 def some_words() -> list[int]:
-    return uniform_below(2**62, 50, system_words()).tolist()
+    return DiscreteLaplace(2**48).draw(50, system_words()).tolist()
 
 
 def test_threads_do_not_share_words() -> None:
@@ -47,9 +47,9 @@ def test_a_forked_child_does_not_repeat_its_parent() -> None:
 
 def test_two_processes_do_not_repeat_each_other() -> None:
     program = (
-        "from discreet.release.noise import uniform_below; "
+        "from discreet.release.noise import DiscreteLaplace; "
         "from discreet.release.randomness import system_words; "
-        "print(*uniform_below(2**62, 20, system_words()))"
+        "print(*DiscreteLaplace(2**48).draw(20, system_words()))"
     )
     command = [sys.executable, "-c", program]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
@@ -96,6 +96,6 @@ def test_generators_cannot_be_copied() -> None:
 
 
 def test_simulations_repeat_themselves_and_nothing_else() -> None:
-    first, again, other = (uniform_below(2**62, 10, seeded_words(1, index)) for index in (0, 0, 1))
+    first, again, other = (DiscreteLaplace(2**48).draw(10, seeded_words(1, index)) for index in (0, 0, 1))
     assert np.array_equal(first, again)
     assert not np.intersect1d(first, other).size

@@ -144,20 +144,6 @@ def gaussian(sigma: Word, address: Word, state: Word) -> np.int64:
 
 
 @compiled
-def fill_below(number: Word, out: Integers, address: Word, state: Word) -> None:
-    """Uniform whole numbers below `number`, one a place."""
-    for place in range(out.size):
-        out[place] = below(number, address, state)
-
-
-@compiled
-def fill_succeeds(numerator: Word, denominator: Word, out: Mask, address: Word, state: Word) -> None:
-    """Draws with success probability exp(−numerator/denominator), one a place."""
-    for place in range(out.size):
-        out[place] = succeeds(numerator, denominator, address, state)
-
-
-@compiled
 def fill_laplace(scale: Word, out: Integers, address: Word, state: Word) -> None:
     """Discrete Laplace variables, one a place."""
     for place in range(out.size):

@@ -18,7 +18,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from discreet import require
-from discreet.arrays import Integers, Mask
+from discreet.arrays import Integers
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.release.gathering.base import Gathering
@@ -31,9 +31,7 @@ __all__ = [
     "DiscreteLaplace",
     "Noise",
     "Once",
-    "bernoulli_exp",
     "noise_for",
-    "uniform_below",
 ]
 
 LARGEST_SIGMA = 2**26
@@ -200,25 +198,3 @@ class Once(Generic[Kind]):
     def standard_deviation(self) -> float:
         """Of each number, in units of the bound."""
         return sqrt(self.noise.variance) / self.gathering.levels
-
-
-def uniform_below(number: int, size: int, words: Words) -> Integers:
-    """Whole numbers from 0 to `number` − 1, all equally likely."""
-    from discreet.release import kernels
-
-    require.whole("number", number, 1, 2**63)
-    out = np.empty(size, dtype=np.int64)
-    kernels.fill_below(np.uint64(number), out, words.address, words.state)
-    return out
-
-
-def bernoulli_exp(numerator: int, denominator: int, size: int, words: Words) -> Mask:
-    """True with probability exp(−numerator/denominator), exactly."""
-    from discreet.release import kernels
-
-    require.whole("denominator", denominator, 1, 2**53)
-    if not 0 <= numerator < 2**63:
-        raise ConfigError(f"numerator must be between 0 and 2^63 - 1, got {numerator}")
-    out = np.empty(size, dtype=np.bool_)
-    kernels.fill_succeeds(np.uint64(numerator), np.uint64(denominator), out, words.address, words.state)
-    return out
