@@ -58,5 +58,12 @@ def test_noise_is_drawn_from_keyed_words_in_release_only() -> None:
     """Public coins (turn/coins.py) and keys of files are no noise; simulations and audits draw their own."""
     drawing = re.compile(r"AESCounter|system_words\(|seeded_words\(|random_raw\(")
     drawers = {named(path) for path in FILES if drawing.search(path.read_text())}
-    product = {path for path in drawers if not path.startswith(("release/", "simulate/", "papers/", "audit/"))}
+    product = {
+        path for path in drawers if not path.startswith(("release/", "simulate/", "papers/", "audit/"))
+    }
     assert product == {"turn/engine.py", "learners/warm_up.py", "runs/doctor.py"}
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (Path(__file__).parent.parent / "CITATION.cff").read_text()
+    assert f"\nversion: {discreet.__version__}\n" in citation
