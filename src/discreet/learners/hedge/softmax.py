@@ -49,7 +49,7 @@ GAINS = "gains"
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuned constants of this mode, each with the benchmark that chose it."""
+    """The tuned constants of this mode, each with the benchmark that measures it."""
 
     boldness: float = 64.0
     """The first rate, over the one with the least bound on the regret (benchmarks/ways.py)."""

@@ -57,7 +57,7 @@ __all__ = ["ExpertsView", "OrderedExperts"]
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuned constants of this mode, each with the benchmark that chose it."""
+    """The tuned constants of this mode, each with the benchmark that measures it."""
 
     boldness: float = 256.0
     """How bold the rate is at first (benchmarks/ways.py)."""

@@ -49,7 +49,7 @@ __all__ = ["Public", "SumExpert", "SumView", "rows_of", "stacked"]
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuned constants of this mode, each with the benchmark that chose it."""
+    """The tuned constants of this mode, each with the benchmark that measures it."""
 
     steepness: float = 3.0
     """By how much drops, which are small, enter magnified (benchmarks/display.py)."""

@@ -52,7 +52,7 @@ CHUNK = 1024
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuned constants of this mode, each with the benchmark that chose it."""
+    """The tuned constants of this mode, each with the benchmark that measures it."""
 
     clip: float = 1.0
     """Longest subgradient, in units of the bound, in l₂ (benchmarks/minimize.py)."""

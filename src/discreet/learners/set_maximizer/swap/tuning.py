@@ -1,4 +1,4 @@
-"""The tuned constants of the screen-and-exchange mode, and the benchmarks that chose them.
+"""The tuned constants of the screen-and-exchange mode, and the benchmarks that measure them.
 
 benchmarks/display.py has streams of visitors who are alike, and worlds that are exchanged in the
 middle: its worlds 0 to 29 are those that these constants were tuned on. benchmarks/ways.py has
