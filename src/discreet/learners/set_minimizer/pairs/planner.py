@@ -23,7 +23,7 @@ from discreet.learners.set_minimizer.pairs.public import (
     costs_release,
 )
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
-from discreet.learners.set_minimizer.pairs.weights import Forced, least_sets
+from discreet.learners.set_minimizer.pairs.weights import Forced, Weights, least_sets
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.start import Start
 from discreet.learners.worth_trying import doubling_sizes, worth_trying
@@ -193,16 +193,18 @@ class Planner:
         weights = belief.weights(TUNED.draws + len(some), generator)
         random = generator.random((TUNED.candidate_starts, items)) < 0.5
         starts = np.concatenate([anchor[None], random])
-        believed = weights.slice(0, 1).repeated(len(some))
-        drawn = weights.slice(1, 1 + TUNED.draws)
-        drawn_for_forced = weights.slice(1 + TUNED.draws, 1 + TUNED.draws + len(some))
-
         other_side = Forced(some, np.where(anchor, -1.0, 1.0)[some])
-        few = starts[: TUNED.forced_starts]
-        forced = [least_sets(each, few, other_side) for each in (believed, drawn_for_forced)]
-        found = np.concatenate([best, changed, *forced, least_sets(drawn, starts)])
-        sets = np.unique(found, axis=0)
+        forced = self._forced(weights, starts[: TUNED.forced_starts], other_side)
+        drawn = least_sets(weights.slice(1, 1 + TUNED.draws), starts)
+        sets = np.unique(np.concatenate([best, changed, *forced, drawn]), axis=0)
         return np.asarray(sets[(sets != anchor).any(axis=1)])
+
+    def _forced(self, weights: Weights, starts: Mask, forced: Forced) -> list[Mask]:
+        """Return the cheapest sets with one item forced: by posterior means, then by a draw for each item."""
+        count = len(forced.items)
+        believed = weights.slice(0, 1).repeated(count)
+        drawn = weights.slice(1 + TUNED.draws, 1 + TUNED.draws + count)
+        return [least_sets(each, starts, forced) for each in (believed, drawn)]
 
     def _trials(self, belief: PairBelief, anchor: Mask, candidates: Mask, ahead: Ahead) -> TrialsPlan:
         """Return the anchor and the candidates that are worth trying, with the rounds of each."""
