@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from discreet import Privacy, SetMaximizer, SetSelector
+from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetSelector
 from discreet.errors import ConfigError
 from discreet.learners.registry import HOMES, learner_named
 
@@ -53,3 +53,16 @@ def test_a_wrong_call_is_refused_in_pythons_words_and_a_removed_word_with_its_re
         SetMaximizer(3, 2, 1000, Privacy(1.0), colour="red")  # type: ignore[call-arg]
     with pytest.raises(ConfigError, match="expert is no setting"):
         SetMaximizer(3, 2, 1000, Privacy(1.0), expert="sum")  # type: ignore[call-arg]
+
+
+@every_kind
+def test_settings_of_another_learner_are_refused_in_one_line(kind: Any) -> None:
+    other = Hedge(3, 100, Privacy(1.0)) if kind is RunningSum else RunningSum(2, 100, Privacy(1.0), bound=1.0)
+    with pytest.raises(ConfigError, match=f"{kind.__name__} takes {kind.__name__}Settings, got"):
+        kind(other.settings)
+
+
+def test_a_setting_beside_settings_is_refused_with_the_remedy() -> None:
+    settings = Hedge(3, 100, Privacy(1.0)).settings
+    with pytest.raises(ConfigError, match="seed is part of the settings: change it there"):
+        Hedge(settings, seed=3)  # type: ignore[call-arg]

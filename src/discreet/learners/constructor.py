@@ -17,9 +17,10 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from discreet.errors import ConfigError
 from discreet.turn.settings import NO_REPORT, Settings, refuse_removed
 
-__all__ = ["Constructed", "constructor"]
+__all__ = ["Constructed", "check_settings", "constructor"]
 
 
 class Constructed(Protocol):
@@ -48,16 +49,33 @@ def constructor(
     @wraps(declared)
     def construct(self: Made, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> None:
         made: Constructed = self
+        kind = made.settings_type
         if arguments and isinstance(arguments[0], Settings):
+            check_settings(type(made), arguments[0])
+            inside = [name for name in named if name in _fields_of(kind)]
+            if inside:
+                raise ConfigError(
+                    f"{inside[0]} is part of the settings: change it there (dataclasses.replace)"
+                )
             made._begin(*arguments, **named)
             return
-        kind = made.settings_type
         refuse_removed({**kind.removed, **NO_REPORT}, set(named) - set(parameters.parameters))
         declared(self, *arguments, **named)  # a wrong call is refused in Python's own words
         given = dict(parameters.bind(self, *arguments, **named).arguments)
         del given["self"]
-        of_settings = {"privacy", *(field.name for field in fields(kind))}
+        of_settings = {"privacy", *_fields_of(kind)}
         kept = {name: given.pop(name) for name in list(given) if name not in of_settings}
         made._begin(kind.from_arguments(**given), **kept)
 
     return construct
+
+
+def check_settings(owner: Any, settings: Settings) -> None:
+    """Refuse the settings of another learner."""
+    if type(settings) is not owner.settings_type:
+        wanted, given = owner.settings_type.__name__, type(settings).__name__
+        raise ConfigError(f"{owner.__name__} takes {wanted}, got {given}")
+
+
+def _fields_of(kind: type[Settings]) -> set[str]:
+    return {field.name for field in fields(kind)}

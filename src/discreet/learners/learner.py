@@ -25,6 +25,7 @@ import numpy as np
 from discreet import require
 from discreet.budget.guarantee import Guarantee
 from discreet.errors import ConfigError, HorizonReached, StateError
+from discreet.learners.constructor import check_settings
 from discreet.learners.labels import Label, mask_of, masks_of_people, with_room
 from discreet.release.door import Door
 from discreet.turn.engine import BusyError, DoorMaker, Engine
@@ -140,10 +141,7 @@ class Learner:
     @classmethod
     def problem_for(cls, settings: Settings) -> Problem:
         """The way of learning that these settings ask for."""
-        if type(settings) is not cls.settings_type:
-            raise ConfigError(
-                f"{cls.__name__} takes {cls.settings_type.__name__}, got {type(settings).__name__}"
-            )
+        check_settings(cls, settings)
         if settings.mode != "auto":
             require.one_of("mode", settings.mode, tuple(cls.modes))
             return cls.modes[settings.mode](settings)

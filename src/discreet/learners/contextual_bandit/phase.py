@@ -7,13 +7,14 @@ Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy
 """
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.arrivals.feedback import as_numbers
+from discreet.compiled import OnFirstUse
 from discreet.decide.shrinkage import drawn_together
 from discreet.errors import ConfigError, StateError
 from discreet.learners.contextual_bandit.arms import NewArm
@@ -33,7 +34,10 @@ from discreet.turn.readings import Scores
 from discreet.turn.view import View
 
 if TYPE_CHECKING:
+    from discreet.decide import kernels
     from discreet.learners.contextual_bandit.mode import ContextualMode
+else:
+    kernels = OnFirstUse("discreet.decide.kernels")
 
 __all__ = ["ContextualPhase", "People", "kernels"]
 
@@ -119,7 +123,7 @@ class ContextualPhase(View[Published]):
         settings, estimates = self.settings, self.public.estimates
         admitted: Floats = np.empty_like(contexts)
         scores = np.empty((len(contexts), settings.slots))
-        kernels().score_arms(
+        kernels.score_arms(
             contexts,
             settings.bounds,
             settings.length,
@@ -218,13 +222,5 @@ class ContextualPhase(View[Published]):
         """Return the standard deviation of every score, one row per context."""
         mapped = self.public.mapped(contexts, self.settings.scales)
         deviations = np.empty((len(contexts), self.settings.slots))
-        kernels().spread_of_arms(mapped, self.public.estimates.covariances, deviations)
+        kernels.spread_of_arms(mapped, self.public.estimates.covariances, deviations)
         return deviations
-
-
-@cache
-def kernels() -> Any:
-    """Return the compiled decisions, imported on first use."""
-    from discreet.decide import kernels as compiled
-
-    return compiled

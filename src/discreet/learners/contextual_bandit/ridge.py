@@ -60,7 +60,7 @@ class RidgePublic(ContextualPublic):
     def rows(self, contexts: Floats, scales: Floats) -> Floats:
         """Return mapped contexts of length at most 1, with the constant in front."""
         rows = np.empty((len(contexts), len(scales) + 1))
-        kernels().map_contexts(contexts, scales, self.centre, self.map, RIDGE.entered, rows)
+        kernels.map_contexts(contexts, scales, self.centre, self.map, RIDGE.entered, rows)
         return rows
 
     def mapped(self, contexts: Floats, scales: Floats) -> Floats:

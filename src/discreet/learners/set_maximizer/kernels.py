@@ -147,7 +147,7 @@ def count_exchanged(
     views: Integers,
     more: Integers,
 ) -> None:
-    """Add by how much a round under a mask counts otherwise than planned: `ExchangeBlock.count_masked`.
+    """Add by how much a round under a mask counts otherwise than planned: `ExchangeSlates.count_masked`.
 
     Planned are its cell, and the share of visitors who get past the items before the last.
     """

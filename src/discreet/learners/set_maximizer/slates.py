@@ -1,11 +1,16 @@
 """Slates from released tables: post-processing, no person is seen here."""
 
-from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.compiled import OnFirstUse
+
+if TYPE_CHECKING:
+    from discreet.learners.set_maximizer import kernels
+else:
+    kernels = OnFirstUse("discreet.learners.set_maximizer.kernels")
 
 __all__ = ["distinct_leaders", "filled_up", "kernels", "one_row_each"]
 
@@ -28,18 +33,10 @@ def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
     −1 stands at the end only if there are not enough available items.
     """
     filled = np.empty(slates.shape, dtype=np.int64)
-    kernels().fill_up(slates, one_row_each(available), order, filled)
+    kernels.fill_up(slates, one_row_each(available), order, filled)
     return filled
 
 
 def one_row_each(available: Mask) -> Mask:
     """Return masks as the kernels take them: one row per round, or one row for all of them."""
     return available[None] if available.ndim == 1 else available
-
-
-@cache
-def kernels() -> Any:
-    """Return the module of compiled slates and counts, imported on first use."""
-    from discreet.learners.set_maximizer import kernels as compiled
-
-    return compiled

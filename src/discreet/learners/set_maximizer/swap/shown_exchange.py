@@ -106,7 +106,7 @@ class ExchangeSlates:
         newest = self._newest
         if newest.available is not available or newest.position != position:
             masked = np.empty(len(slate), dtype=np.int64)
-            kernels().fill_up_before_last(slate, available.reshape(-1), self.order, masked)
+            kernels.fill_up_before_last(slate, available.reshape(-1), self.order, masked)
             newest.position, newest.available, newest.slate = position, available, masked
         return newest.slate
 
@@ -124,7 +124,7 @@ class ExchangeSlates:
             return self.arm_slates[arms]
         masks = one_row_each(available)
         slates = np.empty((len(arms), len(self.incumbent)), dtype=np.int64)
-        kernels().fill_up_all_before_last(self.arm_slates, arms, masks, self.order, slates)
+        kernels.fill_up_all_before_last(self.arm_slates, arms, masks, self.order, slates)
         return slates
 
     def last_places(self, positions: Integers, slates: Integers | None) -> LastPlaces:
@@ -153,11 +153,11 @@ class ExchangeSlates:
         if len(positions) == 1:
             position = int(positions[0])
             arm, slate = self.allotment.of_one(position), self.slate_of_one(position, available)
-            kernels().count_exchanged(slate, self.arm_cells[arm], self._expected[arm], *counting)
+            kernels.count_exchanged(slate, self.arm_cells[arm], self._expected[arm], *counting)
             return
         arms, slates = self.arms(positions), self.slates(positions, available)
         expected = self._expected[arms]
-        kernels().count_all_exchanged(slates, self.arm_cells[arms], expected, *counting)
+        kernels.count_all_exchanged(slates, self.arm_cells[arms], expected, *counting)
 
     def planned(self) -> Integers:
         """Return the views of the whole block, without masks, in steps."""

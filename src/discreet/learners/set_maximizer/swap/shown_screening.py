@@ -125,14 +125,14 @@ class CountingViews(ScreeningSlates):
         return float(np.prod(1 - self.interest[self.prefix]))
 
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
-        kernels().count_views(slates, times, self.interest, self._chosen, self._behind, UNIT, counts)
+        kernels.count_views(slates, times, self.interest, self._chosen, self._behind, UNIT, counts)
 
 
 class CountingShows(ScreeningSlates):
     """Counts how often an item is shown."""
 
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
-        kernels().count_shown(slates, times, self._chosen, UNIT, counts)
+        kernels.count_shown(slates, times, self._chosen, UNIT, counts)
 
 
 class CountingGains(ScreeningSlates):
@@ -141,4 +141,4 @@ class CountingGains(ScreeningSlates):
     numbers = 3
 
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
-        kernels().count_gains(slates, times, self.interest, self._chosen, UNIT, counts)
+        kernels.count_gains(slates, times, self.interest, self._chosen, UNIT, counts)
