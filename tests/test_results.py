@@ -1,17 +1,23 @@
 """The results of the benchmarks are files, and the benchmarks can be run."""
 
 import json
+import os
 import re
 import sys
+from datetime import datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+
+import discreet
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
-HELPERS = {"report", "frame_versions"}
-"""Modules that benchmarks import."""
+HELPERS = {"report", "frame_versions", "results_page"}
+"""Modules that benchmarks import, and the script that makes the page of results."""
 WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in processes of their own, and the benchmarks that start them."""
 SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WORKERS.keys())
@@ -23,6 +29,16 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     import frame_versions
 
     return frame_versions
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that writes reports, with a folder of its own."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import report
+
+    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
+    return report
 
 
 def checkout(folder: Path, version: str) -> Path:
@@ -66,23 +82,57 @@ def test_every_benchmark_writes_its_report() -> None:
 
 
 def test_a_report_is_printed_and_written_in_its_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    report: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import report
-
-    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(report, "circumstances", lambda: {"date": "today"})
     monkeypatch.setattr(sys, "argv", ["benchmarks/display.py", "1300"])
     first, second = {"b": 1, "a": {"δ": 0.5}}, {"b": 2}
     report.write(first)
     report.write(second)
     report.write(first, "display-before")
-    assert capsys.readouterr().out.splitlines() == [json.dumps(each) for each in (first, second, first)]
+    made = {"made": {"date": "today"}}
+    lines = [json.dumps(made | each) for each in (first, second, first)]
+    assert capsys.readouterr().out.splitlines() == lines
     files = {path.name: path.read_text() for path in (tmp_path / "results").iterdir()}
+    begin = '{\n  "made": {\n    "date": "today"\n  },\n'
     assert files == {
-        "display.json": '{\n  "b": 2\n}\n',
-        "display-before.json": '{\n  "b": 1,\n  "a": {\n    "δ": 0.5\n  }\n}\n',
+        "display.json": begin + '  "b": 2\n}\n',
+        "display-before.json": begin + '  "b": 1,\n  "a": {\n    "δ": 0.5\n  }\n}\n',
     }
+
+
+# --- circumstances
+
+
+def test_every_report_says_when_and_with_what_it_was_made() -> None:
+    for path in (BENCHMARKS / "results").iterdir():
+        made = json.loads(path.read_text())["made"]
+        assert {"date", "discreet", "python", "numpy", "numba", "peers", "machine"} <= made.keys(), path.name
+        assert datetime.fromisoformat(made["date"]).utcoffset() == timedelta(0), path.name
+        assert made["machine"].keys() == {"cpu", "cores"}, path.name
+
+
+def test_a_new_report_names_its_versions_machine_and_seeds(
+    report: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ModuleType("__main__")
+    vars(script).update(FIRST_SEED=7, OTHER_SEEDS=range(100, 106), seeds_of=len)
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    monkeypatch.setitem(sys.modules, "sklearn", ModuleType("sklearn"))
+    made = report.circumstances()
+    assert made["discreet"] == discreet.__version__
+    assert made["numpy"] == np.__version__
+    assert made["peers"]["scikit-learn"] == version("scikit-learn")
+    assert made["machine"]["cores"] == os.cpu_count()
+    assert made["machine"]["cpu"]
+    assert made["seeds"] == {"first_seed": 7, "other_seeds": "100 to 105"}
+
+
+def test_circumstances_without_a_repository_leave_the_commit_out(
+    report: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "commit" not in report.circumstances()
 
 
 # --- versions that frame.py can compare
