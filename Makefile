@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test night lint bench clean
+.PHONY: demo test night lint bench results clean
 
 demo: .venv/ready
 	$(BIN)/discreet demo
@@ -42,6 +42,10 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/ways.py
 	$(BIN)/python benchmarks/mended.py
 	$(BIN)/python benchmarks/readability.py
+	$(BIN)/python benchmarks/results_page.py
+
+results: .venv/ready
+	$(BIN)/python benchmarks/results_page.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -20,6 +20,14 @@ HELPERS = {"report", "frame_versions", "results_page"}
 """Modules that benchmarks import, and the script that makes the page of results."""
 WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in processes of their own, and the benchmarks that start them."""
+README = (REPOSITORY / "README.md").read_text()
+NOT_MEASURED = {
+    "3.11": "the version of Python",
+    "90 %": "what `discreet plan` searches for",
+    "1.3": "how far a copy understates a sensitivity",
+    "1.45": "two budgets together, by the ledger",
+}
+"""Decimals and percentages of the front page that no benchmark measures, and what they are."""
 SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WORKERS.keys())
 
 
@@ -29,6 +37,15 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     import frame_versions
 
     return frame_versions
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script that makes the page of results."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import results_page
+
+    return results_page
 
 
 @pytest.fixture
@@ -51,15 +68,14 @@ def checkout(folder: Path, version: str) -> Path:
 # --- files
 
 
-def test_every_linked_report_exists() -> None:
-    linked = re.findall(r"\]\((results/[^)]+)\)", (BENCHMARKS / "RESULTS.md").read_text())
-    assert linked
-    assert not [link for link in linked if not (BENCHMARKS / link).is_file()]
+def test_the_page_of_results_is_made_from_the_reports(page: ModuleType) -> None:
+    """If this fails, run `make results`."""
+    assert page.page() == (BENCHMARKS / "RESULTS.md").read_text()
 
 
-def test_tables_hold_no_pasted_reports() -> None:
-    lines = (BENCHMARKS / "RESULTS.md").read_text().splitlines()
-    assert not [line[:80] for line in lines if line.startswith("{")]
+def test_the_page_links_every_report() -> None:
+    linked = set(re.findall(r"\]\(results/([^)]+)\)", (BENCHMARKS / "RESULTS.md").read_text()))
+    assert linked == {path.name for path in (BENCHMARKS / "results").iterdir()}
 
 
 def test_every_report_can_be_parsed() -> None:
@@ -68,6 +84,32 @@ def test_every_report_can_be_parsed() -> None:
     for path in reports:
         assert path.suffix == ".json"
         assert isinstance(json.loads(path.read_text()), dict), path.name
+
+
+# --- the front page
+
+
+def test_the_tables_of_the_front_page_hold_measured_figures(page: ModuleType) -> None:
+    """If this fails, run `make results`."""
+    assert page.front.with_figures(README) == README
+    assert set(re.findall(r"<!-- figures: (\w+) -->", README)) == set(page.front.TABLES)
+
+
+def test_the_sentences_of_the_front_page_hold_measured_figures(page: ModuleType) -> None:
+    words = " ".join(README.split())
+    assert not [sentence for sentence in page.front.sentences() if sentence not in words]
+
+
+def test_the_front_page_has_no_other_figures(page: ModuleType) -> None:
+    """A decimal or a percentage in a sentence is measured, and then checked above, or listed here."""
+    words = " ".join(re.sub(r"```.*?```", "", page.front.MARKED.sub("", README), flags=re.DOTALL).split())
+    for sentence in page.front.sentences():
+        words = words.replace(sentence, "")
+    words = re.sub(r"`[^`]*`", "", words)
+    assert set(re.findall(r"\d+\.\d+|\d+ %", words)) == set(NOT_MEASURED)
+
+
+# --- benchmarks
 
 
 def test_make_bench_runs_every_benchmark() -> None:

@@ -1,0 +1,137 @@
+"""The figures of README.md: tables between markers, and sentences that hold figures."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from pages.text import fixed, load, table
+
+__all__ = ["sentences", "with_figures"]
+
+MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(\n<!-- end of figures -->)", re.DOTALL)
+ZERO = "coefficients of zero"
+LOT = "arms by lot"
+
+
+def with_figures(readme: str) -> str:
+    """Return the text with every marked table made anew."""
+    return MARKED.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], readme)
+
+
+def sentences() -> list[str]:
+    """Return the sentences of the front page that hold measured figures."""
+    shop = [load("display")["share"][f"clicks_low_rate_{visitors}"]["mean"] for visitors in ("1e5", "1e6")]
+    first = [load("warm")[log]["first"]["mean"] for log in ("none", "uniform_2e4")]
+    sampler, papers = load("sampler"), load("published")
+    return [
+        f"With the click rates of a real shop, 10⁵ visitors keep {fixed(shop[0], 2)} of the value and 10⁶ "
+        f"keep {fixed(shop[1], 2)}.",
+        f"a log of 2·10⁴ lifts what the first 2·10⁴ visitors keep from {fixed(first[0], 2)} to "
+        f"{fixed(first[1], 2)} (clicks, i.i.d.)",
+        f"About {fixed(sampler['nanoseconds']['gaussian'] / 1000, 2)} µs per Gaussian, "
+        f"{fixed(sampler['gaussian_speedup_over_opendp'], 0)} times as fast as OpenDP's exact sampler",
+        f"`discreet reproduce all --quick` runs all of it again, in {fixed(papers['quick_seconds'], 0)} "
+        "seconds on two cores",
+    ]
+
+
+def _display() -> str:
+    share = load("display")["share"]
+    cases = (
+        ("whole preferences", "10⁴", '`"iid"`', "iid_full_1e4"),
+        ("whole preferences", "10⁵", '`"drifting"`', "drifting_full_1e5"),
+        ("clicks", "10⁵", '`"iid"`', "clicks_iid_1e5"),
+        ("clicks", "10⁶", '`"drifting"`', "clicks_drifting_1e6"),
+        ("rewards of whole slates", "10⁶", '`"iid"`', "iid_bandit_1e6"),
+        ("rewards of whole slates", "10⁶", '`"drifting"`', "drifting_bandit_1e6"),
+    )
+    return table(
+        ("what the site sees", "visitors", "stream", "share", "baseline"),
+        [(*words, fixed(share[key]["mean"], 2), "random slates") for *words, key in cases],
+    )
+
+
+def _costs() -> str:
+    report = load("minimize")
+    naive = "best of nothing, everything and random sets"
+    whole, single = report["share"]["full"], report["share_of_hindsight"]["bandit_n20"]
+    plain = "follow-the-leader without privacy"
+    return table(
+        ("what is seen", "items", "visitors", "share", "baseline", "1 is"),
+        [
+            ("whole cost functions", "50", "10⁵", fixed(whole["mean"], 2), naive, plain),
+            (
+                "the cost of the chosen set",
+                "20",
+                "3·10⁵",
+                fixed(single["mean"], 2),
+                naive,
+                "the best fixed set",
+            ),
+        ],
+    )
+
+
+def _regression() -> str:
+    worlds, diamonds = load("streaming")["other_worlds"], load("real")["r2"]["diamonds"]
+    fit, stream = diamonds["discreet"], diamonds["discreet_stream"]
+    cases = (
+        ("independent", "plain"),
+        ("that go together", "correlated"),
+        ("a tenth as long as declared", "short"),
+    )
+    rows = [(words, fixed(1 - worlds[kind]["p2"]["auto"]), ZERO) for words, kind in cases]
+    scores = f"{fixed(fit['epsilon_1'])} / {fixed(stream['epsilon_1'])}"
+    rows.append(
+        (
+            "diamonds (54,000 real prices), `fit` / stream, R²",
+            f"{scores} (least squares: {fixed(fit['non_private'])})",
+            "the mean price",
+        )
+    )
+    return table(("features", "share", "baseline"), rows)
+
+
+def _arms() -> str:
+    regret = load("contextual")["regret"]
+    cases = (
+        ("sparse: 5 of 100 features matter, 3 arms", "sparse_d100_gaussian", "fliphat",
+         "FLIPHAT, which gets the number 5"),
+        ("sparse: 5 of 1000, rewards 0 or 1", "sparse_d1000_bernoulli", "fliphat", "FLIPHAT"),
+        ("dense: 10 features, 5 arms", "dense_10_5_1e5", "private_linucb", "private LinUCB with our noise"),
+        ("digits: 64 features, 10 arms", "digits_1e5", "private_linucb", "private LinUCB with our noise"),
+    )  # fmt: skip
+    rows = []
+    for world, key, name, rival in cases:
+        cell = regret[key]
+        beside = f"{_kept(cell['rivals'][name])} ({rival})"
+        rows.append((world, _kept(cell), beside, _kept(cell["rivals"]["linucb"]), LOT))
+    return table(("world", "discreet", "best private rival", "not private (LinUCB)", "baseline"), rows)
+
+
+def _kept(cell: Mapping[str, float]) -> str:
+    """Return 1 − regret."""
+    return fixed(1 - cell["mean"], 2)
+
+
+def _selection() -> str:
+    share = load("selection")["share"]
+    cases = (
+        ("homes, ten sites", "10⁴", "points_uniform_1e4", "no site"),
+        ("homes, ten sites", "10³", "points_uniform_1e3", "no site"),
+        ("homes, what a budget buys", "10³", "points_knapsack_1e3", "no site"),
+        ("liked titles", "10⁴", "rows_coverage_1e4", "no title"),
+        ("liked titles", "943", "rows_coverage_943", "no title"),
+    )
+    rows = [
+        (records, people, fixed(share[key]["mean"], 2), baseline) for records, people, key, baseline in cases
+    ]
+    return table(("records", "people", "share", "baseline"), rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "display": _display,
+    "costs": _costs,
+    "regression": _regression,
+    "arms": _arms,
+    "selection": _selection,
+}
