@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test night lint bench results clean
+.PHONY: demo test night lint coverage bench results clean
 
 demo: .venv/ready
 	$(BIN)/discreet demo
@@ -15,6 +15,11 @@ night: .venv/ready lint
 	$(BIN)/python -c "import discreet; discreet.warm_up()"
 	$(BIN)/python -m pytest -n 2
 	$(BIN)/discreet audit --size night --out .night/audit
+
+# Lines that tests run, kernels aside; `make coverage TESTS=tests/budget` looks at one folder.
+coverage: .venv/ready
+	$(BIN)/python -c "import discreet; discreet.warm_up()"
+	$(BIN)/python -m pytest -n 2 -m "not night" --cov --cov-report=term --cov-report=html $(TESTS)
 
 lint: .venv/ready
 	$(BIN)/ruff check .
