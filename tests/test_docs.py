@@ -61,6 +61,23 @@ def test_the_examples_in_the_readme_run() -> None:
     assert not failures
 
 
+KINDS = ["Changed", "Added", "Deprecated", "Removed", "Fixed", "Security"]
+
+
+def test_the_changelog_has_dated_versions_and_breaking_changes_first() -> None:
+    versions = (REPOSITORY / "CHANGELOG.md").read_text().split("\n## ")[1:]
+    heads = [version.splitlines()[0] for version in versions]
+    assert heads[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", head) for head in heads[1:])
+    for version in versions:
+        sections = version.split("\n### ")[1:]
+        kinds = [section.splitlines()[0] for section in sections]
+        assert kinds == [kind for kind in KINDS if kind in kinds], version.splitlines()[0]
+        for section in sections:
+            breaking = [entry.startswith("**Breaking**") for entry in section.split("\n- ")[1:]]
+            assert breaking == sorted(breaking, reverse=True), section[:60]
+
+
 GUIDES = sorted((REPOSITORY / "docs" / "guides").glob("*.md"))
 
 
