@@ -39,7 +39,7 @@ def write(report: Mapping[str, Any], name: str | None = None) -> None:
         report   what was measured, with the parameters of the run under "settings" if the script takes any
         name     of the file without its ending; the name of the running script by default
     """
-    report = {"made": circumstances(), **report}
+    report = {"made": circumstances(report.get("settings", {})), **report}
     print(json.dumps(report), flush=True)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name or Path(sys.argv[0]).stem}.json"
@@ -51,8 +51,12 @@ def write(report: Mapping[str, Any], name: str | None = None) -> None:
         part.unlink(missing_ok=True)
 
 
-def circumstances() -> dict[str, Any]:
-    """Return when, with which versions, on which machine and on which seeds the running script measures."""
+def circumstances(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return when, with which versions, on which machine and on which seeds the running script measures.
+
+    Parameters
+        settings   of the run: a seed among them takes the place of the script's constant
+    """
     found: dict[str, Any] = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "discreet": __version__,
@@ -67,7 +71,7 @@ def circumstances() -> dict[str, Any]:
         "peers": _peers(),
         "machine": {"cpu": _cpu(), "cores": os.cpu_count()},
     }
-    seeds = _seeds()
+    seeds = _seeds(settings)
     if seeds:
         found["seeds"] = seeds
     return found
@@ -105,11 +109,11 @@ def _cpu() -> str:
     return models[0] if models else platform.processor() or platform.machine()
 
 
-def _seeds() -> dict[str, Any]:
-    """Return the constants of the running script whose names end in SEED or SEEDS."""
+def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the constants of the running script whose names end in SEED, SEEDS or SPLITS."""
     constants = vars(sys.modules["__main__"])
-    names = [name for name in constants if name.isupper() and name.endswith(("SEED", "SEEDS"))]
-    return {name.lower(): _readable(constants[name]) for name in names}
+    names = [name for name in constants if name.isupper() and name.endswith(("SEED", "SEEDS", "SPLITS"))]
+    return {name.lower(): settings.get(name.lower(), _readable(constants[name])) for name in names}
 
 
 def _readable(seeds: Any) -> Any:

@@ -126,7 +126,7 @@ def test_every_benchmark_writes_its_report() -> None:
 def test_a_report_is_printed_and_written_in_its_order(
     report: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(report, "circumstances", lambda: {"date": "today"})
+    monkeypatch.setattr(report, "circumstances", lambda settings: {"date": "today"})
     monkeypatch.setattr(sys, "argv", ["benchmarks/display.py", "1300"])
     first, second = {"b": 1, "a": {"δ": 0.5}}, {"b": 2}
     report.write(first)
@@ -158,23 +158,23 @@ def test_a_new_report_names_its_versions_machine_and_seeds(
     report: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = ModuleType("__main__")
-    vars(script).update(FIRST_SEED=7, OTHER_SEEDS=range(100, 106), seeds_of=len)
+    vars(script).update(FIRST_SEED=7, TUNING_SEED=8, OTHER_SEEDS=range(100, 106), seeds_of=len)
     monkeypatch.setitem(sys.modules, "__main__", script)
     monkeypatch.setitem(sys.modules, "sklearn", ModuleType("sklearn"))
-    made = report.circumstances()
+    made = report.circumstances({"first_seed": 9})
     assert made["discreet"] == discreet.__version__
     assert made["numpy"] == np.__version__
     assert made["peers"]["scikit-learn"] == version("scikit-learn")
     assert made["machine"]["cores"] == os.cpu_count()
     assert made["machine"]["cpu"]
-    assert made["seeds"] == {"first_seed": 7, "other_seeds": "100 to 105"}
+    assert made["seeds"] == {"first_seed": 9, "tuning_seed": 8, "other_seeds": "100 to 105"}
 
 
 def test_circumstances_without_a_repository_leave_the_commit_out(
     report: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")
-    assert "commit" not in report.circumstances()
+    assert "commit" not in report.circumstances({})
 
 
 # --- versions that frame.py can compare

@@ -22,8 +22,8 @@ def frame() -> str:
         "## What a round costs (`benchmarks/frame.py --against` another checkout)",
         prose(f"""
             A round (`act` and `observe`, one thread), and a round among a thousand that are opened and closed
-            at once; each beside its time in the checkout before modes had views (above 1: now is faster): the
-            median of {report["settings"]["alternations"]} ratios, in processes that alternate. A round of
+            at once; each beside its time in another checkout, "before" (above 1: now is faster): the median
+            of {report["settings"]["alternations"]} ratios, in processes that alternate. A round of
             `RunningSum` makes a release, during which signals wait.
         """),
         table(
@@ -76,7 +76,7 @@ def _claims(report: Mapping[str, Any], equality: Mapping[str, Any]) -> list[tupl
     equal = equality["seeded_equal"]
     claims = [
         (
-            "modes whose seeded decisions, draws, charges, scores and reports are equal to before",
+            "modes whose seeded decisions, draws, charges, scores and reports are equal in both checkouts",
             f"{sum(equal.values())} of {len(equal)} ({counted(equality['runs'])} runs, "
             f"{counted(equality['entries'])} entries)",
         ),
@@ -97,18 +97,13 @@ def _claims(report: Mapping[str, Any], equality: Mapping[str, Any]) -> list[tupl
 def readability() -> str:
     """Return the section of counts in the source."""
     report = load("readability")
-    now, before = report["now"], report["before"]
-    rows = [(words, counted(before[key]), counted(now[key])) for words, key in READ]
-    rows.append(
-        (
-            "lines of docstrings, of all that are not blank",
-            f"{100 * before['docstring_share']:.1f} %",
-            f"{100 * now['docstring_share']:.1f} %",
-        )
-    )
+    checkouts = {name: report[name] for name in ("before", "now") if report[name]}
+    rows = [(words, *(counted(found[key]) for found in checkouts.values())) for words, key in READ]
+    shares = (f"{100 * found['docstring_share']:.1f} %" for found in checkouts.values())
+    rows.append(("lines of docstrings, of all that are not blank", *shares))
     return blocks(
         "## How the source reads (`benchmarks/readability.py --against` another checkout)",
-        table(("counted in `src/discreet`", "before modes had views", "now"), rows),
+        table(("counted in `src/discreet`", *checkouts), rows),
         source("readability"),
     )
 
