@@ -62,13 +62,13 @@ def ways() -> str:
     cells, beaten, worse = (report[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing"))
     return blocks(
         "## Is the default ever behind? (`benchmarks/ways.py`)",
-        prose("""
+        prose(f"""
             Public settings by learner (δ 0 and 10⁻⁶, ε 0.1 to 5, horizons from 10³, small and large sizes) on
             streams that are i.i.d., drift, are exchanged once, or alternate with the learner's own public
             blocks. The mode that a constructor takes meets every other mode that accepts the setting, on the
-            same worlds. *Beaten*: behind by more than 0.02 (shares), or a tenth and 0.005 (SubOpt, regret),
-            and by more than 4 standard errors. *Worse than nothing*: SubOpt or regret above 1.05, a share
-            below −0.05, by more than 4 standard errors.
+            same worlds, from {report["settings"]["first_seed"]} on. *Beaten*: behind by more than 0.02
+            (shares), or a tenth and 0.005 (SubOpt, regret), and by more than 4 standard errors. *Worse than
+            nothing*: SubOpt or regret above 1.05, a share below −0.05, by more than 4 standard errors.
 
             **These worlds are not untouched**: several defaults of regressions, `fit`, costs and points were
             changed after looking at earlier results on them (the stiffness of short streams was debugged
