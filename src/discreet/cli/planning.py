@@ -35,8 +35,8 @@ def demo(
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
-    from discreet.simulate.stories.display import tell_display
-    from discreet.simulate.stories.regression import tell_regression
+    from discreet.simulate.demo.display import tell_display
+    from discreet.simulate.demo.regression import tell_regression
 
     stories = {"display": (tell_display, 1_000_000), "regression": (tell_regression, 100_000)}
     if story in EXAMPLES:
@@ -204,8 +204,8 @@ def _plan(
     *terms: Any,
 ) -> None:
     from discreet.budget.privacy import Privacy
-    from discreet.simulate import plans
-    from discreet.simulate.planning import make_plan, print_plan
+    from discreet.simulate.planning import cases
+    from discreet.simulate.planning.search import make_plan, print_plan
 
-    case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
+    case = getattr(cases, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
     answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
