@@ -4,9 +4,12 @@ import json
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+import frame
+import frame_versions
+import report
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
@@ -15,14 +18,6 @@ HELPERS = {"report", "frame_versions"}
 WORKERS = {"diffprivlib_peer": "real"}
 """Scripts that run in processes of their own, and the benchmarks that start them."""
 SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WORKERS.keys())
-
-
-@pytest.fixture
-def versions(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import frame_versions
-
-    return frame_versions
 
 
 def checkout(folder: Path, version: str) -> Path:
@@ -68,9 +63,6 @@ def test_every_benchmark_writes_its_report() -> None:
 def test_a_report_is_printed_and_written_in_its_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import report
-
     monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(sys, "argv", ["benchmarks/display.py", "1300"])
     first, second = {"b": 1, "a": {"δ": 0.5}}, {"b": 2}
@@ -88,8 +80,8 @@ def test_a_report_is_printed_and_written_in_its_order(
 # --- versions that frame.py can compare
 
 
-def test_versions_give_the_same_name_to_the_same_mode(versions: ModuleType) -> None:
-    before, then, now = (set(versions.VERSIONS[version].modes) for version in ("0.4", "0.5", "0.6"))
+def test_versions_give_the_same_name_to_the_same_mode() -> None:
+    before, then, now = (set(frame_versions.VERSIONS[version].modes) for version in ("0.4", "0.5", "0.6"))
     assert before == then <= now
 
 
@@ -97,25 +89,21 @@ def test_versions_give_the_same_name_to_the_same_mode(versions: ModuleType) -> N
     ("version", "words"),
     [("0.4.0", "0.4"), ("0.4.7", "0.4"), ("0.5.0", "0.5"), ("0.6.0", "0.6"), ("0.10.0", "0.6")],
 )
-def test_a_checkout_is_measured_in_the_words_of_its_version(
-    version: str, words: str, versions: ModuleType, tmp_path: Path
-) -> None:
-    found = versions.version_of(checkout(tmp_path, version))
+def test_a_checkout_is_measured_in_the_words_of_its_version(version: str, words: str, tmp_path: Path) -> None:
+    found = frame_versions.version_of(checkout(tmp_path, version))
     assert found == version
-    assert versions.preamble_of(found) is versions.VERSIONS[words]
+    assert frame_versions.preamble_of(found) is frame_versions.VERSIONS[words]
 
 
-def test_a_version_without_words_is_refused_in_one_line(versions: ModuleType, tmp_path: Path) -> None:
+def test_a_version_without_words_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5, 0\.6 and later$"):
-        versions.preamble_of(versions.version_of(checkout(tmp_path / "old", "0.2.1")))
+        frame_versions.preamble_of(frame_versions.version_of(checkout(tmp_path / "old", "0.2.1")))
     with pytest.raises(SystemExit, match=r"^.* is no checkout of discreet: .*$"):
-        versions.version_of(tmp_path / "elsewhere")
+        frame_versions.version_of(tmp_path / "elsewhere")
 
 
-def test_every_mode_of_this_version_can_be_made(versions: ModuleType) -> None:
-    import frame
-
-    preamble = versions.preamble_of(versions.version_of(REPOSITORY))
+def test_every_mode_of_this_version_can_be_made() -> None:
+    preamble = frame_versions.preamble_of(frame_versions.version_of(REPOSITORY))
     words: dict[str, object] = {}
     exec(preamble.imports + frame.PEOPLE, words)
     for name, code in preamble.modes.items():

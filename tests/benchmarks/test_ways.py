@@ -1,14 +1,13 @@
 """If these fail, a default is called better or worse than another way by a measure that is wrong."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
+import report
+import ways
 from discreet import ConfigError, Privacy, SetMaximizer, SetMinimizer, StreamingLearner
 from discreet.domains import LpBall
 from discreet.simulate.problems.problem import pieces
@@ -18,20 +17,6 @@ from ways_of_learning.modes import is_same
 from ways_of_learning.passing import Moments, best_fixed
 
 BOTH = Privacy(1.0, 1e-6)
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script benchmarks/ways.py as a module."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    place = importlib.util.spec_from_file_location("benchmark_ways", ROOT / "benchmarks" / "ways.py")
-    assert place is not None
-    assert place.loader is not None
-    module = importlib.util.module_from_spec(place)
-    sys.modules[place.name] = module
-    place.loader.exec_module(module)
-    return module
 
 
 # --- streams
@@ -185,23 +170,23 @@ def test_fresh_worlds_judge_the_way_that_was_best_before() -> None:
 # --- the benchmark
 
 
-def test_cells_are_unique_and_quick_ones_are_some_of_them(benchmark: ModuleType) -> None:
-    names = [cell.name for cell in benchmark.cells()]
+def test_cells_are_unique_and_quick_ones_are_some_of_them() -> None:
+    names = [cell.name for cell in ways.cells()]
     assert len(set(names)) == len(names) > 1000
-    quick = {cell.name for cell in benchmark.cells(quick=True)}
+    quick = {cell.name for cell in ways.cells(quick=True)}
     assert quick < set(names)
-    assert {cell.group for cell in benchmark.cells()} == set(GROUPS) - {"adversary"}  # single figures
+    assert {cell.group for cell in ways.cells()} == set(GROUPS) - {"adversary"}  # single figures
 
 
 def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
-    benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in benchmark.THREADS:
+    for name in ways.THREADS:
         monkeypatch.setenv(name, "1")  # is put back after the test
     kept, out = tmp_path / "kept.jsonl", tmp_path / "ways-part.json"
-    monkeypatch.setattr(sys.modules["report"], "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
     options = ["--quick", "--only", "hedge", "--workers", "1", "--keep", str(kept)]
-    benchmark.main(options)
+    ways.main(options)
     found = json.loads(out.read_text())
     assert found.keys() == {
         "settings",
@@ -230,12 +215,12 @@ def test_the_report_has_all_keys_and_a_second_run_reads_what_was_kept(
     for entry in found["auto_behind_best"].values():
         assert {"auto", "best", "behind", "error", "seeds"} <= entry.keys()
     lines = kept.read_text()
-    benchmark.main(options)
+    ways.main(options)
     assert kept.read_text() == lines
     assert json.loads(out.read_text()) == found
 
 
-def test_an_unknown_learner_is_refused(benchmark: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_learner_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        benchmark.main(["--only", "bandits"])
+        ways.main(["--only", "bandits"])
     assert "--only must name one of" in capsys.readouterr().err
