@@ -143,7 +143,7 @@ class PrivateLinUCB(InBlocks):
 class Fliphat(InBlocks):
     """Doubling episodes; in each, sparse coefficients from the one before alone. SOUND: joint DP.
 
-    FLIPHAT's scheme with zCDP noise for replace-one neighbours, told how many features are relevant (s).
+    FLIPHAT's scheme with zCDP noise for replace-one neighbours. It knows how many features are relevant (s).
     Coefficients are found by noisy iterative hard thresholding: |x_j| ≤ B, u = r − ½ − xθ clipped to ±U, n
     people an arm,
 

@@ -20,7 +20,7 @@ __all__ = ["MOST", "Classes", "Regressed", "classes", "coefficients", "modes_ove
 MOST = 1.5
 """SubOpt above counts as this."""
 RADIUS = 5.0
-"""Of the ball in which the coefficients of classes lie."""
+"""The radius of the ball in which the coefficients of classes lie."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ __all__ = ["Moments", "best_fixed", "passing"]
 
 LEAST_GAIN = 0.05
 STEPS = 1000
-"""Of projected gradient descent in hindsight."""
+"""How many steps of projected gradient descent find the best coefficients in hindsight."""
 CHUNK = 20_000
 
 

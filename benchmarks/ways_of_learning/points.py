@@ -25,7 +25,7 @@ __all__ = ["points"]
 CHUNK = 20_000
 """How many visitors' rows are held at once."""
 STEPS = 400
-"""Of Frank–Wolfe in hindsight."""
+"""How many steps of Frank–Wolfe find the best point in hindsight."""
 
 
 @dataclass(frozen=True)

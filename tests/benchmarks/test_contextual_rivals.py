@@ -153,7 +153,7 @@ def test_private_linucbs_noise_is_that_of_a_tree() -> None:
 
 
 def peeled(scores: np.ndarray, rate: float, draws: int) -> dict[tuple[int, ...], float]:
-    """The law of so many draws of the exponential mechanism, one after the other, without repetition."""
+    """The law of draws of the exponential mechanism, one after the other, without repetition."""
     weights = np.exp(rate * scores)
     law = {}
     for order in permutations(range(len(scores)), draws):

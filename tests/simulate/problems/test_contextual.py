@@ -17,7 +17,7 @@ from discreet.simulate.problems.contextual import LearnerPolicy, Policy, all_rew
 
 
 class Same:
-    """Always the same arm, decided for so many rounds at once."""
+    """Always the same arm, decided for a number of rounds at once."""
 
     def __init__(self, arm: int, rounds: int = 7) -> None:
         self.arm = arm
@@ -43,7 +43,7 @@ class Lottery(Same):
 
 
 class Oracle(Same):
-    """Whoever knows the means."""
+    """A policy that knows the means."""
 
     def __init__(self, world: SparseWorld | DenseWorld) -> None:
         super().__init__(0, 100)
@@ -148,7 +148,7 @@ def test_the_same_seed_draws_the_same_world() -> None:
 def test_impossible_worlds_are_refused() -> None:
     with pytest.raises(ConfigError, match="relevant must be between 1 and the 4 features, got 5"):
         SparseWorld.drawn(4)
-    with pytest.raises(ConfigError, match="one label a row, got 2 rows, 1 labels"):
+    with pytest.raises(ConfigError, match="one label per row, got 2 rows, 1 labels"):
         TableWorld.of(np.eye(2), np.array([0]), context_bound=1.0)
 
 
@@ -160,7 +160,7 @@ def test_uniform_play_has_a_regret_of_one(world: World) -> None:
     assert play(world, Lottery(world.arms), 20_000) == pytest.approx(1.0, abs=0.03)
 
 
-def test_whoever_knows_the_means_has_no_regret() -> None:
+def test_a_policy_that_knows_the_means_has_no_regret() -> None:
     world = SparseWorld.drawn(20, seed=1)
     assert play(world, Oracle(world), 2000) == 0.0
 
@@ -177,7 +177,7 @@ def test_regret_is_what_it_says_it_is() -> None:
 
 @pytest.mark.parametrize("world", [SparseWorld.drawn(7, seed=1), DenseWorld.drawn(7, 3), wine()])
 def test_policies_meet_the_same_people_with_the_same_luck(world: World) -> None:
-    """However rounds are divided, and whatever somebody else plays."""
+    """Luck does not depend on how rounds are divided, nor on what another policy plays."""
     one, two = Same(0, rounds=1), Same(0, rounds=50)
     play(world, one, 300, seed=5, chunk=300)
     play(world, two, 300, seed=5, chunk=100)
@@ -187,7 +187,7 @@ def test_policies_meet_the_same_people_with_the_same_luck(world: World) -> None:
     assert (np.concatenate(one.seen)[:, :-1] == np.concatenate(other.seen)[:, :-1]).all()
 
 
-def test_one_by_one_gets_the_rewards_that_anybody_else_would_get() -> None:
+def test_one_by_one_gets_the_rewards_that_another_policy_would_get() -> None:
     class First:
         """Arm 0 for everybody."""
 
@@ -202,7 +202,7 @@ def test_one_by_one_gets_the_rewards_that_anybody_else_would_get() -> None:
     means = np.tile([0.3, 0.5, 0.7], (500, 1))
     clicks = all_rewards(
         SparseWorld.drawn(7, reward="bernoulli"), means, np.random.default_rng(1)
-    )  # the same luck: whoever clicks the worse arm clicks the better one
+    )  # the same luck: a click on the worse arm is one on the better arm
     assert (np.diff(clicks, axis=1) >= 0).all()
 
 

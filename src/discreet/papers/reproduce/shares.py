@@ -44,11 +44,11 @@ __all__ = ["PROBLEMS", "Compared", "Who", "kept"]
 Who = Literal["printed", "sound", "discreet", "random"]
 DELTA = 1e-6
 ITEMS, SLOTS = 100, 5
-"""Of slates, points and online sets."""
+"""Items and slots of slates, points and online sets."""
 WHOLE_COSTS, COSTS_OF_SETS = 50, 10
 """Items of the bundles."""
 ARMS, FEATURES, DIMENSION = 3, 100, 10
-"""Of contexts, and of regressions."""
+"""Arms and features of contexts, and coefficients of regressions."""
 SITES, OPENED = 300, 10
 
 

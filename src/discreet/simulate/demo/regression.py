@@ -32,7 +32,7 @@ HALF = 500
 SCATTER = 60
 """The standard deviation of prices around what features say, in thousands."""
 WIDTH = len(EFFECTS) + 1
-"""Of a row: features, and a constant."""
+"""How many numbers a row has: features, and a constant."""
 LONGEST = WIDTH**0.5
 """The length of a row of features between −1 and 1, and a constant."""
 BETWEEN_BANDS = 5

@@ -44,7 +44,7 @@ ALONE = 3.0
 STEPS = 15
 """How far is searched to each side, in half octaves: found by four trials."""
 STRIDE = 2
-"""More people are tried by so many half octaves at a time, so that no trial is much larger than needed."""
+"""Half octaves by which more people are tried at a time, so that no trial is much larger than needed."""
 CLIMB = 3.0
 """How long all trials of more people take together, in units of the last one."""
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
@@ -213,7 +213,7 @@ def _afforded(case: Case, minutes: float) -> Afforded:
     rounds = min(require.whole("rounds", case.rounds), case.most_people)
     fitting = (effort for effort in EFFORTS if effort.runs * _seconds(case, rounds) <= for_all_else)
     effort = next(fitting, EFFORTS[-1])
-    low, high = 0, rounds + 1  # so many people can be afforded, and so many cannot
+    low, high = 0, rounds + 1  # numbers of people that can and that cannot be afforded
     while high - low > 1 and effort.runs * _seconds(case, rounds) > for_all_else:
         middle = (low + high) // 2
         fits = effort.runs * _seconds(case, middle) <= for_all_else
@@ -233,7 +233,7 @@ def _seconds(case: Case, people: float) -> float:
 
 
 def _climb(case: Case, people: int, effort: Effort, more: int) -> float:
-    """How long it takes to try more people, up to so many half octaves."""
+    """Return how long it takes to try more people, up to a number of half octaves more."""
     return effort.searched * CLIMB * _seconds(case, people * 2 ** (more / 2)) if more else 0.0
 
 
@@ -275,7 +275,7 @@ def _kept(case: Case, worlds: int, pool: Executor | None, report: Report) -> Kep
 
 
 def _part_of(report: Report, seconds: float) -> Bar:
-    """A bar that moves another one, by so many seconds for each task."""
+    """Return a bar that moves another one, by a number of seconds per task."""
 
     @contextmanager
     def bar(label: str, total: int) -> Iterator[Report]:

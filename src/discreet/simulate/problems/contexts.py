@@ -31,7 +31,7 @@ SPREAD = 0.1
 
 
 class People(NamedTuple):
-    """Contexts, one a row, and the expected reward of every arm for each."""
+    """Contexts, one row per person, and the expected reward of every arm for each."""
 
     contexts: Floats
     means: Floats
@@ -52,7 +52,7 @@ class World(ABC):
 
     @abstractmethod
     def sample(self, count: int, generator: np.random.Generator) -> People:
-        """So many new people."""
+        """Draw new people."""
 
     def rewards(self, means: Floats, arms: Integers, generator: np.random.Generator) -> Floats:
         """What people get from the arms that were played: 1 or 0."""
@@ -64,15 +64,15 @@ class LinearWorld(World):
     """An arm's mean is linear in the context: clip(½ + o + xθ, 0, 1), or σ(o + xθ) with the logistic link."""
 
     coefficients: Floats
-    """θ, one row an arm."""
+    """θ, one row per arm."""
     offsets: Floats
-    """o, one an arm."""
+    """o, one number per arm."""
     link: Link
     reward: Rewards
 
     @abstractmethod
     def contexts(self, count: int, generator: np.random.Generator) -> Floats:
-        """So many new contexts, one a row."""
+        """Draw new contexts, one row per person."""
 
     @property
     def centre(self) -> Floats:
@@ -87,7 +87,7 @@ class LinearWorld(World):
         return np.clip(0.5 + margins, 0.0, 1.0)
 
     def sample(self, count: int, generator: np.random.Generator) -> People:
-        """So many new people."""
+        """Draw new people."""
         contexts = self.contexts(count, generator)
         return People(contexts, self.means(contexts))
 
@@ -162,7 +162,7 @@ class SparseWorld(LinearWorld):
         return np.zeros(self.features) if self.chances is None else 2 * self.chances - 1
 
     def contexts(self, count: int, generator: np.random.Generator) -> Floats:
-        """So many new contexts, one a row."""
+        """Draw new contexts, one row per person."""
         if self.chances is not None:
             return np.where(generator.random((count, self.features)) < self.chances, 1.0, -1.0)
         own = generator.uniform(-1, 1, size=(count, self.features))
@@ -207,7 +207,7 @@ class DenseWorld(LinearWorld):
         )
 
     def contexts(self, count: int, generator: np.random.Generator) -> Floats:
-        """So many new contexts, one a row."""
+        """Draw new contexts, one row per person."""
         drawn = generator.standard_normal((count, self.features))
         return np.asarray(drawn / np.linalg.norm(drawn, axis=1, keepdims=True), dtype=np.float64)
 
@@ -221,13 +221,13 @@ class TableWorld(World):
 
     @classmethod
     def of(cls, rows: Floats, labels: Integers, *, context_bound: float) -> "TableWorld":
-        """One arm a label 0, 1, 2, …; `context_bound` is known without looking at the rows.
+        """Make one arm per label 0, 1, 2, …; `context_bound` is known without looking at the rows.
 
         >>> TableWorld.of(np.eye(3), np.array([0, 1, 1]), context_bound=1.0).arms
         2
         """
         if len(rows) != len(labels) or len(rows) == 0:
-            raise ConfigError(f"a table needs one label a row, got {len(rows)} rows, {len(labels)} labels")
+            raise ConfigError(f"a table needs one label per row, got {len(rows)} rows, {len(labels)} labels")
         return cls(
             features=rows.shape[1],
             arms=int(labels.max()) + 1,
@@ -238,7 +238,7 @@ class TableWorld(World):
         )
 
     def sample(self, count: int, generator: np.random.Generator) -> People:
-        """So many rows of the table."""
+        """Draw rows of the table, with replacement."""
         chosen = generator.integers(len(self.rows), size=count)
         means = np.zeros((count, self.arms))
         means[np.arange(count), self.labels[chosen]] = 1.0

@@ -41,7 +41,7 @@ class BundleWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int = 50, seed: int = 0) -> "BundleWorld":
-        """Groups of about five items: all pairs within and a few across; every other group is liked."""
+        """Draw groups of about five items: all pairs within and a few across; every other group is liked."""
         if visitors < 1 or items < 1:
             raise ConfigError(f"visitors must be at least 1 and items too, got {visitors} and {items}")
         generator = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ class BundleWorld:
         return MinusModular(GraphCut(tuple((int(a), int(b)) for a, b in self.edges)))
 
     def rows(self, first: int, last: int) -> Floats:
-        """Some visitors' weights of all edges, then what each item brings them."""
+        """Return some visitors' weights of all edges, then what each item brings them."""
         parts = [self._chunk(number) for number in range(first // CHUNK, -(-last // CHUNK))]
         start = first // CHUNK * CHUNK
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -104,7 +104,7 @@ class BundleWorld:
         return np.asarray(np.concatenate([torn, brings], axis=1) / scale[:, None], dtype=np.float64)
 
     def costs(self, rows: Floats, chosen: np.ndarray) -> Floats:
-        """What sets, one a row as yes or no (or one point of the cube for all), cost these visitors."""
+        """Return what sets cost these visitors: one row of 0 and 1 per visitor, or one point of the cube."""
         torn, brings = rows[:, : len(self.edges)], rows[:, len(self.edges) :]
         apart = np.abs(chosen[..., self.edges[:, 0]] - chosen[..., self.edges[:, 1]])
         return np.asarray((torn * apart).sum(axis=1) - (brings * chosen).sum(axis=1), dtype=np.float64)
@@ -117,7 +117,7 @@ class BundleWorld:
         return sum(parts, np.zeros(1))
 
     def cost_of(self, chosen: Integers) -> float:
-        """What a fixed set would have cost all visitors."""
+        """Return what a fixed set would have cost all visitors."""
         inside = np.isin(np.arange(self.items), chosen).astype(np.float64)
         return float(self.costs(self.totals[None], inside)[0])
 
@@ -135,7 +135,7 @@ class BundleWorld:
         return min(0.0, self.cost_of(np.arange(self.items)), random)
 
     def share(self, cost: float) -> float:
-        """How much of what the best set gains over naive ones a cost keeps; 0 if there is nothing to gain."""
+        """Return the share of the best set's gain over naive sets that a cost keeps; 0 without a gain."""
         gain = self.naive - self.cost_of(self.best)
         return (self.naive - cost) / gain if gain > 0 else 0.0
 

@@ -99,11 +99,11 @@ class World:
         return int(self.chances.shape[1])
 
     def rows(self, first: int, last: int) -> Floats:
-        """The click probabilities of some visitors, one row each."""
+        """Return the click probabilities of some visitors, one row each."""
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)
 
     def with_click_rate(self, rate: float) -> "World":
-        """The same visitors, with chances scaled so that this is the mean chance to click an item."""
+        """Return these visitors with chances scaled so that an item's mean chance to be clicked is `rate`."""
         chances = self.chances
         for _ in range(20):  # chances end at 1, so some scaling is lost and made up for
             mean = float((self.weights @ chances).mean())
@@ -120,11 +120,11 @@ class World:
         return np.bincount(self.types, minlength=len(self.weights)).astype(np.float64)
 
     def worth(self, slate: Integers) -> float:
-        """The expected clicks that a fixed slate would have had from all visitors."""
+        """Return the expected clicks that a fixed slate would have had from all visitors."""
         return float(self.counts @ (1 - np.prod(1 - self.chances[:, slate], axis=1)))
 
     def best_slate(self, slots: int) -> Integers:
-        """Greedy in hindsight."""
+        """Return the best fixed slate, found greedily in hindsight."""
         slate: list[int] = []
         free = np.ones(len(self.weights))
         for _ in range(slots):
@@ -135,14 +135,14 @@ class World:
         return np.array(slate)
 
     def random_worth(self, slots: int, draws: int = 1000) -> float:
-        """What random slates are worth, on average."""
+        """Return what random slates are worth, on average."""
         generator = np.random.default_rng(1)
         items = self.chances.shape[1]
         slates = (generator.choice(items, size=slots, replace=False) for _ in range(draws))
         return float(np.mean([self.worth(slate) for slate in slates]))
 
     def regret(self, value: float, slots: int, *, factor: float = 1.0) -> float:
-        """What a value falls short of greedy in hindsight, or of `factor` times it.
+        """Return what a value falls short of greedy in hindsight, or of `factor` times it.
 
         Greedy is within 1 − 1/e of the best fixed set, so with `factor=1 − 1/e` this is at most the
         (1 − 1/e)-regret of the theory.
@@ -150,7 +150,7 @@ class World:
         return factor * self.worth(self.best_slate(slots)) - value
 
     def share(self, value: float, slots: int) -> float:
-        """How much of what greedy in hindsight gains over random slates a value keeps."""
+        """Return how much of what greedy in hindsight gains over random slates a value keeps."""
         low = self.random_worth(slots)
         high = self.worth(self.best_slate(slots))
         return (value - low) / (high - low)

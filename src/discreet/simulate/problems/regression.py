@@ -49,9 +49,9 @@ class Regression:
         support: int | None = None,
         seed: int = 0,
     ) -> "Regression":
-        """As in the paper's experiments, which do not state their noise.
+        """Draw samples as in the paper's experiments, which do not state their noise.
 
-        `support` leaves only so many coefficients that are not 0.
+        `support` is the number of coefficients that are not 0.
         """
         generator = np.random.default_rng(seed)
         domain = LpBall(dimension, p)
@@ -68,7 +68,7 @@ class Regression:
 
     @classmethod
     def varied(cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0) -> "Regression":
-        """Other regressions than the papers': random coefficients of length 0.9, rows of differing lengths.
+        """Draw other samples than the papers': random coefficients of length 0.9, rows of differing lengths.
 
         Most rows are at most 1 long. `kind`: plain, anisotropic (coordinates vary 30 : 1), correlated, sparse
         (a fifth of the features), noisy, inner (coefficients of length 0.3), short (rows a tenth as long as
