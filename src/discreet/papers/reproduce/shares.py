@@ -164,7 +164,7 @@ def _other_points(problem: Moving, world: Tastes, who: Who, seed: int, *, printe
     if who == "random":
         return click_value(world.chances, np.full(ITEMS, SLOTS / ITEMS))
     epsilon = problem.privacy.epsilon
-    return printed_value(printed, world.chances, problem.domain, epsilon, noise=_noise(who), seed=seed)
+    return printed_value(printed, world.chances, problem.sets.domain, epsilon, noise=_noise(who), seed=seed)
 
 
 LONG = ((10_000, 100_000, 1_000_000), (3_000, 30_000, 200_000))

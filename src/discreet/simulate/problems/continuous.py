@@ -130,17 +130,32 @@ class Continuous(Problem[World, ContinuousMaximizer]):
 
 
 @dataclass(frozen=True)
-class Moving(Continuous):
-    """The problem of `Continuous` for visitors of `Tastes`; the share is of what meta-Frank–Wolfe earns."""
+class Moving(Problem[Tastes, ContinuousMaximizer]):
+    """The sets of `Continuous` for visitors of `Tastes`; the share is of what meta-Frank–Wolfe earns."""
 
+    items: int
+    slots: int
+    stream: Stream = "drifting"
     tastes: str = "iid"
 
     value = "what non-private meta-Frank–Wolfe earns"
     world = "visitors whose tastes are vectors"
 
+    @property
+    def sets(self) -> Continuous:
+        """The problem without its visitors."""
+        return Continuous(self.rounds, self.privacy, self.items, self.slots, self.stream)
+
     def people(self, seed: int) -> Tastes:
         return Tastes.moving(self.rounds, items=self.items, tastes=self.tastes, seed=seed)
 
-    def share_of(self, outcome: float, people: World) -> float:
-        assert isinstance(people, Tastes)
+    def learner(
+        self, people: Tastes | None = None, seed: int | None = None, *, mode: str = "auto"
+    ) -> ContinuousMaximizer:
+        return self.sets.learner(people, seed, mode=mode)
+
+    def outcome(self, learner: ContinuousMaximizer, people: Tastes, seed: int = 0) -> float:
+        return self.sets.outcome(learner, people, seed)
+
+    def share_of(self, outcome: float, people: Tastes) -> float:
         return outcome / people.without_noise(self.slots)
