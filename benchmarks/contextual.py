@@ -1,9 +1,9 @@
 """ContextualBandit: regret beside rivals in worlds that nothing was tuned on, speed beside peers, and memory.
 
 Prints one JSON line. ε = 1, δ = 10⁻⁶, ours with its defaults. Regret is over that of uniform play, every
-round counted; see discreet/simulate/contextual.py. Rivals have the best settings of a grid, found in two
-other worlds of the same kind, and FLIPHAT is told how many features are relevant. Times are those of single
-calls: the least median of several groups, on one thread.
+round counted; see discreet/simulate/problems/contextual.py. Rivals (benchmarks/rivals) have the best settings
+of a grid, found in two other worlds of the same kind, and FLIPHAT knows how many features are relevant. Times
+are those of single calls: the least median of several groups, on one thread.
 """
 
 import argparse
@@ -21,11 +21,12 @@ from rich.console import Console
 from threadpoolctl import threadpool_limits
 
 from discreet import ContextualBandit, Privacy, warm_up
-from discreet.papers.rivals.contextual import RIVALS, tuned
 from discreet.progress import bars_on
-from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play
+from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, digits
+from discreet.simulate.problems.contextual import LearnerPolicy, play
 from discreet.tasks import repeat
 from report import write
+from rivals.contextual import RIVALS, tuned
 
 PRIVACY = Privacy(1.0, 1e-6)
 FIRST_SEED = 500
@@ -123,10 +124,10 @@ def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
     with threadpool_limits(1):
         if who != OURS:
             rival = RIVALS[who](world, case.horizon, PRIVACY.epsilon, PRIVACY.delta, seed=seed, **settings)
-            return play(world, rival, case.horizon, seed=seed).regret
+            return play(world, rival, case.horizon, seed=seed)
         settings = settings | {"context_bound": world.context_bound, "seed": seed}
         learner = ContextualBandit(world.arms, world.features, case.horizon, PRIVACY, **settings)
-        return play(world, LearnerPolicy(learner), case.horizon, seed=seed).regret
+        return play(world, LearnerPolicy(learner), case.horizon, seed=seed)
 
 
 def regrets(console: Console, quick: bool) -> dict[str, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
 
 Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see
-discreet/simulate/display.py for what it means. `noise off` is the same learner with the same schedule at
-ε = 10⁴.
+discreet/simulate/problems/display.py for what it means. `noise off` is the same learner with the same
+schedule at ε = 10⁴.
 """
 
 import sys
@@ -16,8 +16,8 @@ from rich.console import Console
 
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.progress import bars_on
-from discreet.simulate.display import World, run_display
-from discreet.simulate.growth import growth
+from discreet.simulate.exponent import fit_exponent
+from discreet.simulate.problems.display import Display, World, run_display
 from discreet.tasks import repeat
 from report import write
 
@@ -54,9 +54,9 @@ SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
 
 def regret(horizon: int, seed: int) -> float:
     """What the default learner for any stream loses against greedy in hindsight, on an i.i.d. stream."""
-    world = World.drawn(horizon, seed=seed, stream="iid")
-    learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY)
-    return world.regret(run_display(learner, world, seed=seed).value, SLOTS)
+    problem = Display(horizon, PRIVACY, ITEMS, SLOTS)
+    world = problem.people(seed)
+    return world.regret(problem.outcome(problem.learner(), world, seed), SLOTS)
 
 
 def kept(horizon: int, settings: dict[str, Any], seed: int) -> float:
@@ -182,7 +182,7 @@ def main() -> None:
         "settings": {"first_seed": FIRST_SEED},
         "share": share,
         "speedup_over_numpy_loop": loop / ours,
-        "regret_slope_drifting_full": growth(SLOPE_HORIZONS, regrets),
+        "regret_slope_drifting_full": fit_exponent(SLOPE_HORIZONS, regrets),
         "drifting_bandit_over_noise_off": share["drifting_bandit_1e6"]["mean"]
         / share["drifting_bandit_1e6_noise_off"]["mean"],
         "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),

@@ -17,10 +17,10 @@ from discreet import Privacy, SetMinimizer, warm_up
 from discreet.arrivals import GraphCut, MinusModular
 from discreet.papers.printed.costs import cost_without_privacy
 from discreet.progress import bars_on
-from discreet.simulate.bundle import BundleWorld, run_bundle
-from discreet.simulate.cost_worlds import ConcaveWorld
-from discreet.simulate.growth import growth
+from discreet.simulate.exponent import fit_exponent
+from discreet.simulate.problems.costs import BundleWorld, Costs
 from discreet.tasks import repeat
+from measures.concave_costs import ConcaveWorld
 from report import write
 
 FIRST_SEED = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 800
@@ -60,23 +60,21 @@ def share(size: Size, settings: dict[str, Any], seed: int) -> tuple[float, float
 
 def cost_of(world: BundleWorld, settings: dict[str, Any]) -> float:
     """What one way of choosing costs."""
-    bandit = settings.get("feedback") == "bandit"
     privacy = PRIVACY
     if settings.pop("noise_off", False):
         privacy = NOISE_OFF
     if settings.pop("pure", False):
         privacy = PURE
-    function = None if bandit else world.function
-    learner = SetMinimizer(world.items, world.visitors, privacy, function=function, **settings)
-    return run_bundle(learner, world).cost
+    problem = Costs(world.visitors, privacy, world.items, **settings)
+    return problem.outcome(problem.learner(world), world)
 
 
 def gains(seed: int) -> tuple[float, float]:
     """The gain from single costs that are not quadratic, and that of the best fixed set."""
     items, visitors = BANDIT_20
     world = ConcaveWorld.drawn(visitors, items=items, seed=seed)
-    learner = SetMinimizer(items, visitors, PRIVACY, feedback="bandit")
-    return world.naive - run_bundle(learner, world).cost, world.gain
+    problem = Costs(visitors, PRIVACY, items, "bandit")
+    return world.naive - problem.outcome(problem.learner(), world), world.gain
 
 
 def concave_share(console: Console) -> float:
@@ -156,8 +154,8 @@ def main() -> None:
         "share_bandit_n20": of_hindsight["bandit_n20"]["mean"],
         "share_bandit_n20_iid": of_hindsight["bandit_n20_iid"]["mean"],
         "share_bandit_concave": concave_share(console),
-        "slope_full": growth(FULL_HORIZONS, regrets[: len(full)]),
-        "slope_bandit": growth(BANDIT_HORIZONS, regrets[len(full) :]),
+        "slope_full": fit_exponent(FULL_HORIZONS, regrets[: len(full)]),
+        "slope_bandit": fit_exponent(BANDIT_HORIZONS, regrets[len(full) :]),
         "speedup_builtin": plain / builtin,
         "microseconds_a_round": {"builtin": builtin * 1e6, "callable": plain * 1e6},
         "share": shares,

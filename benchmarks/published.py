@@ -14,7 +14,7 @@ from rich.console import Console
 
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce import EXPERIMENTS, reproduce
-from discreet.papers.reproduce.keeping import PROBLEMS
+from discreet.papers.reproduce.shares import PROBLEMS
 from report import write
 
 

@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 from rich.console import Console
 
-from discreet import ContinuousMaximizer, Partitions, Privacy, SetSelector, warm_up
+from discreet import Partitions, Privacy, SetSelector, warm_up
 from discreet.arrays import Floats
-from discreet.arrivals import ClickModel, Multilinear
+from discreet.arrivals import ClickModel
 from discreet.domains import UniformMatroid
-from discreet.learners.forced import forced
-from discreet.papers.rivals.continuous import Tastes, meta_frank_wolfe, played_value
 from discreet.progress import bars_on
-from discreet.simulate.selection import City, FilmLog, greedy_without_noise, value_to
+from discreet.simulate.problems.continuous import Moving
+from discreet.simulate.problems.problem import made
+from discreet.simulate.problems.selection import City, FilmLog, Records, share_of_greedy, value_to
 from discreet.tasks import repeat
 from discreet.turn.coins import scattered
 from report import write
@@ -58,19 +58,17 @@ BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows
 def share(kind: str, people: int, epsilon: float, mode: str, seed: int) -> float:
     """What one choice is worth, over what greedy without noise is worth to the same people."""
     if kind == "film":
-        log = FilmLog.drawn(people, seed=seed)
-        return worth_of(UniformMatroid(300, 10), log.function, log.liked, log.liked, epsilon, mode, seed)
+        return worth_of(FilmLog.drawn(people, seed=seed), UniformMatroid(300, 10), epsilon, mode, seed)
     city = City.drawn(people, seed=seed)
-    return worth_of(city.domain(kind), city.nearby, city.homes, city.worths, epsilon, mode, seed)
+    return worth_of(city, city.domain(kind), epsilon, mode, seed)
 
 
-def worth_of(
-    domain: Any, function: Any, records: Floats, worths: Floats, epsilon: float, mode: str, seed: int
-) -> float:
+def worth_of(people: Records, domain: Any, epsilon: float, mode: str, seed: int) -> float:
     """The value of one choice over that of greedy without noise."""
     privacy = Privacy(epsilon, 1e-6)
-    chosen = forced(SetSelector, mode, domain, privacy, function=function, seed=seed).fit(records)
-    return value_to(worths, chosen.numbers) / value_to(worths, greedy_without_noise(worths, domain))
+    selector = made(SetSelector, mode, domain, privacy, function=people.function, seed=seed)
+    chosen = selector.fit(people.records)
+    return share_of_greedy(value_to(people.worths, chosen.numbers), people.worths, domain)
 
 
 def drawn_from(path: str, people: int, seed: int) -> City:
@@ -84,16 +82,13 @@ def drawn_from(path: str, people: int, seed: int) -> City:
 def real_share(mode: str, path: str, people: int, seed: int) -> float:
     """What one choice is worth to people drawn from a file of points."""
     city = drawn_from(path, people, seed)
-    return worth_of(city.domain("uniform"), city.nearby, city.homes, city.worths, 1.0, mode, seed)
+    return worth_of(city, city.domain("uniform"), 1.0, mode, seed)
 
 
 def online_share(people: int, stream: str, epsilon: float, method: str, seed: int) -> float:
     """The value of what was played, over that of non-private meta-Frank–Wolfe's points."""
-    rows, domain = Tastes.drawn(people, stream=stream, seed=seed).rows, UniformMatroid(100, 5)
     assumed: Literal["drifting", "iid"] = "iid" if method == "fresh" else "drifting"
-    learner = ContinuousMaximizer(domain, people, Privacy(epsilon, 1e-6), stream=assumed, seed=seed)
-    earned = played_value(learner, rows)
-    return earned / meta_frank_wolfe(rows, Multilinear(), domain.vertex, np.full(100, 0.05))
+    return Moving(people, Privacy(epsilon, 1e-6), 100, 5, assumed, tastes=stream).share(seed)
 
 
 def online_report(console: Console) -> dict[str, Any]:

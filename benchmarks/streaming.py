@@ -20,7 +20,7 @@ from discreet.domains import LpBall
 from discreet.learners.forced import forced
 from discreet.papers.rivals.sco_tables import CASES, best_of_grids, case_name
 from discreet.progress import bars_on
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Coefficients, Regression
 from discreet.tasks import repeat
 from report import write
 
@@ -50,11 +50,8 @@ def errors_of_cases(console: Console) -> dict[str, dict[str, Any]]:
 
 def error_in(world: Regression, delta: float, mode: str = "auto") -> float:
     """SubOpt of one learner at ε = 1."""
-    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    samples, privacy = len(world.targets), Privacy(1.0, delta)
-    learner = forced(StreamingLearner, mode, world.domain, SquaredLoss(), samples, privacy, **bounds)
-    learner.observe_stream(world.features, world.targets)
-    return world.suboptimality(learner.coefficients)
+    problem = Coefficients(len(world.targets), Privacy(1.0, delta), world.domain.dimension)
+    return problem.outcome(problem.learner(world, mode=mode), world)
 
 
 def sparse_error(mode: str, seed: int) -> float:

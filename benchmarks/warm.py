@@ -1,7 +1,7 @@
 """What a log of another policy is worth: 100 items, 5 slots, 10⁵ visitors, ε = 1, with and without it.
 
-Prints one JSON line: the share kept (discreet/simulate/display.py) in the first 2·10⁴ rounds, from there to
-the end, and in all, each a mean over seeds (a world each) with its standard deviation.
+Prints one JSON line: the share kept (discreet/simulate/problems/display.py) in the first 2·10⁴ rounds, from
+there to the end, and in all, each a mean over seeds (a world each) with its standard deviation.
 
     none                 no log: the learner screens by itself
     uniform_N            N uniform slates
@@ -20,8 +20,9 @@ from rich.console import Console
 from discreet import Privacy, SetMaximizer, warm_up
 from discreet.arrays import Integers
 from discreet.progress import bars_on
-from discreet.simulate.display import Log, World, run_display
+from discreet.simulate.problems.display import World, run_display
 from discreet.tasks import repeat
+from measures.logs import Log
 from report import write
 
 ITEMS, SLOTS, VISITORS, FIRST = 100, 5, 10**5, 20_000

@@ -1,10 +1,10 @@
 """Is what a constructor takes by default ever clearly behind another way of ours?
 
 A cell is a learner, a public setting (feedback, the stream's word, ε, δ, horizon, size) and a kind of data
-stream (discreet/simulate/ways/mixing.py). In every cell, "auto" and every other mode that accepts the setting
-meet the same worlds with the same seeds; differences are paired by world. Worlds come in batches of four
-until the error of the difference is at most 0.01 and "auto" is not behind by more than matters, until "auto"
-is ahead by more than 4 errors, or until there are 24.
+stream (benchmarks/ways_of_learning/mixing.py). In every cell, "auto" and every other mode that accepts the
+setting meet the same worlds with the same seeds; differences are paired by world. Worlds come in batches of
+four until the error of the difference is at most 0.01 and "auto" is not behind by more than matters, until
+"auto" is ahead by more than 4 errors, or until there are 24.
 Some defaults were chosen while looking at worlds from 9000 on: judge them on others (--first-seed).
 
 Writes one JSON object:
@@ -22,7 +22,7 @@ Writes one JSON object:
     pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
     adversary, alternating, adversary_price, adversary_microseconds
                           against streams that react, what the word costs on calm ones
-                          (discreet/simulate/ways/adversaries.py), and how long a round takes in bulk
+                          (benchmarks/ways_of_learning/adversaries.py), and how long a round takes in bulk
     streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
     modes, parameters     classes in the tables of modes, and parameters of constructors, of all learners
     nodes_over_before     syntax nodes of src, examples and benchmarks, over those of 0.4.0
@@ -50,12 +50,12 @@ from rich.console import Console
 from discreet import Privacy, SetSelector, warm_up
 from discreet.learners.registry import HOMES, learner_named
 from discreet.progress import Bar, bars_on
-from discreet.simulate.ways import MEASURES, Verdict, compare, verdict
-from discreet.simulate.ways.adversaries import microseconds
-from discreet.simulate.ways.mixing import DATA
-from discreet.simulate.ways.verdicts import mean_and_error
 from discreet.tasks import Kept, repeat
 from report import write
+from ways_of_learning import MEASURES, Verdict, compare, verdict
+from ways_of_learning.adversaries import microseconds
+from ways_of_learning.mixing import DATA
+from ways_of_learning.verdicts import mean_and_error
 
 KEPT = Path(__file__).parent / ".ways.jsonl"
 FIRST_SEED = 9000
@@ -75,7 +75,7 @@ Setting = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cell:
-    """A group of discreet.simulate.ways and a setting."""
+    """A group of ways_of_learning and a setting."""
 
     group: str
     setting: Setting

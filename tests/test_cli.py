@@ -16,7 +16,7 @@ import discreet
 from discreet import DiscreetError, FileJournal
 from discreet.audit.report import Size
 from discreet.cli import app
-from discreet.simulate.planning import Effort
+from discreet.simulate.planning.search import Effort
 from discreet.turn.described import fingerprint
 
 
@@ -85,8 +85,8 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
 
 
 def test_plan_says_what_a_budget_buys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.simulate.planning.EFFORTS", (Effort(2, 1),))
-    monkeypatch.setattr("discreet.simulate.planning.STEPS", 7)
+    monkeypatch.setattr("discreet.simulate.planning.search.EFFORTS", (Effort(2, 1),))
+    monkeypatch.setattr("discreet.simulate.planning.search.STEPS", 7)
     arguments = ["plan", "display", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid"]
     plan = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert 0.3 < plan["expected_share"] <= 1.01

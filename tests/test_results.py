@@ -13,6 +13,10 @@ import numpy as np
 import pytest
 
 import discreet
+import frame
+import frame_versions as versions
+import report as reports
+import results_page as page
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BENCHMARKS = REPOSITORY / "benchmarks"
@@ -32,30 +36,10 @@ SCRIPTS = sorted({path.stem for path in BENCHMARKS.glob("*.py")} - HELPERS - WOR
 
 
 @pytest.fixture
-def versions(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import frame_versions
-
-    return frame_versions
-
-
-@pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The script that makes the page of results."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import results_page
-
-    return results_page
-
-
-@pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module that writes reports, with a folder of its own."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    import report
-
-    monkeypatch.setattr(report, "RESULTS", tmp_path / "results")
-    return report
+    monkeypatch.setattr(reports, "RESULTS", tmp_path / "results")
+    return reports
 
 
 def checkout(folder: Path, version: str) -> Path:
@@ -68,7 +52,7 @@ def checkout(folder: Path, version: str) -> Path:
 # --- files
 
 
-def test_the_page_of_results_is_made_from_the_reports(page: ModuleType) -> None:
+def test_the_page_of_results_is_made_from_the_reports() -> None:
     """If this fails, run `make results`."""
     assert page.page() == (BENCHMARKS / "RESULTS.md").read_text()
 
@@ -89,18 +73,18 @@ def test_every_report_can_be_parsed() -> None:
 # --- the front page
 
 
-def test_the_tables_of_the_front_page_hold_measured_figures(page: ModuleType) -> None:
+def test_the_tables_of_the_front_page_hold_measured_figures() -> None:
     """If this fails, run `make results`."""
     assert page.front.with_figures(README) == README
     assert set(re.findall(r"<!-- figures: (\w+) -->", README)) == set(page.front.TABLES)
 
 
-def test_the_sentences_of_the_front_page_hold_measured_figures(page: ModuleType) -> None:
+def test_the_sentences_of_the_front_page_hold_measured_figures() -> None:
     words = " ".join(README.split())
     assert not [sentence for sentence in page.front.sentences() if sentence not in words]
 
 
-def test_the_front_page_has_no_other_figures(page: ModuleType) -> None:
+def test_the_front_page_has_no_other_figures() -> None:
     """A decimal or a percentage in a sentence is measured, and then checked above, or listed here."""
     words = " ".join(re.sub(r"```.*?```", "", page.front.MARKED.sub("", README), flags=re.DOTALL).split())
     for sentence in page.front.sentences():
@@ -180,7 +164,7 @@ def test_circumstances_without_a_repository_leave_the_commit_out(
 # --- versions that frame.py can compare
 
 
-def test_versions_give_the_same_name_to_the_same_mode(versions: ModuleType) -> None:
+def test_versions_give_the_same_name_to_the_same_mode() -> None:
     before, then, now = (set(versions.VERSIONS[version].modes) for version in ("0.4", "0.5", "0.6"))
     assert before == then <= now
 
@@ -189,23 +173,20 @@ def test_versions_give_the_same_name_to_the_same_mode(versions: ModuleType) -> N
     ("version", "words"),
     [("0.4.0", "0.4"), ("0.4.7", "0.4"), ("0.5.0", "0.5"), ("0.6.0", "0.6"), ("0.10.0", "0.6")],
 )
-def test_a_checkout_is_measured_in_the_words_of_its_version(
-    version: str, words: str, versions: ModuleType, tmp_path: Path
-) -> None:
+def test_a_checkout_is_measured_in_the_words_of_its_version(version: str, words: str, tmp_path: Path) -> None:
     found = versions.version_of(checkout(tmp_path, version))
     assert found == version
     assert versions.preamble_of(found) is versions.VERSIONS[words]
 
 
-def test_a_version_without_words_is_refused_in_one_line(versions: ModuleType, tmp_path: Path) -> None:
+def test_a_version_without_words_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5, 0\.6 and later$"):
         versions.preamble_of(versions.version_of(checkout(tmp_path / "old", "0.2.1")))
     with pytest.raises(SystemExit, match=r"^.* is no checkout of discreet: .*$"):
         versions.version_of(tmp_path / "elsewhere")
 
 
-def test_every_mode_of_this_version_can_be_made(versions: ModuleType) -> None:
-    import frame
+def test_every_mode_of_this_version_can_be_made() -> None:
 
     preamble = versions.preamble_of(versions.version_of(REPOSITORY))
     words: dict[str, object] = {}

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from discreet import ContextualBandit, Privacy
-from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, World, digits, play, wine
+from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, digits, wine
+from discreet.simulate.problems.contextual import LearnerPolicy, play
 
 __all__ = ["prediction_bias"]
 

@@ -49,7 +49,7 @@ def contextual() -> str:
             Regret of `ContextualBandit` over that of uniform play (0 is perfect), every round counted,
             ε = 1, δ = 10⁻⁶, T = 10⁵ unless stated: mean ± standard error over worlds on which nothing was
             tuned, and the worst world. Sparse worlds have three arms and five relevant features per arm
-            unless stated; "dense" contexts are known to have length 1; `simulate/contextual.py` draws
+            unless stated; "dense" contexts are known to have length 1; `simulate/problems/contexts.py` draws
             them. Ours has its defaults. Rivals play the same people, each with the best settings of its
             grid in two other worlds of the same kind; FLIPHAT's scheme (with our noise) gets the number of
             relevant features as a parameter. Private LinUCB has our tighter noise. At d = 1000 LinUCB and

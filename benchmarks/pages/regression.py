@@ -53,7 +53,8 @@ def streaming() -> str:
             {significant(sparse["leader"])}, frank-wolfe with drawn corners
             {significant(sparse["frank-wolfe"])}.
 
-            Other worlds than the papers' (`simulate/regression.py`: random coefficients, rows of differing
+            Other worlds than the papers' (`simulate/problems/regression.py`: random coefficients, rows of
+            differing
             lengths), 20,000 samples, 20 coefficients, ε = 1, δ = 10⁻⁶: mean SubOpt over six seeds; the
             report has no intervals. The default measures rows first. In "short" a `feature_bound` is ten
             times too large, which costs modes that do not measure rows as much as a tenth of ε would.

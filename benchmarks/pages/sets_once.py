@@ -36,7 +36,8 @@ def selection() -> str:
     return blocks(
         "## Sets chosen once, and online (`benchmarks/selection.py`)",
         prose("""
-            300 sites or titles, ten to choose (`simulate/selection.py`), δ = 10⁻⁶, though both modes give a
+            300 sites or titles, ten to choose (`simulate/problems/selection.py`), δ = 10⁻⁶, though both modes
+            give a
             pure guarantee. Share of the value that greedy without noise has for the same people (under a
             knapsack by density): mean ± standard error and the worst of twelve worlds; the defaults were
             chosen on others. Swaps on a noisy histogram may beat greedy.

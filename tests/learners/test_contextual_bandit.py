@@ -10,7 +10,8 @@ from discreet import ContextualBandit, Privacy, load
 from discreet.errors import ConfigError, HorizonReached, OutOfBounds, StateError
 from discreet.learners.contextual_bandit.ridge import Ridge
 from discreet.learners.contextual_bandit.screen import Screen
-from discreet.simulate.contextual import DenseWorld, LearnerPolicy, SparseWorld, play
+from discreet.simulate.problems.contexts import DenseWorld, SparseWorld
+from discreet.simulate.problems.contextual import LearnerPolicy, play
 
 BOTH = Privacy(1.0, 1e-6)
 

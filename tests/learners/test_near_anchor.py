@@ -11,12 +11,12 @@ from discreet import Privacy, SetMinimizer
 from discreet.learners.set_minimizer.pairs.belief import PairBelief, TriedSets
 from discreet.learners.set_minimizer.pairs.tuning import TUNED
 from discreet.learners.set_minimizer.pairs.weights import Forced, Weights, least_sets
-from discreet.simulate.bundle import run_bundle
-from discreet.simulate.cost_worlds import ConcaveWorld
-from discreet.simulate.ways.costs import Bundles, spent
+from discreet.simulate.problems.costs import run_bundle
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat, of_flat
 from discreet.turn.view import View, nobody
+from measures.concave_costs import ConcaveWorld
+from ways_of_learning.costs import drawn, spent
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -160,10 +160,10 @@ def test_scores_say_what_items_save() -> None:
 def test_costs_that_are_not_quadratic_and_tastes_that_alternate_are_learned() -> None:
     concave = ConcaveWorld.drawn(40_000, items=8, seed=2)
     learner = SetMinimizer(8, 40_000, USUAL, feedback="bandit", seed=1)
-    assert concave.naive - run_bundle(learner, concave).cost > 0.7 * concave.gain
+    assert concave.naive - run_bundle(learner, concave) > 0.7 * concave.gain
     shares = []
     for seed in range(4):  # single runs vary
-        bundles = Bundles.drawn("alternate", 50_000, items=6, seed=seed)
-        cost, hindsight = spent(SetMinimizer(6, 50_000, USUAL, feedback="bandit", seed=seed), bundles)
+        world = drawn("alternate", 50_000, items=6, seed=seed)
+        cost, hindsight = spent(SetMinimizer(6, 50_000, USUAL, feedback="bandit", seed=seed), world)
         shares.append(hindsight.share(cost) or 0.0)
     assert np.mean(shares) > 0.5

@@ -17,7 +17,7 @@ from discreet.learners.set_maximizer.preferences import gains_along
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.learners.set_maximizer.sum_expert import stacked
 from discreet.release.gathering.gain_path import GainPath
-from discreet.simulate.display import World, run_display
+from discreet.simulate.problems.display import World, run_display
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat

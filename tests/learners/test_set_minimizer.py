@@ -17,7 +17,7 @@ from discreet.learners.set_minimizer.pairs.public import TrialsPlan
 from discreet.release.door import Door
 from discreet.release.fresh import FreshSum
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.simulate.bundle import BundleWorld, run_bundle
+from discreet.simulate.problems.costs import BundleWorld, run_bundle
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat
@@ -183,9 +183,9 @@ def test_a_short_horizon_warns_in_the_plan() -> None:
 def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None:
     world = BundleWorld.drawn(30_000, items=12, seed=8)
     learner = SetMinimizer(12, 30_000, function=world.function, seed=1, **({"privacy": USUAL} | changes))
-    run = run_bundle(learner, world)
+    cost = run_bundle(learner, world)
     best = world.cost_of(world.best)
-    assert run.cost <= world.naive + 0.8 * (best - world.naive)
+    assert cost <= world.naive + 0.8 * (best - world.naive)
     assert world.cost_of(np.flatnonzero(learner.point > 0.5)) <= 0.95 * best
 
 
@@ -193,8 +193,8 @@ def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None
 def test_the_cost_of_what_was_played_is_enough(stream: Any) -> None:
     world = BundleWorld.drawn(50_000, items=4, seed=2)
     learner = SetMinimizer(4, 50_000, USUAL, feedback="bandit", stream=stream, seed=1)
-    run = run_bundle(learner, world)
-    assert run.cost <= world.naive + 0.5 * (world.cost_of(world.best) - world.naive)
+    cost = run_bundle(learner, world)
+    assert cost <= world.naive + 0.5 * (world.cost_of(world.best) - world.naive)
     assert set(np.flatnonzero(learner.point > 0.5)) == set(world.best)
 
 

@@ -22,7 +22,7 @@ from discreet.domains import Box, LpBall, Simplex
 from discreet.learners.forced import forced
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.states import flat

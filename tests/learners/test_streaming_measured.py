@@ -24,7 +24,7 @@ from discreet.release.door import Door
 from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
 from discreet.release.randomness import seeded_words
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 from discreet.turn.coins import Coins
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.states import flat

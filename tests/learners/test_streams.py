@@ -13,7 +13,7 @@ import pytest
 
 from discreet import ConfigError, ContinuousMaximizer, Hedge, Privacy, SetMaximizer, SetMinimizer
 from discreet.domains import UniformMatroid
-from discreet.simulate.ways import compare
+from ways_of_learning import compare
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "streams.md").read_text()

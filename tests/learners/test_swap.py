@@ -17,7 +17,7 @@ from discreet.learners.set_maximizer.swap.shown_screening import CountingGains, 
 from discreet.learners.set_maximizer.swap.tables import random_table, thompson_table
 from discreet.learners.set_maximizer.swap.trials import Ahead, Trials, click_trials
 from discreet.learners.set_maximizer.swap.tuning import TUNED
-from discreet.simulate.display import World, run_display
+from discreet.simulate.problems.display import World, run_display
 from discreet.turn.questions import NOTHING, Asked, Batch
 from discreet.turn.states import flat, of_flat
 from discreet.turn.view import nobody

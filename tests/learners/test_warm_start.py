@@ -19,13 +19,14 @@ from discreet.learners.learner import Learner
 from discreet.learners.set_maximizer.swap.log import ClickLog, Logged, RewardLog
 from discreet.release.door import Door
 from discreet.release.gathering import Gathered, OneChoice, Rows
-from discreet.simulate.display import Log, World, run_display
+from discreet.simulate.problems.display import World, run_display
 from discreet.turn.coins import Coins
 from discreet.turn.journal import MemoryJournal
 from discreet.turn.questions import NOTHING, Batch
 from discreet.turn.record import Turn
 from discreet.turn.states import flat
 from discreet.turn.view import nobody
+from measures.logs import Log
 
 NAMES = ["tea", "milk", "soap", "rope"]
 ROWS = [(["tea", "milk"], "tea"), (["milk", "soap"], None), (["soap", "rope"], "rope")]

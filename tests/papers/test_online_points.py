@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from discreet.domains import UniformMatroid
-from discreet.papers.rivals.continuous import Tastes, click_value, printed_value
+from discreet.papers.reproduce.points import printed_value
+from discreet.simulate.problems.continuous import Tastes, click_value
 
 
 @pytest.mark.parametrize("name", ["alg4", "dpmfw"])
 def test_without_privacy_the_printed_algorithms_earn_more_than_chance_and_less_than_everything(
     name: str,
 ) -> None:
-    rows, domain = Tastes.drawn(300, items=6, seed=1).rows, UniformMatroid(6, 2)
+    rows, domain = Tastes.moving(300, items=6, seed=1).chances, UniformMatroid(6, 2)
     earned = printed_value(name, rows, domain, 1e9, noise="printed", seed=2)
     assert click_value(rows, np.full(6, 2 / 6)) < earned < click_value(rows, np.ones(6))

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.papers.errata import ERRATA
 from discreet.papers.printed.catalogue import CATALOGUE
-from discreet.papers.reproduce.keeping import PROBLEMS
+from discreet.papers.reproduce.shares import PROBLEMS
 
 HOUSE = Path(__file__).parents[2]
 MEASURED: dict[str, Any] = json.loads((HOUSE / "benchmarks/results/published.json").read_text())

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from discreet import pictures
 from discreet.cli import app
 from discreet.papers.printed.catalogue import CATALOGUE
-from discreet.papers.reproduce import EXPERIMENTS, keeping, rates, value
+from discreet.papers.reproduce import EXPERIMENTS, rates, shares, value
 from discreet.papers.reproduce import sco_tables as sco_chapter
 from discreet.papers.reproduce.claims import CLAIMS, OURS, PROBLEMS, regret
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Picture, print_chapter, write_report
@@ -182,16 +182,16 @@ def test_the_theorems_grow_as_they_say() -> None:
 # --- value
 
 
-def known_share(problem: str, who: keeping.Who, people: int, epsilon: float, seed: int) -> float:
+def known_share(problem: str, who: shares.Who, people: int, epsilon: float, seed: int) -> float:
     return {"printed": 0.1, "sound": 0.2, "discreet": 0.9, "random": 0.3}[who] - 0.01 / epsilon
 
 
 def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(value, "kept", known_share)
     chapter = value.tell_value(Ask(quick=True, seeds=1, workers=1))
-    assert chapter.numbers.keys() == keeping.PROBLEMS.keys()
+    assert chapter.numbers.keys() == shares.PROBLEMS.keys()
     for name, runs in chapter.numbers.items():
-        problem = keeping.PROBLEMS[name]
+        problem = shares.PROBLEMS[name]
         for who in problem.who:
             mine = [run for run in runs if run["who"] == who]
             assert {run["people"] for run in mine if run["epsilon"] == 1} == set(problem.quick)
@@ -222,9 +222,9 @@ def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_ours_keeps_more_than_what_was_printed(problem: str, people: int) -> None:
-    shares = {who: keeping.kept(problem, who, people, 3.0, 900) for who in keeping.PROBLEMS[problem].who}
-    ours = shares.pop("discreet")
-    assert max(shares.values(), default=0.0) + 0.05 < ours < 1.05
+    kept = {who: shares.kept(problem, who, people, 3.0, 900) for who in shares.PROBLEMS[problem].who}
+    ours = kept.pop("discreet")
+    assert max(kept.values(), default=0.0) + 0.05 < ours < 1.05
 
 
 def test_there_is_a_verdict_for_every_algorithm_of_the_papers() -> None:

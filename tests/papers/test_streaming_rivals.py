@@ -14,7 +14,7 @@ from discreet.papers.rivals.streaming import RIVALS, Euclidean, descent
 from discreet.papers.rivals.streaming.descent import local_md, noisy_sgd
 from discreet.papers.rivals.streaming.problem import mean_gradient
 from discreet.release.randomness import seeded_words
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 
 
 def world(p: float, radius: float = 1.0, samples: int = 60) -> Regression:

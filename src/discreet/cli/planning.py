@@ -1,5 +1,7 @@
 """`discreet demo` and `discreet plan`: what privacy costs, before anything is spent."""
 
+from collections.abc import Callable
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,8 +37,8 @@ def demo(
     A table and a picture show how little that costs.
     """
     from discreet.budget.privacy import Privacy
-    from discreet.simulate.stories.display import tell_display
-    from discreet.simulate.stories.regression import tell_regression
+    from discreet.simulate.demo.display import tell_display
+    from discreet.simulate.demo.regression import tell_regression
 
     stories = {"display": (tell_display, 1_000_000), "regression": (tell_regression, 100_000)}
     if story in EXAMPLES:
@@ -83,7 +85,45 @@ Minutes = Annotated[
 Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
 
 
-@plan.command("display")
+Declared = Callable[..., None]
+"""A function of no body: its arguments are the options of a command, its docstring is the help."""
+
+
+def _shared(
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    contributions: Contributions = 1,
+    minutes: Minutes = 1.0,
+    as_json: Json = False,
+) -> None:
+    """The options that all problems share."""
+
+
+def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
+    """Make a command of a declaration; its options are the settings of a case of planning/cases.py."""
+
+    def register(declared: Declared) -> Declared:
+        def command(
+            epsilon: float, delta: float, contributions: int, minutes: float, as_json: bool, **settings: Any
+        ) -> None:
+            from discreet.budget.privacy import Privacy
+            from discreet.simulate.planning import cases
+            from discreet.simulate.planning.search import make_plan, print_plan
+
+            privacy = Privacy(epsilon, delta, contributions=contributions)
+            case = getattr(cases, kind)(privacy=privacy, **settings)
+            answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
+
+        options = [*signature(declared).parameters.values(), *signature(_shared).parameters.values()]
+        vars(command)["__signature__"] = Signature(options)
+        command.__annotations__ = {option.name: option.annotation for option in options}
+        plan.command(name, help=declared.__doc__)(command)
+        return declared
+
+    return register
+
+
+@planned("display", "DisplayCase")
 def plan_display(
     items: Items,
     slots: Slots,
@@ -98,18 +138,11 @@ def plan_display(
     click_rate: Annotated[
         float | None, typer.Option(help="The mean chance that a visitor clicks an item.")
     ] = None,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
 ) -> None:
     """Which items to show, visitor after visitor."""
-    terms = items, slots, feedback, stream, click_rate
-    _plan("DisplayCase", rounds, epsilon, delta, contributions, minutes, as_json, *terms)
 
 
-@plan.command("costs")
+@planned("costs", "CostsCase")
 def plan_costs(
     items: Items,
     rounds: Rounds,
@@ -118,94 +151,44 @@ def plan_costs(
         typer.Option(help="What is seen: whole costs, or the cost of the chosen set."),
     ] = "full",
     stream: Stream = "drifting",
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
 ) -> None:
     """The set of least cost, visitor after visitor."""
-    _plan("CostsCase", rounds, epsilon, delta, contributions, minutes, as_json, items, feedback, stream)
 
 
-@plan.command("regression")
+@planned("regression", "RegressionCase")
 def plan_regression(
     features: Annotated[int, typer.Option(help="How many numbers a sample has.")],
     rounds: Rounds,
     once: Annotated[
         bool, typer.Option("--once", help="Publish once, at the end, instead of again and again.")
     ] = False,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
 ) -> None:
     """Coefficients of a linear model."""
-    _plan("RegressionCase", rounds, epsilon, delta, contributions, minutes, as_json, features, once)
 
 
-@plan.command("contextual")
+def _number_or_word(text: str) -> int | str:
+    """A whole number as such; the case refuses other words than it knows."""
+    return int(text) if text.isdecimal() else text
+
+
+@planned("contextual", "ContextualCase")
 def plan_contextual(
     arms: Annotated[int, typer.Option(help="How many arms there are.")],
     features: Annotated[int, typer.Option(help="How many numbers a context has.")],
     rounds: Rounds,
-    relevant: Annotated[str | None, typer.Option(help="How many features an arm needs, or all.")] = None,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
+    relevant: Annotated[
+        Any,
+        typer.Option(parser=_number_or_word, metavar="<str>", help="How many features an arm needs, or all."),
+    ] = None,
 ) -> None:
     """Which arm for whom, given their context."""
-    needed = int(relevant) if relevant is not None and relevant.isdecimal() else relevant
-    _plan("ContextualCase", rounds, epsilon, delta, contributions, minutes, as_json, arms, features, needed)
 
 
-@plan.command("selection")
-def plan_selection(
-    items: Items,
-    slots: Slots,
-    rounds: Rounds,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
-) -> None:
+@planned("selection", "SelectionCase")
+def plan_selection(items: Items, slots: Slots, rounds: Rounds) -> None:
     """One set, once, from people's records."""
-    _plan("SelectionCase", rounds, epsilon, delta, contributions, minutes, as_json, items, slots)
 
 
-@plan.command("continuous")
-def plan_continuous(
-    items: Items,
-    slots: Slots,
-    rounds: Rounds,
-    stream: Stream = "drifting",
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    contributions: Contributions = 1,
-    minutes: Minutes = 1.0,
-    as_json: Json = False,
-) -> None:
+@planned("continuous", "ContinuousCase")
+def plan_continuous(items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting") -> None:
     """Sets of a fractional point that moves."""
-    _plan("ContinuousCase", rounds, epsilon, delta, contributions, minutes, as_json, items, slots, stream)
-
-
-def _plan(
-    kind: str,
-    rounds: int,
-    epsilon: float,
-    delta: float,
-    contributions: int,
-    minutes: float,
-    as_json: bool,
-    *terms: Any,
-) -> None:
-    from discreet.budget.privacy import Privacy
-    from discreet.simulate import plans
-    from discreet.simulate.planning import make_plan, print_plan
-
-    case = getattr(plans, kind)(rounds, Privacy(epsilon, delta, contributions=contributions), *terms)
-    answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)

@@ -1,1 +1,1 @@
-"""Worlds, plans and stories. Here data is made up, so nothing needs protection."""
+"""Problems, plans and the demo. Here data is made up, so nothing needs protection."""

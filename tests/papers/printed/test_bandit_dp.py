@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import ConfigError
 from discreet.papers.printed import bandit_dp
 from discreet.papers.printed.bandit_dp import most_redraws, printed_exploration, rate, run, sound_rate
-from discreet.simulate.display import World
+from discreet.simulate.problems.display import World
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 

@@ -9,7 +9,7 @@ from scipy import stats
 from discreet.papers.printed import bandit_submod_prftl, costs, submod_prftl
 from discreet.papers.printed.costs import cost_as_published, cost_without_privacy
 from discreet.papers.printed.tbap import printed_scale, sound_scale
-from discreet.simulate.bundle import BundleWorld
+from discreet.simulate.problems.costs import BundleWorld
 
 from .law import ALPHA
 

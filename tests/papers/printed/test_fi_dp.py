@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import ConfigError
 from discreet.papers.printed.fi_dp import epsilon_spent, rate, run, sound_rate
-from discreet.simulate.display import World
+from discreet.simulate.problems.display import World
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 

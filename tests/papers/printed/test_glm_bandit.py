@@ -16,7 +16,8 @@ from discreet.papers.printed.glm_steps import SoundCorners, SoundTree
 from discreet.papers.printed.glm_theory import Theory, printed_warm_up_by_order, printed_warm_up_by_theorem
 from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
 from discreet.release.randomness import seeded_words
-from discreet.simulate.contextual import DenseWorld, LinearWorld, SparseWorld, TableWorld, play
+from discreet.simulate.problems.contexts import DenseWorld, LinearWorld, SparseWorld, TableWorld
+from discreet.simulate.problems.contextual import play
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
 
@@ -313,7 +314,7 @@ def test_a_sound_tree_has_gaussian_nodes_for_the_levels_that_it_has() -> None:
     assert np.std(leaves) == pytest.approx(tree.deviation, rel=0.15)
     assert (tree.strengths(steps) == 10 * steps).all()
     bandit = GlmBandit(DenseWorld.drawn(5, 2), 5000, 1e6, 1e-6, noise="sound", p=2.0, warm_up=500, block=50)
-    assert play(DenseWorld.drawn(5, 2), bandit, 5000).regret < 0.5
+    assert play(DenseWorld.drawn(5, 2), bandit, 5000) < 0.5
 
 
 # --- in all
@@ -325,7 +326,7 @@ def test_at_a_usual_epsilon_the_printed_noise_leaves_nothing_and_the_sound_one_m
 
     def regret(**settings: Any) -> float:
         bandit = GlmBandit(world, horizon, 1.0, 1e-6, **settings)
-        return play(world, bandit, horizon).regret
+        return play(world, bandit, horizon)
 
     assert regret(noise="none") < 0.2
     assert 0.6 < regret(noise="printed") < 1.3

@@ -12,7 +12,7 @@ from discreet.papers.noise import l2_gamma
 from discreet.papers.printed import bandit_submod_prftl, costs, submod_prftl
 from discreet.papers.printed.meeting import SetValue, meet
 from discreet.release.randomness import seeded_words
-from discreet.simulate.bundle import BundleWorld
+from discreet.simulate.problems.costs import BundleWorld
 
 pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
 

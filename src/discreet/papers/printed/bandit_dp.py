@@ -39,7 +39,7 @@ from discreet.papers.printed.promise import Noise, promise
 from discreet.papers.printed.stretches import STRETCHES, run_in_stretches
 from discreet.papers.printed.verdict import Verdict
 from discreet.progress import Report
-from discreet.simulate.display import Run, World
+from discreet.simulate.problems.display import Run, World
 
 __all__ = [
     "VERDICT",

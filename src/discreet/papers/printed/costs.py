@@ -19,7 +19,7 @@ from discreet.papers.printed import bandit_submod_prftl, submod_prftl
 from discreet.papers.printed.promise import Noise
 from discreet.papers.printed.tbap import calibrated
 from discreet.release.randomness import seeded_words
-from discreet.simulate.bundle import CHUNK, BundleWorld
+from discreet.simulate.problems.costs import CHUNK, BundleWorld
 
 __all__ = ["cost_as_published", "cost_without_privacy"]
 

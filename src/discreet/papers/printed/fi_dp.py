@@ -38,7 +38,7 @@ from discreet.papers.printed.stretches import STRETCHES, run_in_stretches
 from discreet.papers.printed.tree_expert import TreeExpert, tree_epsilon_spent
 from discreet.papers.printed.verdict import Verdict
 from discreet.progress import Report
-from discreet.simulate.display import Run, World
+from discreet.simulate.problems.display import Run, World
 
 __all__ = ["VERDICT", "FiDp", "epsilon_spent", "play", "rate", "regret_bound", "run", "sound_rate"]
 

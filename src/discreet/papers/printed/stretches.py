@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.progress import Report
-from discreet.simulate.display import Run
+from discreet.simulate.problems.display import Run
 
 __all__ = ["STRETCHES", "run_in_stretches"]
 

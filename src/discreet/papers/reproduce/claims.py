@@ -13,16 +13,13 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
 from discreet.decide.matroids import UniformMatroid
-from discreet.learners.contextual_bandit import ContextualBandit
-from discreet.learners.continuous_maximizer import ContinuousMaximizer
-from discreet.learners.set_maximizer import SetMaximizer
-from discreet.learners.set_minimizer import SetMinimizer
 from discreet.papers.printed import (
     bandit_dp,
     bandit_submod_prftl,
     continuous,
     dpmfw,
     fi_dp,
+    glm_for_world,
     submod_prftl,
 )
 from discreet.papers.printed import bandit_dp_variants as variants
@@ -31,11 +28,12 @@ from discreet.papers.printed.costs import cost_as_published
 from discreet.papers.printed.glm_theory import Theory, printed_warm_up_by_order
 from discreet.papers.printed.meeting import SetValue
 from discreet.papers.printed.promise import compared
-from discreet.papers.rivals.contextual import RIVALS
-from discreet.papers.rivals.continuous import played_value, printed_value
-from discreet.simulate.bundle import BundleWorld, run_bundle
-from discreet.simulate.contextual import LearnerPolicy, SparseWorld, play
-from discreet.simulate.display import World, run_display
+from discreet.papers.reproduce.points import printed_value
+from discreet.simulate.problems import Contextual, Continuous, Costs, Display, Problem
+from discreet.simulate.problems.contexts import World as Contexts
+from discreet.simulate.problems.contextual import play
+from discreet.simulate.problems.costs import BundleWorld
+from discreet.simulate.problems.display import World
 
 __all__ = [
     "CLAIMS",
@@ -47,7 +45,7 @@ __all__ = [
     "SLOTS",
     "WHOLE_COSTS",
     "Claim",
-    "Problem",
+    "Measured",
     "regret",
 ]
 
@@ -57,14 +55,18 @@ PRIVACY = Privacy(EPSILON, DELTA)
 WHOLE_COSTS, COSTS_OF_SETS = 20, 10
 """Items of the bundles, from whole costs and from the costs of the sets shown."""
 ITEMS, SLOTS = 20, 3
-FEATURES, JUDGES = 100, 20_000
+ARMS, FEATURES, JUDGES = 3, 100, 20_000
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is decided, by which learner of ours, and for how many people."""
+class Measured:
+    """A problem whose regret is measured, by which learner of ours, and for how many people."""
 
     ours: str
+    posed: Callable[[int], Problem[Any, Any]]
+    """The problem of a horizon."""
+    lost: Callable[[float, Any, int, int], list[float]]
+    """The regrets of an outcome and of trivial decisions, given people, horizon and seed."""
     horizons: tuple[int, ...]
     quick: tuple[int, ...]
     most: float
@@ -83,32 +85,70 @@ class Claim:
     """At a horizon, with all constants."""
 
 
+def _over_best_set(cost: float, world: BundleWorld, horizon: int, seed: int) -> list[float]:
+    best = world.cost_of(world.best)
+    return [cost - best, world.naive - best]
+
+
+def _short_of_greedy(value: float, world: World, horizon: int, seed: int) -> list[float]:
+    return [world.regret(value, SLOTS), world.regret(world.random_worth(SLOTS), SLOTS)]
+
+
+def _of_uniform_play(regret: float, world: Contexts, horizon: int, seed: int) -> list[float]:
+    means = world.sample(JUDGES, np.random.default_rng([seed, 5])).means
+    at_random = horizon * float(np.mean(means.max(axis=1) - means.mean(axis=1)))
+    return [regret * at_random, at_random]
+
+
+SHORTER = (3_000, 10_000, 30_000, 100_000)
+USUAL = (*SHORTER, 300_000)
 PROBLEMS = {
-    "costs": Problem(
-        "SetMinimizer", (3_000, 10_000, 30_000, 100_000, 300_000), (3_000, 10_000, 30_000, 100_000), 2.0
+    "costs": Measured(
+        "SetMinimizer",
+        lambda horizon: Costs(horizon, PRIVACY, WHOLE_COSTS),
+        _over_best_set,
+        USUAL,
+        SHORTER,
+        2.0,
     ),
-    "costs of sets": Problem(
+    "costs of sets": Measured(
         "SetMinimizer, bandit",
+        lambda horizon: Costs(horizon, PRIVACY, COSTS_OF_SETS, "bandit"),
+        _over_best_set,
         (30_000, 100_000, 300_000, 1_000_000),
         (10_000, 30_000, 100_000, 300_000),
         2.0,
     ),
-    "slates": Problem(
+    "slates": Measured(
         "SetMaximizer",
-        (3_000, 10_000, 30_000, 100_000, 300_000),
-        (3_000, 10_000, 30_000, 100_000),
+        lambda horizon: Display(horizon, PRIVACY, ITEMS, SLOTS),
+        _short_of_greedy,
+        USUAL,
+        SHORTER,
         1 - 1 / e,
     ),
-    "rewards": Problem(
-        "SetMaximizer, bandit", (10_000, 30_000, 100_000, 300_000), (3_000, 10_000, 30_000), 1 - 1 / e
+    "rewards": Measured(
+        "SetMaximizer, bandit",
+        lambda horizon: Display(horizon, PRIVACY, ITEMS, SLOTS, "bandit"),
+        _short_of_greedy,
+        (10_000, 30_000, 100_000, 300_000),
+        (3_000, 10_000, 30_000),
+        1 - 1 / e,
     ),
-    "points": Problem(
-        "ContinuousMaximizer", (1_000, 3_000, 10_000, 30_000), (500, 1_000, 2_000, 4_000), 1 - 1 / e
+    "points": Measured(
+        "ContinuousMaximizer",
+        lambda horizon: Continuous(horizon, PRIVACY, ITEMS, SLOTS),
+        _short_of_greedy,
+        (1_000, 3_000, 10_000, 30_000),
+        (500, 1_000, 2_000, 4_000),
+        1 - 1 / e,
     ),
-    "arms": Problem(
+    "arms": Measured(
         "ContextualBandit",
-        (3_000, 10_000, 30_000, 100_000, 300_000),
-        (3_000, 10_000, 30_000, 100_000),
+        lambda horizon: Contextual(horizon, PRIVACY, ARMS, FEATURES, kind="sparse"),
+        _of_uniform_play,
+        USUAL,
+        SHORTER,
         1.0,
     ),
 }
@@ -178,89 +218,39 @@ CLAIMS = {
 
 @compared()
 def regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
-    """What one run loses, and what trivial decisions lose, in the same world."""
-    return _RUNS[problem](who, horizon, seed)
-
-
-def _of_costs(who: str, horizon: int, seed: int, *, bandit: bool = False) -> list[float]:
-    world = BundleWorld.drawn(horizon, items=COSTS_OF_SETS if bandit else WHOLE_COSTS, seed=seed)
+    """Return what one run loses, and what trivial decisions lose, with the same people."""
+    measured = PROBLEMS[problem]
+    posed = measured.posed(horizon)
+    people = posed.people(seed)
     if who == OURS:
-        feedback: dict[str, Any] = {"feedback": "bandit"} if bandit else {"function": world.function}
-        learner = SetMinimizer(world.items, horizon, PRIVACY, seed=seed, **feedback)
-        cost = run_bundle(learner, world).cost
+        outcome = posed.outcome(posed.learner(people, seed), people, seed)
     else:
-        cost = cost_as_published(world, epsilon=EPSILON, bandit=bandit, noise="printed", seed=seed)
-    best = world.cost_of(world.best)
-    return [cost - best, world.naive - best]
+        outcome = _printed_outcome(who, people, horizon, seed)
+    return measured.lost(outcome, people, horizon, seed)
 
 
-def _of_costs_of_sets(who: str, horizon: int, seed: int) -> list[float]:
-    return _of_costs(who, horizon, seed, bandit=True)
-
-
-def _of_slates(who: str, horizon: int, seed: int) -> list[float]:
-    world = World.drawn(horizon, items=ITEMS, seed=seed)
-    if who == OURS:
-        learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, seed=seed)
-        return _short_of_greedy(world, run_display(learner, world, seed=seed).value)
-    earned = fi_dp.run(world, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
-    return _short_of_greedy(world, earned)
-
-
-def _of_rewards(who: str, horizon: int, seed: int) -> list[float]:
-    world = World.drawn(horizon, items=ITEMS, seed=seed)
-    if who == OURS:
-        learner = SetMaximizer(ITEMS, SLOTS, horizon, PRIVACY, feedback="bandit", seed=seed)
-        return _short_of_greedy(world, run_display(learner, world, seed=seed).value)
+def _printed_outcome(who: str, people: Any, horizon: int, seed: int) -> float:
+    """Return what a printed algorithm comes to: its cost, its value, or its regret over uniform play's."""
+    if who in ("SUBMODPRFTL", "BANDITSUBMODPRFTL"):
+        bandit = who == "BANDITSUBMODPRFTL"
+        return cost_as_published(people, epsilon=EPSILON, bandit=bandit, noise="printed", seed=seed)
+    if who == "FI-DP":
+        return fi_dp.run(people, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
     if who == "BanditDP":
-        earned = bandit_dp.run(world, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
-        return _short_of_greedy(world, earned)
-    visitors = [_clicks_of(chances) for chances in world.chances]
-    stream = [visitors[kind] for kind in world.types]
+        return bandit_dp.run(people, SLOTS, EPSILON, DELTA, noise="printed", seed=seed).value
+    if who in ("PFTAL copies", "DPMFW"):
+        name = "dpmfw" if who == "DPMFW" else "alg4"
+        rows, domain = people.rows(0, horizon), UniformMatroid(ITEMS, SLOTS)
+        return printed_value(name, rows, domain, EPSILON, noise="printed", seed=seed)
+    if who == "GLM bandit":
+        rival = glm_for_world.as_printed(people, horizon, EPSILON, DELTA, seed=seed)
+        return play(people, rival, horizon, seed=seed)
+    visitors = [_clicks_of(chances) for chances in people.chances]
+    stream = [visitors[kind] for kind in people.types]
     met = CATALOGUE[who].play(stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, noise="printed", seed=seed)
-    return _short_of_greedy(world, met.total)
+    return float(met.total)
 
 
 def _clicks_of(chances: Floats) -> SetValue:
-    """The chance that a visitor of this type clicks something of a set."""
+    """Return the function of the chance that a visitor of this type clicks something of a set."""
     return lambda chosen: float(1 - np.prod(1 - chances[chosen]))
-
-
-def _of_points(who: str, horizon: int, seed: int) -> list[float]:
-    world = World.drawn(horizon, items=ITEMS, seed=seed)
-    rows, domain = world.rows(0, horizon), UniformMatroid(ITEMS, SLOTS)
-    if who == OURS:
-        value = played_value(ContinuousMaximizer(domain, horizon, PRIVACY, seed=seed), rows)
-    else:
-        name = "dpmfw" if who == "DPMFW" else "alg4"
-        value = printed_value(name, rows, domain, EPSILON, noise="printed", seed=seed)
-    return _short_of_greedy(world, value)
-
-
-def _short_of_greedy(world: World, value: float) -> list[float]:
-    return [world.regret(value, SLOTS), world.regret(world.random_worth(SLOTS), SLOTS)]
-
-
-def _of_arms(who: str, horizon: int, seed: int) -> list[float]:
-    world = SparseWorld.drawn(FEATURES, seed=seed)
-    if who == OURS:
-        learner = ContextualBandit(
-            world.arms, FEATURES, horizon, PRIVACY, context_bound=world.context_bound, seed=seed
-        )
-        lost = play(world, LearnerPolicy(learner), horizon, seed=seed).regret
-    else:
-        rival = RIVALS["glm_bandit_printed"](world, horizon, EPSILON, DELTA, seed=seed)
-        lost = play(world, rival, horizon, seed=seed).regret
-    means = world.sample(JUDGES, np.random.default_rng([seed, 5])).means
-    at_random = horizon * float(np.mean(means.max(axis=1) - means.mean(axis=1)))
-    return [lost * at_random, at_random]
-
-
-_RUNS = {
-    "costs": _of_costs,
-    "costs of sets": _of_costs_of_sets,
-    "slates": _of_slates,
-    "rewards": _of_rewards,
-    "points": _of_points,
-    "arms": _of_arms,
-}

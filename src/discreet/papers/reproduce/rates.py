@@ -20,7 +20,7 @@ from discreet.papers.reproduce.claims import (
     regret,
 )
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
-from discreet.simulate.growth import growth
+from discreet.simulate.exponent import fit_exponent
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _horizons(problem: str, ask: Ask) -> tuple[int, ...]:
 
 def _grown(horizons: tuple[int, ...], runs: Sequence[Sequence[float]]) -> Grown:
     means = np.array(runs).reshape(len(horizons), -1, 2).mean(axis=1)
-    slope = growth(horizons, [lost for lost, _ in runs])
+    slope = fit_exponent(horizons, [lost for lost, _ in runs])
     return Grown(horizons, means[:, 0].tolist(), means[:, 1].tolist(), slope)
 
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from discreet import pictures
 from discreet.arrays import Floats
-from discreet.arrivals import SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
-from discreet.learners.streaming_learner import StreamingLearner
 from discreet.papers.printed import streaming_frank_wolfe
 from discreet.papers.printed.promise import compared
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
@@ -28,8 +26,8 @@ from discreet.papers.rivals.sco_tables import (
     Error,
     best_of_grids,
 )
-from discreet.simulate.growth import growth
-from discreet.simulate.regression import Regression
+from discreet.simulate.exponent import fit_exponent
+from discreet.simulate.problems.regression import Coefficients, Regression
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
@@ -178,7 +176,7 @@ def _draw_table(table: dict[str, dict[str, Error]]) -> "Figure":
 def _costs() -> Grid:
     """The other columns of Table 1, counted for T = 2,000 and d = 10."""
     samples, dimension = FOLLOWED
-    learner = _learner(Regression.drawn(samples, dimension, 1.5), samples)
+    learner = _problem(samples, dimension).learner()
     levels = ceil(log2(samples)) + 1
     rows = [
         [
@@ -217,8 +215,8 @@ def errors_over_time(who: str, seed: int) -> list[float]:
     """SubOpt at sixty moments of one run."""
     samples, dimension = FOLLOWED
     if who == "discreet":
-        world = Regression.drawn(samples, dimension, 1.5, seed=seed)
-        learner = _learner(world, samples)
+        problem = _problem(samples, dimension)
+        world, learner = problem.people(seed), problem.learner()
         found, first = [], 0
         for moment in _moments(samples):
             learner.observe_stream(world.features[first:moment], world.targets[first:moment])
@@ -239,15 +237,8 @@ def errors_over_time(who: str, seed: int) -> list[float]:
     return [world.suboptimality(path[moment - 1]) for moment in _moments(samples)]
 
 
-def _learner(world: Regression, samples: int) -> StreamingLearner:
-    return StreamingLearner(
-        world.domain,
-        SquaredLoss(),
-        samples,
-        Privacy(1.0, 1 / samples),
-        feature_bound=1.0,
-        target_bound=1.0,
-    )
+def _problem(samples: int, dimension: int) -> Coefficients:
+    return Coefficients(samples, Privacy(1.0, 1 / samples), dimension, kind="drawn", p=1.5)
 
 
 def _moments(samples: int) -> Any:
@@ -314,7 +305,7 @@ def _rates(ask: Ask, seeds: int) -> dict[str, dict[str, float]]:
     slopes = {}
     for (place, noise), runs in zip(cases, paths, strict=True):
         values = (runs.T * 1e9).reshape(-1).tolist()  # `growth` takes what is below 1 for 1
-        slopes[f"{place}, {noise}"] = growth(RATE_MOMENTS, values)
+        slopes[f"{place}, {noise}"] = fit_exponent(RATE_MOMENTS, values)
     return slopes
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from discreet import pictures
 from discreet.papers.printed.catalogue import CATALOGUE
-from discreet.papers.reproduce.keeping import PROBLEMS, Problem, Who, kept
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
+from discreet.papers.reproduce.shares import PROBLEMS, Compared, Who, kept
 from discreet.tasks import repeat
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ def _measured(ask: Ask, seeds: int) -> Shares:
     return shares
 
 
-def _people(problem: Problem, ask: Ask) -> tuple[int, int, int]:
+def _people(problem: Compared, ask: Ask) -> tuple[int, int, int]:
     return problem.quick if ask.quick else problem.horizons
 
 
-def _sizes(problem: Problem, who: Who, ask: Ask) -> list[tuple[int, float]]:
+def _sizes(problem: Compared, who: Who, ask: Ask) -> list[tuple[int, float]]:
     """Numbers of people, and ε: all ε for the middle number, and ε = 1 for all numbers."""
     few, middle, many = _people(problem, ask)
     if who == "random":
@@ -112,7 +112,7 @@ def _against_people(shares: Shares, ask: Ask) -> Grid:
     return Grid("Share kept at ε = 1", ["problem", "algorithm", "few people", "more", "many"], rows)
 
 
-def _label(problem: Problem, who: Who) -> str:
+def _label(problem: Compared, who: Who) -> str:
     if who == "printed":
         return f"{problem.printed}, {LOOKS[who][0]}"
     return {"sound": "– with sound noise"}.get(who, LOOKS[who][0])

@@ -1,1 +1,1 @@
-"""What the papers' algorithms and ours are compared with."""
+"""What streaming regression is compared with (`streaming/`), and its published tables (`sco_tables.py`)."""

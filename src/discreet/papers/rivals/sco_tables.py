@@ -15,16 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from discreet.arrivals import SquaredLoss
 from discreet.budget.privacy import Privacy
 from discreet.decide.domains import LpBall
-from discreet.learners.streaming_learner import StreamingLearner
 from discreet.papers.printed import streaming_frank_wolfe
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.printed.promise import compared
 from discreet.papers.rivals.streaming import RIVALS
 from discreet.progress import Bar, silent
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Coefficients, Regression
 from discreet.tasks import Kept, repeat
 
 __all__ = [
@@ -131,17 +129,9 @@ def suboptimality(case: Case, method: str, settings: dict[str, Any], seed: int) 
     if method in RIVALS:
         found = RIVALS[method](world, 1.0, 1 / samples, settings["pace"], seed)
         return world.suboptimality(found)
-    learner = StreamingLearner(
-        world.domain,
-        SquaredLoss(),
-        samples,
-        Privacy(1.0, 1 / samples),
-        feature_bound=1.0,
-        target_bound=1.0,
-        method="frank-wolfe" if method == "frank_wolfe" else "auto",
-    )
-    learner.observe_stream(world.features, world.targets)
-    return world.suboptimality(learner.coefficients)
+    problem = Coefficients(samples, Privacy(1.0, 1 / samples), dimension, kind="drawn", p=p)
+    learner = problem.learner(mode="frank-wolfe" if method == "frank_wolfe" else "auto")
+    return problem.outcome(learner, world)
 
 
 @compared()

@@ -12,7 +12,7 @@ from discreet.papers.printed.lp_geometry import Constants, corrected_regularity
 from discreet.papers.printed.promise import compared
 from discreet.papers.rivals.streaming.problem import clipped_targets, constants_of, mean_gradient
 from discreet.release.randomness import seeded_words
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 
 __all__ = ["noisy_sfw", "published", "published_by_lemma"]
 

@@ -11,7 +11,7 @@ from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.rivals.streaming.problem import Euclidean, clipped_targets, constants_of
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 
 __all__ = ["local_md", "noisy_sgd"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.decide.domains import LpBall
 from discreet.papers.printed.lp_geometry import Constants, regression_constants
-from discreet.simulate.regression import Regression
+from discreet.simulate.problems.regression import Regression
 
 __all__ = ["UNIT", "Euclidean", "Rival", "clipped_targets", "constants_of", "mean_gradient"]
 

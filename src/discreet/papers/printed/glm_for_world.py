@@ -1,0 +1,38 @@
+"""GLM bandit with the settings that a world asks for: as printed, and with sound noise."""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.papers.printed.glm_bandit import GlmBandit
+from discreet.papers.printed.promise import AnyNoise, compared
+from discreet.simulate.problems.contexts import LinearWorld, World
+
+__all__ = ["as_printed", "with_sound_noise"]
+
+
+@compared()
+def as_printed(
+    world: World, horizon: int, *privacy: float, noise: AnyNoise = "printed", **settings: Any
+) -> GlmBandit:
+    """Return the published algorithm, which knows the link and the l_1 length of the coefficients."""
+    if isinstance(world, LinearWorld):
+        settings.setdefault("link", world.link)
+        settings.setdefault("radius", float(np.abs(world.coefficients).sum(axis=1).max()))
+    return GlmBandit(world, horizon, *privacy, noise=noise, **settings)
+
+
+def with_sound_noise(
+    world: World,
+    horizon: int,
+    *privacy: float,
+    blocks: int = 30,
+    share: float = 0.05,
+    clip: float = 0.25,
+    gap: float = 2.0,
+    **settings: Any,
+) -> GlmBandit:
+    """Return it with sound noise, steps on blocks, and a warm-up that is a share of all rounds."""
+    settings["warm_up"] = int(share * horizon / world.arms)
+    settings["block"] = max(1, horizon // blocks)
+    return as_printed(world, horizon, *privacy, noise="sound", clip=clip, gap=gap, **settings)

@@ -1,0 +1,1 @@
+"""`discreet plan`: the search (`search.py`), and one case per problem (`cases.py`)."""

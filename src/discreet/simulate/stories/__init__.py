@@ -1,1 +1,0 @@
-"""Stories for `discreet demo`: what a shop shows, and what drives the price of a flat."""
