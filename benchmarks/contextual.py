@@ -1,9 +1,11 @@
-"""ContextualBandit: regret beside rivals in worlds that nothing was tuned on, speed beside peers, and memory.
+"""ContextualBandit: regret beside rivals in worlds that nothing was tuned on, speed beside peers,
+and memory.
 
-Prints one JSON line. ε = 1, δ = 10⁻⁶, ours with its defaults. Regret is over that of uniform play, every
-round counted; see discreet/simulate/problems/contextual.py. Rivals (benchmarks/rivals) have the best settings
-of a grid, found in two other worlds of the same kind, and FLIPHAT knows how many features are relevant. Times
-are those of single calls: the least median of several groups, on one thread.
+Prints one JSON line. ε = 1, δ = 10⁻⁶, ours with its defaults. Regret is over that of uniform play,
+every round counted; see discreet/simulate/problems/contextual.py. Rivals (benchmarks/rivals) have
+the best settings of a grid, found in two other worlds of the same kind, and FLIPHAT knows how many
+features are relevant. Times are those of single calls: the least median of several groups, on one
+thread.
 """
 
 import argparse
@@ -35,7 +37,9 @@ OURS = "discreet"
 SPARSE_RIVALS = ("linucb", "fliphat", "private_linucb")
 DENSE_RIVALS = ("linucb", "private_linucb")
 SLOW_WORLDS = 2
-"""In so many worlds, and with their usual settings, rivals play whose regressions take a minute each."""
+"""In so many worlds, and with their usual settings, rivals play whose regressions take a minute
+each.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,9 @@ def told_all(case: Case) -> Case:
 
 
 MANY_RELEVANT = sparse(100, relevant=20, reward="bernoulli")
-EVERYONE = Case(sparse(100).world, 10**5, rivals=tuple(name for name in RIVALS if name != "uniform"))
+EVERYONE = Case(
+    sparse(100).world, 10**5, rivals=tuple(name for name in RIVALS if name != "uniform")
+)
 CASES: dict[str, Case] = {
     "sparse_d100_gaussian": EVERYONE,
     "sparse_d100_bernoulli": sparse(100, reward="bernoulli"),
@@ -123,7 +129,9 @@ def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
     world = case.world(seed)
     with threadpool_limits(1):
         if who != OURS:
-            rival = RIVALS[who](world, case.horizon, PRIVACY.epsilon, PRIVACY.delta, seed=seed, **settings)
+            rival = RIVALS[who](
+                world, case.horizon, PRIVACY.epsilon, PRIVACY.delta, seed=seed, **settings
+            )
             return play(world, rival, case.horizon, seed=seed)
         settings = settings | {"context_bound": world.context_bound, "seed": seed}
         learner = ContextualBandit(world.arms, world.features, case.horizon, PRIVACY, **settings)
@@ -132,7 +140,9 @@ def regret(name: str, who: str, settings: dict[str, Any], seed: int) -> float:
 
 def regrets(console: Console, quick: bool) -> dict[str, dict[str, Any]]:
     """By case: ours, and those of rivals in the same worlds."""
-    pairs = [] if quick else [(name, rival) for name, case in CASES.items() for rival in case.rivals]
+    pairs = (
+        [] if quick else [(name, rival) for name, case in CASES.items() for rival in case.rivals]
+    )
     found = repeat(best_settings, pairs, label="settings of rivals", bar=bars_on(console))
     settings = dict(zip(pairs, found, strict=True))
     settings |= {(name, OURS): case.settings for name, case in CASES.items()}
@@ -187,7 +197,9 @@ def require_peers() -> None:
 
 
 def speeds() -> dict[str, dict[str, float]]:
-    """Microseconds of single calls at 50 features and 20 arms, one row at a time, all arms trained."""
+    """Microseconds of single calls at 50 features and 20 arms, one row at a time, all arms
+    trained.
+    """
     from mabwiser.mab import MAB, LearningPolicy
     from river.bandit import LinUCBDisjoint
 
@@ -212,7 +224,8 @@ def speeds() -> dict[str, dict[str, float]]:
             },
             "update": {
                 OURS: microseconds_of(
-                    lambda row: ours.observe(rewards[row]), before=lambda row: ours.act(contexts[row])
+                    lambda row: ours.observe(rewards[row]),
+                    before=lambda row: ours.act(contexts[row]),
                 ),
                 "mabwiser": microseconds_of(
                     lambda row: mab.partial_fit(
@@ -230,7 +243,7 @@ def trained_learner(generator: np.random.Generator) -> ContextualBandit:
         people = generator.uniform(-1, 1, size=(min(learner.rounds_until_release, 10**4), FEATURES))
         tickets = learner.open_many(people)
         learner.close_many(tickets, (generator.random(len(people)) < 0.5).astype(float))
-        learner.turn()
+        learner.release_if_due()
     return learner
 
 
@@ -239,7 +252,9 @@ def microseconds_of(
     after: Callable[[int], object] | None = None,
     before: Callable[[int], object] | None = None,
 ) -> float:
-    """Microseconds of a call: the least median of groups, since this kind of machine slows down in bursts."""
+    """Microseconds of a call: the least median of groups, since this kind of machine slows down
+    in bursts.
+    """
     medians = []
     for group in range(GROUPS):
         times = []
@@ -261,7 +276,8 @@ def memory() -> dict[str, dict[str, int]]:
     shapes = {"ridge_50_20": (20, 50), "screen_1000_3": (3, 1000)}
     return {
         name: {
-            f"1e{power}": ContextualBandit(arms, features, 10**power, PRIVACY).state_bytes for power in (5, 8)
+            f"1e{power}": ContextualBandit(arms, features, 10**power, PRIVACY).state_bytes
+            for power in (5, 8)
         }
         for name, (arms, features) in shapes.items()
     }

@@ -1,7 +1,7 @@
 """diffprivlib's linear models on tables that benchmarks/real.py wrote, in a Python of their own.
 
-Prints one JSON object: table → `epsilon_1`, `epsilon_3`, means over splits; the regulariser of logistic
-regression is the best of a grid in hindsight. Needs diffprivlib and NumPy, not discreet.
+Prints one JSON object: table → `epsilon_1`, `epsilon_3`, means over splits; the regulariser of
+logistic regression is the best of a grid in hindsight. Needs diffprivlib and NumPy, not discreet.
 """
 
 import json
@@ -48,7 +48,12 @@ def main() -> None:
         grid = REGULARISERS[:1] if table["within"].size else REGULARISERS
         for epsilon in EPSILONS:
             tries = [
-                np.mean([score(table, split, epsilon, regulariser) for split in range(len(table["learn"]))])
+                np.mean(
+                    [
+                        score(table, split, epsilon, regulariser)
+                        for split in range(len(table["learn"]))
+                    ]
+                )
                 for regulariser in grid
             ]
             report.setdefault(path.stem, {})[f"epsilon_{epsilon:g}"] = float(max(tries))

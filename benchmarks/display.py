@@ -1,8 +1,9 @@
-"""How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how fast.
+"""How much value privacy leaves: 100 items, 5 slots, 20 visitor types, ε = 1, δ = 10⁻⁶; and how
+fast.
 
-Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation; see
-discreet/simulate/problems/display.py for what it means. `noise off` is the same learner with the same
-schedule at ε = 10⁴.
+Prints one JSON line. Each share is a mean over seeds (a world each) with its standard deviation;
+see discreet/simulate/problems/display.py for what it means. `noise off` is the same learner with
+the same schedule at ε = 10⁴.
 """
 
 import sys
@@ -53,7 +54,9 @@ SLOPE_HORIZONS = (3_000, 10_000, 30_000, 100_000, 300_000)
 
 
 def regret(horizon: int, seed: int) -> float:
-    """What the default learner for any stream loses against greedy in hindsight, on an i.i.d. stream."""
+    """What the default learner for any stream loses against greedy in hindsight, on an i.i.d.
+    stream.
+    """
     problem = Display(horizon, PRIVACY, ITEMS, SLOTS)
     world = problem.people(seed)
     return world.regret(problem.outcome(problem.learner(), world, seed), SLOTS)
@@ -94,12 +97,16 @@ def earned(world: World, settings: dict[str, Any], seed: int, slots: int) -> flo
 
 
 def schedule_of(learner: SetMaximizer) -> dict[str, Any]:
-    """The settings that give another learner the schedule of this one, where it depends on the noise."""
+    """The settings that give another learner the schedule of this one, where it depends on the
+    noise.
+    """
     return {"block": learner.facts["block"]} if learner.settings.stream == "iid" else {}
 
 
 def plain_loop_seconds(world: World, rounds: int) -> float:
-    """Per round: a per-visitor NumPy loop that plays the leaders of the summed gains, without privacy."""
+    """Per round: a per-visitor NumPy loop that plays the leaders of the summed gains, without
+    privacy.
+    """
     table = np.zeros((SLOTS, ITEMS))
     slate = np.arange(SLOTS)
     began = perf_counter()
@@ -143,7 +150,9 @@ def seconds_of(learner: SetMaximizer) -> float:
 
 
 def seconds_of_rounds() -> dict[str, float]:
-    """A round of each way to learn from clicks and rewards: while screening, and while exchanging."""
+    """A round of each way to learn from clicks and rewards: while screening, and while
+    exchanging.
+    """
     found = {}
     for feedback, stream in product(("clicks", "bandit"), ("drifting", "iid")):
         settings: dict[str, Any] = {"feedback": feedback, "stream": stream}
@@ -157,7 +166,9 @@ def seconds_of_rounds() -> dict[str, float]:
 
 def shares_of_cases(console: Console) -> dict[str, dict[str, float]]:
     """Mean and standard deviation over worlds, for every case."""
-    seeds = {name: range(FIRST_SEED, FIRST_SEED + MORE_SEEDS.get(name, len(SEEDS))) for name in CASES}
+    seeds = {
+        name: range(FIRST_SEED, FIRST_SEED + MORE_SEEDS.get(name, len(SEEDS))) for name in CASES
+    }
     tasks = [(*CASES[name], seed) for name in CASES for seed in seeds[name]]
     shares = iter(repeat(kept, tasks, label="display", bar=bars_on(console)))
     found = {}
@@ -185,7 +196,8 @@ def main() -> None:
         "regret_slope_drifting_full": fit_exponent(SLOPE_HORIZONS, regrets),
         "drifting_bandit_over_noise_off": share["drifting_bandit_1e6"]["mean"]
         / share["drifting_bandit_1e6_noise_off"]["mean"],
-        "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6) / bandit_round_seconds(10**2),
+        "bandit_round_1e6_items_over_1e2": bandit_round_seconds(10**6)
+        / bandit_round_seconds(10**2),
         "microseconds_a_round": {"numpy_loop": loop * 1e6, "replay": ours * 1e6}
         | {name: seconds * 1e6 for name, seconds in seconds_of_rounds().items()},
     }

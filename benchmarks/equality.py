@@ -1,13 +1,14 @@
-"""Whether seeded runs of two checkouts are equal, bit for bit: every decision, draw, charge and report.
+"""Whether seeded runs of two checkouts are equal, bit for bit: every decision, draw, charge and
+report.
 
-Each scenario of `measures/equality/scenarios.py` runs with the packages of both checkouts, one process per
-checkout. Recorded are all decisions, what goes into every draw at the door and what comes out, the ledger
-and the guarantee, and what may be read after each release; not how the state is kept. The first difference
-of each scenario is printed to standard error.
+Each scenario of `measures/equality/scenarios.py` runs with the packages of both checkouts, one
+process per checkout. Recorded are all decisions, what goes into every draw at the door and what
+comes out, the ledger and the guarantee, and what may be read after each release; not how the state
+is kept. The first difference of each scenario is printed to standard error.
 
-Prints one JSON line: `seeded_equal` says for each mode whether all its runs are equal. The exit code is 1 if
-one differs. Without `--against` this checkout runs twice, which shows that runs can be repeated; with
-`--only` the result is printed and not kept.
+Prints one JSON line: `seeded_equal` says for each mode whether all its runs are equal. The exit
+code is 1 if one differs. Without `--against` this checkout runs twice, which shows that runs can be
+repeated; with `--only` the result is printed and not kept.
 
     python benchmarks/equality.py --against ../before
     python benchmarks/equality.py --against ../before --only clicks
@@ -60,7 +61,11 @@ def record(only: str, out: Path) -> None:
             error = f"{type(raised).__name__}: {raised} (at {trace.step})"
         found[scenario.name] = Recorded(mode, [list(entry) for entry in trace.entries], error)
         if error or not len(found) % 50:
-            print(f"{package}: {len(found)} runs, {scenario.name} {error}", file=sys.stderr, flush=True)
+            print(
+                f"{package}: {len(found)} runs, {scenario.name} {error}",
+                file=sys.stderr,
+                flush=True,
+            )
     missing = known_modes() - {each.mode for each in found.values()}
     if missing and not only:
         raise SystemExit(f"no scenario runs {', '.join(sorted(missing))}")
@@ -80,7 +85,9 @@ def recorded(sources: list[Path], only: str) -> list[dict[str, Recorded]]:
     """What the scenarios show in each checkout; the checkouts run at the same time."""
     with TemporaryDirectory() as folder:
         files = [Path(folder) / str(place) for place in range(len(sources))]
-        processes = [_started(source, only, file) for source, file in zip(sources, files, strict=True)]
+        processes = [
+            _started(source, only, file) for source, file in zip(sources, files, strict=True)
+        ]
         codes = [process.wait() for process in processes]
         if any(codes):
             raise SystemExit("a checkout could not be run: see above")
@@ -95,7 +102,9 @@ def _started(source: Path, only: str, out: Path) -> subprocess.Popen[bytes]:
 
 
 def difference(here: Recorded | None, there: Recorded | None) -> str:
-    """The first difference of two runs, in words; "" if there is none. A run that broke off is one."""
+    """The first difference of two runs, in words; "" if there is none. A run that broke off is
+    one.
+    """
     if here is None or there is None:
         return "runs in one of the checkouts only"
     for one, two in zip_longest(here.entries, there.entries):
@@ -111,7 +120,9 @@ def _shown(entry: Any) -> str:
 
 
 def compared(against: Path, only: str = "") -> dict[str, Any]:
-    """Run all scenarios in this checkout and another one, and print differences to standard error."""
+    """Run all scenarios in this checkout and another one, and print differences to standard
+    error.
+    """
     here, there = recorded([HERE, against.resolve()], only)
     equal: dict[str, bool] = {}
     differing = []
@@ -136,7 +147,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--against", type=Path, default=HERE, help="the checkout to compare with; by default, this one"
+        "--against",
+        type=Path,
+        default=HERE,
+        help="the checkout to compare with; by default, this one",
     )
     parser.add_argument("--only", default="", help="run scenarios whose names contain this")
     parser.add_argument("--record", type=Path, default=None, help=argparse.SUPPRESS)

@@ -1,15 +1,17 @@
-"""What the frame costs: a round, many at once, a release at any horizon, an import; what the audit finds.
+"""What the frame costs: a round, many at once, a release at any horizon, an import; what the audit
+finds.
 
-Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds there too, in
-processes of their own with one thread each, which alternate; `old_over_new` is that version's time per round
-over this one's (above 1: this one is faster), the median of the ratios of the alternations, for the modes
-that both have; null without it. `frame_versions.py` says how each version makes its modes.
+Prints one JSON line. `--against PATH` (a checkout of another version) measures the same rounds
+there too, in processes of their own with one thread each, which alternate; `old_over_new` is that
+version's time per round over this one's (above 1: this one is faster), the median of the ratios of
+the alternations, for the modes that both have; null without it. `frame_versions.py` says how each
+version makes its modes.
 
     python benchmarks/frame.py --against ../before
     python benchmarks/frame.py --against ../before --only rounds --modes clicks
 
-`--only rounds` measures rounds alone, of the modes whose names contain `--modes`; the result is printed and
-not kept.
+`--only rounds` measures rounds alone, of the modes whose names contain `--modes`; the result is
+printed and not kept.
 """
 
 import argparse
@@ -43,7 +45,9 @@ GROWING = (
 )
 """Whose releases are timed at long horizons."""
 NOTICEABLE = 5e-3
-"""Seconds of a release, at the longest horizon, whose growth is reported: shorter ones vary by half."""
+"""Seconds of a release, at the longest horizon, whose growth is reported: shorter ones vary by
+half.
+"""
 
 PEOPLE = """
 import json, sys, time
@@ -111,7 +115,7 @@ def many(name, made):
     for group in range(4):
         times = []
         for call in range(8):
-            made.turn()
+            made.release_if_due()
             count = min(1000, made.rounds_until_release)
             part = (feed[0][:count], feed[1][:count]) if isinstance(feed, tuple) else feed[:count]
             more = {key: values[:count] for key, values in questions.items()}
@@ -138,7 +142,7 @@ def release(name, code):
         while made.clock < first:
             made.open_many(min(1_000_000, first - made.clock))
         began = time.perf_counter()
-        made.turn()
+        made.release_if_due()
         times.append(time.perf_counter() - began)
     return min(times), made.state_bytes
 print(json.dumps({name: release(name, code) for name, code in json.loads(sys.argv[1]).items()}))
@@ -146,7 +150,9 @@ print(json.dumps({name: release(name, code) for name, code in json.loads(sys.arg
 
 
 def worker(code: str, names: Iterable[str], source: Path) -> Any:
-    """Run code on the named modes in a process of its own, on one thread, with the package of a checkout."""
+    """Run code on the named modes in a process of its own, on one thread, with the package of a
+    checkout.
+    """
     preamble = preamble_of(version_of(source))
     modes = {name: preamble.modes[name] for name in names}
     environment = os.environ | dict.fromkeys(THREADS, "1") | {"PYTHONPATH": str(source / "src")}
@@ -158,7 +164,9 @@ def worker(code: str, names: Iterable[str], source: Path) -> Any:
 
 
 class Rounds(NamedTuple):
-    """What rounds took: microseconds here, and that of the other checkout over it, where there is one."""
+    """What rounds took: microseconds here, and that of the other checkout over it, where there
+    is one.
+    """
 
     one_by_one: dict[str, float]
     in_thousands: dict[str, float]
@@ -169,8 +177,8 @@ class Rounds(NamedTuple):
 def timed_rounds(names: list[str], against: Path | None, alternations: int) -> Rounds:
     """Time rounds one by one and in thousands, in processes of the two checkouts that alternate.
 
-    Times are the least of all alternations, ratios the median of one per alternation. The checkout that
-    comes first changes.
+    Times are the least of all alternations, ratios the median of one per alternation. The checkout
+    that comes first changes.
     """
     sources = [HERE] if against is None else [HERE, against]
     for source in sources:
@@ -203,9 +211,7 @@ def long_releases(names: Iterable[str], horizon: int) -> dict[str, tuple[float, 
 
 def import_seconds() -> float:
     """How long `import discreet` takes, besides starting Python and NumPy."""
-    code = (
-        "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
-    )
+    code = "import time, numpy; began = time.perf_counter(); import discreet; print(time.perf_counter() - began)"
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         for _ in range(REPEATS)
@@ -214,8 +220,10 @@ def import_seconds() -> float:
 
 
 def audit(pairs: int) -> tuple[float, int]:
-    """The largest cost over charge of all ways of learning, and how many pairs of streams showed it."""
-    from discreet.audit.cases import cases
+    """The largest cost over charge of all ways of learning, and how many pairs of streams showed
+    it.
+    """
+    from discreet.audit.cases.learners import cases
     from discreet.audit.transcript import measured_costs
 
     found = [measured_costs(case, pairs=pairs, seed=1) for case in cases()]
@@ -223,7 +231,9 @@ def audit(pairs: int) -> tuple[float, int]:
 
 
 def releases(names: list[str]) -> dict[str, Any]:
-    """Milliseconds of the first release and bytes of the state at each horizon, and how releases grow."""
+    """Milliseconds of the first release and bytes of the state at each horizon, and how releases
+    grow.
+    """
     found = {horizon: long_releases(names, horizon) for horizon in HORIZONS}
     for _ in range(2):  # again, in turns: a busy neighbour must not decide
         for horizon in HORIZONS:
@@ -236,7 +246,8 @@ def releases(names: list[str]) -> dict[str, Any]:
             for horizon, by in found.items()
         },
         "state_bytes": {
-            str(horizon): {name: each[1] for name, each in by.items()} for horizon, by in found.items()
+            str(horizon): {name: each[1] for name, each in by.items()}
+            for horizon, by in found.items()
         },
         "release_growth_1e9_over_1e6": {
             name: round(last[name][0] / first[name][0], 3) if last[name][0] >= NOTICEABLE else None
@@ -268,10 +279,15 @@ def main() -> None:
         help="pairs of streams that the audit sends through each way of learning",
     )
     parser.add_argument(
-        "--alternations", type=int, default=ALTERNATIONS, help="how often the two checkouts take turns"
+        "--alternations",
+        type=int,
+        default=ALTERNATIONS,
+        help="how often the two checkouts take turns",
     )
     parser.add_argument("--only", choices=("rounds",), default=None, help="measure rounds alone")
-    parser.add_argument("--modes", default="", help="measure rounds of modes whose names contain this")
+    parser.add_argument(
+        "--modes", default="", help="measure rounds of modes whose names contain this"
+    )
     arguments = parser.parse_args()
 
     against = None if arguments.against is None else arguments.against.resolve()

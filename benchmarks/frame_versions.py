@@ -1,7 +1,8 @@
-"""How each version of the package that benchmarks/frame.py can measure is imported, and makes its modes.
+"""How each version of the package that benchmarks/frame.py can measure is imported, and makes its
+modes.
 
-Names in constructors change from version to version; the names of modes here do not, so that times can be
-compared.
+Names in constructors change from version to version; the names of modes here do not, so that times
+can be compared.
 """
 
 import re
@@ -21,7 +22,8 @@ class Preamble:
 
 IMPORTS = """
 from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
-from discreet.arrivals import GraphCut, MinusModular, SquaredLoss
+from discreet.functions import GraphCut, MinusModular
+from discreet.losses import SquaredLoss
 from discreet.domains import LpBall
 from discreet.learners.forced import forced
 """
@@ -47,10 +49,12 @@ COMMON = {
     ),
 }
 """The modes of all versions, in the words of the newest."""
-CORNERS = {"StreamingLearner corners": COMMON["StreamingLearner corners"].replace("frank-wolfe", "corners")}
+CORNERS = {
+    "StreamingLearner corners": COMMON["StreamingLearner corners"].replace("frank-wolfe", "corners")
+}
 MORE_IMPORTS = """
 from discreet import ContextualBandit, ContinuousMaximizer
-from discreet.arrivals import ConcaveOfLinear
+from discreet.functions import ConcaveOfLinear
 from discreet.domains import PartitionMatroid, UniformMatroid
 KEYED = Privacy(1.0, 1e-6, keyed=True)
 CONCAVE = ConcaveOfLinear('log', 3.0)
@@ -84,7 +88,8 @@ VERSIONS = {
     "0.5": Preamble(IMPORTS, COMMON),
     "0.6": Preamble(IMPORTS + MORE_IMPORTS, COMMON | MORE),
 }
-"""Preambles, keyed by the first version that each is for. A mode has the same name in all of them. Horizons
+"""Preambles, keyed by the first version that each is for. A mode has the same name in all of them.
+Horizons
 are written 10**6, which frame.py replaces by others."""
 
 
@@ -94,7 +99,9 @@ def version_of(source: Path) -> str:
     text = package.read_text(encoding="utf-8") if package.is_file() else ""
     stated = re.search(r'^__version__ = "(\d[^"]*)"', text, re.MULTILINE)
     if stated is None:
-        raise SystemExit(f"{source} is no checkout of discreet: no __version__ in src/discreet/__init__.py")
+        raise SystemExit(
+            f"{source} is no checkout of discreet: no __version__ in src/discreet/__init__.py"
+        )
     return stated.group(1)
 
 
@@ -102,7 +109,9 @@ def preamble_of(version: str) -> Preamble:
     """Return the preamble for a version: the newest that is not newer than it."""
     fitting = [known for known in VERSIONS if _numbers(known) <= _numbers(version)]
     if not fitting:
-        raise SystemExit(f"version {version} cannot be measured: known are {', '.join(VERSIONS)} and later")
+        raise SystemExit(
+            f"version {version} cannot be measured: known are {', '.join(VERSIONS)} and later"
+        )
     return VERSIONS[max(fitting, key=_numbers)]
 
 

@@ -1,8 +1,9 @@
-"""Measure what users stumbled over: coverage of intervals, speed of masked and labelled rounds, audits.
+"""Measure what users stumbled over: coverage of intervals, speed of masked and labelled rounds,
+audits.
 
-Prints one JSON line. Each key is measured by one function of `benchmarks/measures/`; its docstring says
-what the figure means.
-Name keys to measure these alone: `python benchmarks/mended.py masked_round_over_plain`.
+Prints one JSON line. Each key is measured by one function of `benchmarks/measures/`; its docstring
+says what the figure means. Name keys to measure these alone: `python benchmarks/mended.py
+masked_round_over_plain`.
 """
 
 import sys

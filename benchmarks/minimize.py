@@ -1,8 +1,8 @@
 """SetMinimizer: what is kept of the gain, how regret grows, and what a built-in function saves.
 
-Prints one JSON line. share = (naive − cost) / (naive − cost of the plain leader), where naive is the best of
-nothing, everything and random sets, and the plain leader is non-private FTRL with full information and the
-best of five regularisers in hindsight.
+Prints one JSON line. share = (naive − cost) / (naive − cost of the plain leader), where naive is
+the best of nothing, everything and random sets, and the plain leader is non-private FTRL with full
+information and the best of five regularisers in hindsight.
 """
 
 import sys
@@ -14,7 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from discreet import Privacy, SetMinimizer, warm_up
-from discreet.arrivals import GraphCut, MinusModular
+from discreet.functions import GraphCut, MinusModular
 from discreet.papers.printed.costs import cost_without_privacy
 from discreet.progress import bars_on
 from discreet.simulate.exponent import fit_exponent
@@ -78,7 +78,9 @@ def gains(seed: int) -> tuple[float, float]:
 
 
 def concave_share(console: Console) -> float:
-    """The sum of gains over the sum of those of the best fixed sets: some worlds have next to none."""
+    """The sum of gains over the sum of those of the best fixed sets: some worlds have next to
+    none.
+    """
     found = repeat(gains, [(seed,) for seed in SEEDS], label="concave", bar=bars_on(console))
     ours, best = zip(*found, strict=True)
     return float(sum(ours) / sum(best))
@@ -91,8 +93,12 @@ def regret(size: Size, settings: dict[str, Any], seed: int) -> float:
     return cost_of(world, dict(settings)) - world.cost_of(world.best)
 
 
-def round_seconds(items: int = 1000, rounds: int = 1000, callables: int = 20) -> tuple[float, float]:
-    """A round of full information with a built-in function, and with a callable for the same costs."""
+def round_seconds(
+    items: int = 1000, rounds: int = 1000, callables: int = 20
+) -> tuple[float, float]:
+    """A round of full information with a built-in function, and with a callable for the same
+    costs.
+    """
     generator = np.random.default_rng(0)
     edges = generator.choice(items, size=(5 * items, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
@@ -140,9 +146,13 @@ def main() -> None:
     console = Console(stderr=True)
     builtin, plain = round_seconds()
     shares, of_hindsight = tables_of_shares(console)
-    full: list[tuple[Any, ...]] = [((50, horizon), {}, seed) for horizon in FULL_HORIZONS for seed in SEEDS]
+    full: list[tuple[Any, ...]] = [
+        ((50, horizon), {}, seed) for horizon in FULL_HORIZONS for seed in SEEDS
+    ]
     bandit: list[tuple[Any, ...]] = [
-        ((10, horizon), {"feedback": "bandit"}, seed) for horizon in BANDIT_HORIZONS for seed in SEEDS
+        ((10, horizon), {"feedback": "bandit"}, seed)
+        for horizon in BANDIT_HORIZONS
+        for seed in SEEDS
     ]
     regrets = repeat(regret, full + bandit, label="regret", bar=bars_on(console))
     report = {

@@ -1,9 +1,9 @@
 """The papers, run again: errata, what is private as printed, shares, and Table 3 beside its print.
 
-Prints one JSON line. `table3_ratio` is our run in the authors' setting, with noise drawn by Lemma 3.2, over
-what is printed for p = 1.5; `epsilon` is what each algorithm gives as printed where 1 is
-claimed; `shares` are at ε = 1; `quick_seconds` is the time of `discreet reproduce all --quick` from an empty
-folder.
+Prints one JSON line. `table3_ratio` is our run in the authors' setting, with noise drawn by Lemma
+3.2, over what is printed for p = 1.5; `epsilon` is what each algorithm gives as printed where 1 is
+claimed; `shares` are at ε = 1; `quick_seconds` is the time of `discreet reproduce all --quick` from
+an empty folder.
 """
 
 import tempfile
@@ -32,7 +32,9 @@ def main() -> None:
     report = {
         "algorithms": len(CATALOGUE),
         "errata_shown": found["errata"]["errata_shown"],
-        "epsilon": {name: verdict["epsilon"] for name, verdict in found["errata"]["verdicts"].items()},
+        "epsilon": {
+            name: verdict["epsilon"] for name, verdict in found["errata"]["verdicts"].items()
+        },
         "shares": {name: shares_of(name, runs) for name, runs in found["value"].items()},
         "table3_ratio": found["sco-tables"]["authors_over_printed"],
         "quick_seconds": found["seconds"],

@@ -1,4 +1,5 @@
-"""How the source reads, in numbers: untyped reads and names, dense functions, docstrings, long lines.
+"""How the source reads, in numbers: untyped reads and names, dense functions, docstrings, long
+lines.
 
     python benchmarks/readability.py --against ../before
 
@@ -47,7 +48,13 @@ def untyped_reads(tree: ast.Module) -> int:
 
 
 def _is_public(node: ast.expr) -> bool:
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    name = (
+        node.id
+        if isinstance(node, ast.Name)
+        else node.attr
+        if isinstance(node, ast.Attribute)
+        else ""
+    )
     return name == "public"
 
 
@@ -108,7 +115,9 @@ def measured(checkout: Path) -> dict[str, Any]:
 
 
 def _tests_type(node: ast.Assert) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == "isinstance" for part in ast.walk(node.test))
+    return any(
+        isinstance(part, ast.Name) and part.id == "isinstance" for part in ast.walk(node.test)
+    )
 
 
 def main() -> None:

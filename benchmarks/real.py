@@ -1,10 +1,12 @@
-"""The estimators on real tables that come with Python packages, beside diffprivlib and one-shot statistics.
+"""The estimators on real tables that come with Python packages, beside diffprivlib and one-shot
+statistics.
 
-Prints one JSON line: `accuracy` or `r2` → table → method → `epsilon_1`, `epsilon_3`, `non_private`, means
-over five splits into 70 % and 30 % and five draws of noise, δ = 10⁻⁵. Ranges are those that the tables' own
-descriptions state, or what is physically plausible; all methods get the same. Ours are defaults. The settings
-of one-shot statistics are chosen from a grid for each table and ε on ten other splits, diffprivlib's in
-hindsight; it needs an older scikit-learn, and so a Python of its own: give it as the argument.
+Prints one JSON line: `accuracy` or `r2` → table → method → `epsilon_1`, `epsilon_3`, `non_private`,
+means over five splits into 70 % and 30 % and five draws of noise, δ = 10⁻⁵. Ranges are those that
+the tables' own descriptions state, or what is physically plausible; all methods get the same. Ours
+are defaults. The settings of one-shot statistics are chosen from a grid for each table and ε on ten
+other splits, diffprivlib's in hindsight; it needs an older scikit-learn, and so a Python of its
+own: give it as the argument.
 """
 
 import json
@@ -80,7 +82,9 @@ class Table:
     @cached_property
     def scaled(self) -> Floats:
         """Features in [−1, 1] with a constant, in rows of a length of at most 1."""
-        low, high = np.broadcast_to(np.asarray(self.ranges, dtype=float), (self.features.shape[1], 2)).T
+        low, high = np.broadcast_to(
+            np.asarray(self.ranges, dtype=float), (self.features.shape[1], 2)
+        ).T
         rows = np.clip((2 * self.features - low - high) / (high - low), -1, 1)
         return np.column_stack([rows, np.ones(len(rows))]) / sqrt(rows.shape[1] + 1)
 
@@ -93,8 +97,13 @@ def table_of(name: str) -> Table:
     if name == "diamonds":
         from plotnine.data import diamonds
 
-        numbers = [diamonds[column].to_numpy(float) for column in ("carat", "depth", "table", "x", "y", "z")]
-        grades = [diamonds[column].cat.codes.to_numpy(float) for column in ("cut", "color", "clarity")]
+        numbers = [
+            diamonds[column].to_numpy(float)
+            for column in ("carat", "depth", "table", "x", "y", "z")
+        ]
+        grades = [
+            diamonds[column].cat.codes.to_numpy(float) for column in ("cut", "color", "clarity")
+        ]
         prices = diamonds["price"].to_numpy(float)
         return Table(np.column_stack([*numbers, *grades]), prices, DIAMONDS, (0.0, 20_000.0))
     if name == "phishing":
@@ -105,20 +114,26 @@ def table_of(name: str) -> Table:
         return Table(features, np.array(classes).astype(int), (0.0, 1.0))
     if name.startswith("digits"):
         features, digits = load_digits(return_X_y=True)
-        return Table(features, digits if name == "digits" else (digits >= 5).astype(int), (0.0, 16.0))
+        return Table(
+            features, digits if name == "digits" else (digits >= 5).astype(int), (0.0, 16.0)
+        )
     load, ranges = (load_wine, WINE) if name == "wine" else (load_breast_cancer, BREAST_CANCER)
     features, classes = load(return_X_y=True)
     return Table(features, classes, ranges)
 
 
 def our_score(name: str, method: str, epsilon: float, seed: int, draw: int = 0) -> float:
-    """R² or accuracy of an estimator with its defaults; noise is drawn anew, whatever the number `draw`."""
+    """R² or accuracy of an estimator with its defaults; noise is drawn anew, whatever the number
+    `draw`.
+    """
     table = table_of(name)
     learn, judge = table.split(seed)
     settings = {"feature_range": table.ranges, "horizon": len(learn)}
     model: Any
     if table.target_range is not None:
-        model = PrivateStreamingRegressor(epsilon, DELTA, target_range=table.target_range, **settings)
+        model = PrivateStreamingRegressor(
+            epsilon, DELTA, target_range=table.target_range, **settings
+        )
     else:
         model = PrivateStreamingClassifier(epsilon, DELTA, classes=table.classes, **settings)
     feed = model.fit if method == "discreet" else model.partial_fit
@@ -176,12 +191,23 @@ def diffprivlib_scores(python: str) -> dict[str, dict[str, float]]:
         for name in TABLES:
             table = table_of(name)
             learn, judge = zip(*(table.split(seed) for seed in SPLITS), strict=True)
-            numbers = {"features": table.features, "targets": table.targets, "learn": learn, "judge": judge}
-            ranges = np.broadcast_to(np.asarray(table.ranges, dtype=float), (table.features.shape[1], 2))
+            numbers = {
+                "features": table.features,
+                "targets": table.targets,
+                "learn": learn,
+                "judge": judge,
+            }
+            ranges = np.broadcast_to(
+                np.asarray(table.ranges, dtype=float), (table.features.shape[1], 2)
+            )
             within = () if table.target_range is None else table.target_range
-            np.savez(Path(folder) / f"{name}.npz", ranges=ranges, within=np.array(within), **numbers)
+            np.savez(
+                Path(folder) / f"{name}.npz", ranges=ranges, within=np.array(within), **numbers
+            )
         peer = Path(__file__).with_name("diffprivlib_peer.py")
-        done = subprocess.run([python, str(peer), folder], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [python, str(peer), folder], check=True, capture_output=True, text=True
+        )
     found: dict[str, dict[str, float]] = json.loads(done.stdout)
     return found
 
@@ -193,13 +219,21 @@ def main() -> None:
     report: dict[str, dict[str, Any]] = {"accuracy": {}, "r2": {}}
     ours = [(name, *key) for name in TABLES for key in _keys(OURS)]
     runs = [(*key, seed, draw) for key in ours for seed in SPLITS for draw in DRAWS]
-    our_scores = np.reshape(repeat(our_score, runs, label="ours", bar=bar), (len(ours), -1)).mean(axis=1)
+    our_scores = np.reshape(repeat(our_score, runs, label="ours", bar=bar), (len(ours), -1)).mean(
+        axis=1
+    )
     grid = [(length, ridge) for length in LENGTHS for ridge in RIDGES]
     theirs = [(name, epsilon) for name in TABLES for epsilon in EPSILONS]
     tries = [(*key, seed, *cell) for key in theirs for cell in grid for seed in OTHER_SPLITS]
     tried = repeat(statistics_score, tries, label="one-shot statistics, chosen", bar=bar)
-    chosen = np.reshape(tried, (len(theirs), len(grid), len(OTHER_SPLITS))).mean(axis=2).argmax(axis=1)
-    tasks = [(*key, seed, *grid[cell]) for key, cell in zip(theirs, chosen, strict=True) for seed in SPLITS]
+    chosen = (
+        np.reshape(tried, (len(theirs), len(grid), len(OTHER_SPLITS))).mean(axis=2).argmax(axis=1)
+    )
+    tasks = [
+        (*key, seed, *grid[cell])
+        for key, cell in zip(theirs, chosen, strict=True)
+        for seed in SPLITS
+    ]
     judged = repeat(statistics_score, tasks, label="one-shot statistics", bar=bar)
     rivals = np.reshape(judged, (len(theirs), len(SPLITS))).mean(axis=1)
     for name in TABLES:
@@ -208,7 +242,8 @@ def main() -> None:
             if named == name:
                 table.setdefault(method, {})[f"epsilon_{epsilon:g}"] = float(our_scores[place])
         table["sufficient_statistics"] = {
-            f"epsilon_{epsilon:g}": float(rivals[theirs.index((name, epsilon))]) for epsilon in EPSILONS
+            f"epsilon_{epsilon:g}": float(rivals[theirs.index((name, epsilon))])
+            for epsilon in EPSILONS
         }
         report[table_of(name).measure][name] = table
     if len(sys.argv) > 1:

@@ -1,4 +1,6 @@
-"""Write the result of a benchmark: one JSON line on standard output, and one file in benchmarks/results."""
+"""Write the result of a benchmark: one JSON line on standard output, and one file in
+benchmarks/results.
+"""
 
 import json
 import os
@@ -32,8 +34,8 @@ PEERS = {
 def write(report: Mapping[str, Any], name: str | None = None) -> None:
     """Print the report as one JSON line and write it, indented, to results/<name>.json.
 
-    The circumstances of the run come first, as "made". Keys keep their order. The file is replaced as a
-    whole: a run that fails leaves the file of the last run.
+    The circumstances of the run come first, as "made". Keys keep their order. The file is replaced
+    as a whole: a run that fails leaves the file of the last run.
 
     Parameters
         report   what was measured, with the parameters of the run under "settings" if the script takes any
@@ -52,7 +54,8 @@ def write(report: Mapping[str, Any], name: str | None = None) -> None:
 
 
 def circumstances(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return when, with which versions, on which machine and on which seeds the running script measures.
+    """Return when, with which versions, on which machine and on which seeds the running script
+    measures.
 
     Parameters
         settings   of the run: a seed among them takes the place of the script's constant
@@ -81,7 +84,9 @@ def _commit() -> str | None:
     """Return the commit of the checkout, with "-dirty" behind it if files were changed since."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
-        done = subprocess.run(command, cwd=RESULTS.parent, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, cwd=RESULTS.parent, capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()
@@ -100,7 +105,9 @@ def _peers() -> dict[str, str]:
 
 
 def _cpu() -> str:
-    """Return the processor's model, or its architecture where the system does not name the model."""
+    """Return the processor's model, or its architecture where the system does not name the
+    model.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -112,7 +119,9 @@ def _cpu() -> str:
 def _seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the constants of the running script whose names end in SEED, SEEDS or SPLITS."""
     constants = vars(sys.modules["__main__"])
-    names = [name for name in constants if name.isupper() and name.endswith(("SEED", "SEEDS", "SPLITS"))]
+    names = [
+        name for name in constants if name.isupper() and name.endswith(("SEED", "SEEDS", "SPLITS"))
+    ]
     return {name.lower(): settings.get(name.lower(), _readable(constants[name])) for name in names}
 
 

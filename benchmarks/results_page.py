@@ -2,7 +2,8 @@
 
     python benchmarks/results_page.py
 
-`make results` runs it. Every figure on the page is read from a report; the words around them are in pages/.
+`make results` runs it. Every figure on the page is read from a report; the words around them are in
+pages/.
 """
 
 from pathlib import Path
@@ -41,7 +42,9 @@ def page() -> str:
 
 def _header() -> str:
     made = [load(path.stem)["made"] for path in sorted(RESULTS.glob("*.json"))]
-    machines = sorted({f"{one['machine']['cores']} cores of an {one['machine']['cpu']}" for one in made})
+    machines = sorted(
+        {f"{one['machine']['cores']} cores of an {one['machine']['cpu']}" for one in made}
+    )
     versions = [
         f"{words} {joined(sorted({one[key] for one in made}))}"
         for key, words in (("python", "Python"), ("numpy", "NumPy"), ("numba", "Numba"))

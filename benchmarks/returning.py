@@ -1,10 +1,10 @@
 """What names are worth where people return: the same budget with and without `keyed`.
 
-Prints one JSON line. Everybody may come c times. "uneven" visits are as on most sites: 1.7 on average, and
-twenty people who come c times; "even" ones are the worst for names: everybody comes c times, so that most of
-a block's rounds are second ones. Shares are of the best fixed slate in hindsight (greedy), errors are excess
-squared errors of the coefficients; ± are standard errors over seeds. Noise is the standard deviation of the
-last of R totals of 20 numbers.
+Prints one JSON line. Everybody may come c times. "uneven" visits are as on most sites: 1.7 on
+average, and twenty people who come c times; "even" ones are the worst for names: everybody comes c
+times, so that most of a block's rounds are second ones. Shares are of the best fixed slate in
+hindsight (greedy), errors are excess squared errors of the coefficients; ± are standard errors over
+seeds. Noise is the standard deviation of the last of R totals of 20 numbers.
 """
 
 from math import sqrt
@@ -14,8 +14,8 @@ import numpy as np
 
 from discreet import Privacy, RunningSum, SetMaximizer, StreamingLearner
 from discreet.arrays import Floats, Integers
-from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from discreet.losses import SquaredLoss
 from report import write
 
 SEEDS = 12
@@ -29,7 +29,9 @@ def asked(most: int, keyed: bool) -> Privacy:
 
 def visits(rounds: int, most: int, even: bool, generator: np.random.Generator) -> Integers:
     """Whose each round is."""
-    times = np.full(rounds, most) if even else np.minimum(most, generator.geometric(0.6, size=rounds))
+    times = (
+        np.full(rounds, most) if even else np.minimum(most, generator.geometric(0.6, size=rounds))
+    )
     times[:20] = most
     whose: Integers = np.repeat(np.arange(rounds), times)[:rounds]
     generator.shuffle(whose)
@@ -62,7 +64,12 @@ def excess(rounds: int, most: int, even: bool, keyed: bool, seed: int) -> float:
     truth *= 0.8 / np.linalg.norm(truth)
     features = people[whose]
     targets = features @ truth + generator.normal(0, 0.1, rounds)
-    bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0, "method": "passes", "seed": seed}
+    bounds: dict[str, Any] = {
+        "feature_bound": 1.0,
+        "target_bound": 1.0,
+        "method": "passes",
+        "seed": seed,
+    }
     model = StreamingLearner(LpBall(FEATURES), SquaredLoss(), rounds, asked(most, keyed), **bounds)
     model.observe_stream(features, targets, persons=whose if keyed else None)
     return float(np.mean((people @ (model.coefficients - truth)) ** 2))
@@ -85,7 +92,9 @@ def main() -> None:
     """Measure everything and print one line."""
     found: dict[str, Any] = {"seeds": SEEDS}
     for most, releases in ((5, 10), (10, 10), (30, 10), (30, 50)):
-        found[f"noise, c={most}, R={releases}"] = [noise(most, releases, keyed) for keyed in (False, True)]
+        found[f"noise, c={most}, R={releases}"] = [
+            noise(most, releases, keyed) for keyed in (False, True)
+        ]
     for even in (False, True):
         kind = "even" if even else "uneven"
         for rounds, most in ((10_000, 5), (10_000, 30), (30_000, 30)):

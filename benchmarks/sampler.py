@@ -1,8 +1,8 @@
 """What exactness costs: our samplers against OpenDP's exact ones and NumPy's floating-point ones.
 
-Prints one JSON line, all of the same run. `gaussian_speedup_over_opendp` and `selection_speedup_over_opendp`
-are ratios of times for the same task; `gaussian_cost_over_numpy` is our time per coordinate over that for a
-float normal of NumPy.
+Prints one JSON line, all of the same run. `gaussian_speedup_over_opendp` and
+`selection_speedup_over_opendp` are ratios of times for the same task; `gaussian_cost_over_numpy` is
+our time per coordinate over that for a float normal of NumPy.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet import warm_up
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.release.randomness import system_words
+from discreet.release.randomness import system_bits
 from discreet.release.selection import Selection
 from report import write
 
@@ -37,17 +37,17 @@ def seconds(task: Callable[[], Any], repetitions: int) -> float:
 
 def our_seconds(scores: Any) -> dict[str, float]:
     """Per coordinate of noise, ours and NumPy's; and of one selection."""
-    words = system_words()
+    bits = system_bits()
     generator = np.random.default_rng()
     selection = Selection.at_rate(RATE, span=2)
     tasks: dict[str, Callable[[], Any]] = {
-        "gaussian": lambda: DiscreteGaussian(SIGMA).draw(DIMENSION, words),
-        "laplace": lambda: DiscreteLaplace(SIGMA).draw(DIMENSION, words),
+        "gaussian": lambda: DiscreteGaussian(SIGMA).draw(DIMENSION, bits),
+        "laplace": lambda: DiscreteLaplace(SIGMA).draw(DIMENSION, bits),
         "numpy_normal": lambda: generator.standard_normal(DIMENSION),
         "numpy_laplace": lambda: generator.laplace(size=DIMENSION),
     }
     found = {name: seconds(task, 15) / DIMENSION for name, task in tasks.items()}
-    return found | {"selection": seconds(lambda: selection.draw(scores, words), 15)}
+    return found | {"selection": seconds(lambda: selection.draw(scores, bits), 15)}
 
 
 def their_seconds(scores: Any) -> dict[str, float]:

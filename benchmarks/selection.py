@@ -1,8 +1,10 @@
-"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's value.
+"""SetSelector and ContinuousMaximizer: what private choices keep of greedy's and meta-Frank–Wolfe's
+value.
 
-Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was tuned on
-(six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points besides; `--cluster`
-measures nothing but a choice from 10⁷ people on a Dask cluster of two local workers, against one from 10⁶.
+Prints one JSON line. (ε, δ) = (1, 1e-6) unless a case says otherwise; twelve seeds that nothing was
+tuned on (six at T = 10⁵). `--points FILE` (a .npy file with two columns) measures real points
+besides; `--cluster` measures nothing but a choice from 10⁷ people on a Dask cluster of two local
+workers, against one from 10⁶.
 """
 
 import argparse
@@ -17,14 +19,14 @@ from rich.console import Console
 
 from discreet import Partitions, Privacy, SetSelector, warm_up
 from discreet.arrays import Floats
-from discreet.arrivals import ClickModel
 from discreet.domains import UniformMatroid
+from discreet.engine.coins import scattered
+from discreet.functions import ClickModel
 from discreet.progress import bars_on
 from discreet.simulate.problems.continuous import Moving
 from discreet.simulate.problems.problem import made
 from discreet.simulate.problems.selection import City, FilmLog, Records, share_of_greedy, value_to
 from discreet.tasks import repeat
-from discreet.turn.coins import scattered
 from report import write
 
 SEEDS = range(700, 712)
@@ -58,7 +60,9 @@ BESIDE = {"points_uniform_1e4", "points_uniform_1e3", "rows_coverage_1e4", "rows
 def share(kind: str, people: int, epsilon: float, mode: str, seed: int) -> float:
     """What one choice is worth, over what greedy without noise is worth to the same people."""
     if kind == "film":
-        return worth_of(FilmLog.drawn(people, seed=seed), UniformMatroid(300, 10), epsilon, mode, seed)
+        return worth_of(
+            FilmLog.drawn(people, seed=seed), UniformMatroid(300, 10), epsilon, mode, seed
+        )
     city = City.drawn(people, seed=seed)
     return worth_of(city, city.domain(kind), epsilon, mode, seed)
 
@@ -95,7 +99,9 @@ def online_report(console: Console) -> dict[str, Any]:
     """All that is decided anew as people come."""
     cases = {name: (*case, "default") for name, case in ONLINE.items()} | ONLINE_BESIDE
     runs = [(*case, seed) for case in cases.values() for seed in _seeds(case)]
-    played = dict(zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True))
+    played = dict(
+        zip(runs, repeat(online_share, runs, label="online", bar=bars_on(console)), strict=True)
+    )
     return {
         name: summary([value for run, value in played.items() if run[:4] == case])
         for name, case in cases.items()
@@ -129,7 +135,9 @@ def cluster() -> dict[str, Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as workers,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as workers,
         Client(workers) as client,
     ):
 
@@ -151,7 +159,11 @@ def cluster() -> dict[str, Any]:
 
 def summary(values: list[float]) -> dict[str, float]:
     """Mean, standard error and the worst of all."""
-    return {"mean": mean(values), "standard_error": stdev(values) / len(values) ** 0.5, "worst": min(values)}
+    return {
+        "mean": mean(values),
+        "standard_error": stdev(values) / len(values) ** 0.5,
+        "worst": min(values),
+    }
 
 
 def real_points(path: str, bar: Any) -> dict[str, Any]:
@@ -170,7 +182,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--points", default=None, help="a .npy file with two columns: real points besides")
+    parser.add_argument(
+        "--points", default=None, help="a .npy file with two columns: real points besides"
+    )
     parser.add_argument("--cluster", action="store_true", help="only the choice on a cluster")
     arguments = parser.parse_args()
     if arguments.cluster:

@@ -1,7 +1,9 @@
-"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, other worlds, and speed.
+"""StreamingLearner: errors beside the papers' algorithms, a sparse problem, other worlds, and
+speed.
 
-Prints one JSON line. SubOpt of published methods is the best of a grid in hindsight, as in the paper; ours is
-not tuned. Speeds are medians of five, with BLAS on one thread. Real tables are in benchmarks/real.py.
+Prints one JSON line. SubOpt of published methods is the best of a grid in hindsight, as in the
+paper; ours is not tuned. Speeds are medians of five, with BLAS on one thread. Real tables are in
+benchmarks/real.py.
 """
 
 from math import inf
@@ -15,9 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from discreet import Privacy, StreamingLearner, warm_up
 from discreet.arrays import Floats
-from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
 from discreet.learners.forced import forced
+from discreet.losses import SquaredLoss
 from discreet.papers.rivals.sco_tables import CASES, best_of_grids, case_name
 from discreet.progress import bars_on
 from discreet.simulate.problems.regression import Coefficients, Regression
@@ -60,7 +62,9 @@ def sparse_error(mode: str, seed: int) -> float:
 
 
 def other_error(kind: str, p: float, mode: str, seed: int) -> float:
-    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ = 1e-6."""
+    """SubOpt in another world than the papers', 20,000 samples, 20 coefficients, ε = 1, δ =
+    1e-6.
+    """
     return error_in(Regression.varied(kind, 20_000, 20, p, seed=seed), 1e-6, mode)
 
 
@@ -80,14 +84,19 @@ def sparse_errors(console: Console) -> dict[str, float]:
 def other_errors(console: Console) -> dict[str, dict[str, dict[str, float]]]:
     """By kind of world, geometry and mode, on average over seeds."""
     tasks = [
-        (kind, p, mode, seed) for kind in KINDS for p in GEOMETRIES for mode in OTHERS for seed in OTHER_SEEDS
+        (kind, p, mode, seed)
+        for kind in KINDS
+        for p in GEOMETRIES
+        for mode in OTHERS
+        for seed in OTHER_SEEDS
     ]
     errors = repeat(other_error, tasks, label="other worlds", bar=bars_on(console))
     shape = (len(KINDS), len(GEOMETRIES), len(OTHERS), len(OTHER_SEEDS))
     means = np.reshape(errors, shape).mean(axis=3).tolist()
     return {
         kind: {
-            f"p{p:g}": dict(zip(OTHERS, row, strict=True)) for p, row in zip(GEOMETRIES, rows, strict=True)
+            f"p{p:g}": dict(zip(OTHERS, row, strict=True))
+            for p, row in zip(GEOMETRIES, rows, strict=True)
         }
         for kind, rows in zip(KINDS, means, strict=True)
     }
@@ -98,7 +107,8 @@ def speeds(
 ) -> dict[str, float]:
     """Microseconds a sample, with BLAS on one thread.
 
-    discreet in its blocks for `horizon` samples, NumPy mini-batches of the same size, and river one by one.
+    discreet in its blocks for `horizon` samples, NumPy mini-batches of the same size, and river one
+    by one.
     """
     generator = np.random.default_rng(0)
     features = generator.normal(size=(samples, dimension)) + generator.normal(size=(samples, 1))
@@ -119,7 +129,9 @@ def speeds(
     }
 
 
-def private_seconds(features: Floats, targets: Floats, horizon: int, mode: str) -> tuple[int, float]:
+def private_seconds(
+    features: Floats, targets: Floats, horizon: int, mode: str
+) -> tuple[int, float]:
     """The block of a private learner, and how long it takes for these samples."""
     domain = LpBall(features.shape[1])
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
@@ -160,16 +172,18 @@ def main() -> None:
     warm_up()
     console = Console(stderr=True)
     microseconds = speeds()
-    evened = speeds(50, 500_000, mode="whitened", horizon=500_000)
+    whitened = speeds(50, 500_000, mode="whitened", horizon=500_000)
     report = {
         "subopt": errors_of_cases(console),
         "speedup_over_river": microseconds["river"] / microseconds["discreet"],
         "cost_over_numpy_minibatch": microseconds["discreet"] / microseconds["numpy"],
-        "whitened_cost_over_numpy_minibatch_d50": evened["discreet"] / evened["numpy"],
+        "whitened_cost_over_numpy_minibatch_d50": whitened["discreet"] / whitened["numpy"],
         "sparse_p1_d1000_T1e5": sparse_errors(console),
         "other_worlds": other_errors(console),
         "correlated_p2_T1e5": mean(
-            repeat(long_error, [(seed,) for seed in OTHER_SEEDS], label="long", bar=bars_on(console))
+            repeat(
+                long_error, [(seed,) for seed in OTHER_SEEDS], label="long", bar=bars_on(console)
+            )
         ),
         "microseconds_a_sample": microseconds,
     }

@@ -1,8 +1,9 @@
 """How much noise and time a running sum takes, against the square-root factorisation.
 
-Prints one JSON line. Errors are the largest variance of a prefix, in units of the squared sensitivity over
-2ρ; the exactness of the shipped mechanism (integer σ, fixed-point coefficients, rounding of the encoded
-vector) is counted. Memory is that of the whole state as it is kept: all arrays, and a header.
+Prints one JSON line. Errors are the largest variance of a prefix, in units of the squared
+sensitivity over 2ρ; the exactness of the shipped mechanism (integer σ, fixed-point coefficients,
+rounding of the encoded vector) is counted. Memory is that of the whole state as it is kept: all
+arrays, and a header.
 """
 
 from statistics import median
@@ -13,11 +14,11 @@ import numpy as np
 
 from discreet import Privacy, RunningSum, warm_up
 from discreet.learners.forced import forced
-from discreet.release.factorisation import BUFFERS, square_root_norm
-from discreet.release.gathering import Rows
+from discreet.release.aggregators import Rows
 from discreet.release.noise import DiscreteGaussian
-from discreet.release.randomness import system_words
-from discreet.release.sums import METHODS, Stream, calibrate
+from discreet.release.randomness import system_bits
+from discreet.release.sums.factorisation import BUFFERS, square_root_norm
+from discreet.release.sums.prefix_sum import METHODS, Stream, calibrate
 from report import write
 
 PRIVACY = Privacy(1.0, 1e-6)
@@ -30,7 +31,7 @@ def largest_error(method: str, horizon: int) -> float:
     sums = calibrate(PRIVACY, Stream(Rows((DIMENSION,)), horizon), method)
     all_ones = 2 ** ((horizon + 1).bit_length() - 1) - 1  # in binary: the noisiest prefix of a tree
     noisiest = max(sums.variance(count) for count in (horizon, all_ones))
-    return noisiest / (sums.gathering.sensitivity(2) ** 2 / (2 * PRIVACY.budget.rho))
+    return noisiest / (sums.aggregator.sensitivity(2) ** 2 / (2 * PRIVACY.budget.rho))
 
 
 def state_bytes(horizon: int) -> int:
@@ -46,13 +47,13 @@ def step_cost(method: str, repetitions: int = 2000) -> dict[str, float]:
     sums = forced(RunningSum, method, DIMENSION, 10**5, PRIVACY, bound=1.0)
     person = np.random.default_rng(0).normal(size=DIMENSION) / 40
     noise = DiscreteGaussian(2**24)
-    words = system_words()
+    bits = system_bits()
     steps, noises = [], []
     for repetition in range(repetitions):
         began = perf_counter()
         sums.add(person)
         middle = perf_counter()
-        noise.draw(DIMENSION, words)
+        noise.draw(DIMENSION, bits)
         if repetition >= repetitions // 20:
             steps.append(middle - began)
             noises.append(perf_counter() - middle)
@@ -65,14 +66,17 @@ def step_cost(method: str, repetitions: int = 2000) -> dict[str, float]:
 def main() -> None:
     """Measure and print."""
     warm_up()
-    errors: dict[str, Any] = {"sqrt": {str(horizon): square_root_norm(horizon) ** 2 for horizon in HORIZONS}}
+    errors: dict[str, Any] = {
+        "sqrt": {str(horizon): square_root_norm(horizon) ** 2 for horizon in HORIZONS}
+    }
     for method in METHODS:
         errors[method] = {str(horizon): largest_error(method, horizon) for horizon in HORIZONS}
     times = {method: step_cost(method) for method in METHODS}
     toeplitz = times["toeplitz"]
     report = {
         "error_over_sqrt_toeplitz": errors["toeplitz"]["100000"] / errors["sqrt"]["100000"],
-        "step_cost_in_noise_vectors": toeplitz["step_microseconds"] / toeplitz["noise_vector_microseconds"],
+        "step_cost_in_noise_vectors": toeplitz["step_microseconds"]
+        / toeplitz["noise_vector_microseconds"],
         "memory_ratio": state_bytes(10**7) / state_bytes(10**5),
         "buffers": BUFFERS,
         "state_bytes": {str(horizon): state_bytes(horizon) for horizon in (*HORIZONS, 10**7)},

@@ -1,7 +1,9 @@
-"""What a log of another policy is worth: 100 items, 5 slots, 10⁵ visitors, ε = 1, with and without it.
+"""What a log of another policy is worth: 100 items, 5 slots, 10⁵ visitors, ε = 1, with and without
+it.
 
-Prints one JSON line: the share kept (discreet/simulate/problems/display.py) in the first 2·10⁴ rounds, from
-there to the end, and in all, each a mean over seeds (a world each) with its standard deviation.
+Prints one JSON line: the share kept (discreet/simulate/problems/display.py) in the first 2·10⁴
+rounds, from there to the end, and in all, each a mean over seeds (a world each) with its standard
+deviation.
 
     none                 no log: the learner screens by itself
     uniform_N            N uniform slates
@@ -82,7 +84,9 @@ def main() -> None:
     for name in names:
         shares = list(zip(*islice(found, len(SEEDS)), strict=True))
         parts = zip(("first", "later", "all"), shares, strict=True)
-        report[name] = {part: {"mean": mean(s), "standard_deviation": pstdev(s)} for part, s in parts}
+        report[name] = {
+            part: {"mean": mean(s), "standard_deviation": pstdev(s)} for part, s in parts
+        }
     write(report, "warm" if len(names) == len(CASES) else "warm-part")
 
 

@@ -1,10 +1,10 @@
 """Is what a constructor takes by default ever clearly behind another way of ours?
 
-A cell is a learner, a public setting (feedback, the stream's word, ε, δ, horizon, size) and a kind of data
-stream (benchmarks/ways_of_learning/mixing.py). In every cell, "auto" and every other mode that accepts the
-setting meet the same worlds with the same seeds; differences are paired by world. Worlds come in batches of
-four until the error of the difference is at most 0.01 and "auto" is not behind by more than matters, until
-"auto" is ahead by more than 4 errors, or until there are 24.
+A cell is a learner, a public setting (feedback, the stream's word, ε, δ, horizon, size) and a kind
+of data stream (benchmarks/ways_of_learning/mixing.py). In every cell, "auto" and every other mode
+that accepts the setting meet the same worlds with the same seeds; differences are paired by world.
+Worlds come in batches of four until the error of the difference is at most 0.01 and "auto" is not
+behind by more than matters, until "auto" is ahead by more than 4 errors, or until there are 24.
 Some defaults were chosen while looking at worlds from 9000 on: judge them on others (--first-seed).
 
 Writes one JSON object:
@@ -16,21 +16,24 @@ Writes one JSON object:
                           against the way that was best before
     worse_than_nothing    cells where "auto" is certainly worse than not to learn
     dropped               cells with fewer than four worlds in which there is something to gain over not to
-                          learn: 0.03 per visitor (costs), 0.01 per round (actions), 5 % of the loss of zeros
+                          learn: 0.03 per visitor (costs), 0.01 per round (actions), 5 % of the loss
+                          of zeros
     pure_1e4, l1_pure_d50, small_eps_1e4
                           single figures
     pure_or_not           losses with δ = 1e-6 and with δ = 0: to allow δ > 0 should cost nothing
     adversary, alternating, adversary_price, adversary_microseconds
                           against streams that react, what the word costs on calm ones
-                          (benchmarks/ways_of_learning/adversaries.py), and how long a round takes in bulk
+                          (benchmarks/ways_of_learning/adversaries.py), and how long a round takes
+                          in bulk
     streams               values of "auto" on the four kinds of stream, at ε = 1, δ = 1e-6
     modes, parameters     classes in the tables of modes, and parameters of constructors, of all learners
     nodes_over_before     syntax nodes of src, examples and benchmarks, over those of 0.4.0
 
-Clicks, rewards and single costs run at δ = 1e-6 only: their mode does not use δ, and there is no other.
+Clicks, rewards and single costs run at δ = 1e-6 only: their mode does not use δ, and there is no
+other.
 
-Results are kept under the version and the task, not under the code: use --fresh, or delete the file of
---keep, whenever a learner changed.
+Results are kept under the version and the task, not under the code: use --fresh, or delete the file
+of --keep, whenever a learner changed.
 """
 
 import argparse
@@ -50,7 +53,7 @@ from rich.console import Console
 from discreet import Privacy, SetSelector, warm_up
 from discreet.learners.registry import HOMES, learner_named
 from discreet.progress import Bar, bars_on
-from discreet.tasks import Kept, repeat
+from discreet.tasks import ResultStore, repeat
 from report import write
 from ways_of_learning import MEASURES, Verdict, compare, verdict
 from ways_of_learning.adversaries import microseconds
@@ -83,7 +86,9 @@ class Cell:
     @property
     def name(self) -> str:
         """The group, then the setting."""
-        return f"{self.group}/" + " ".join(f"{key}={_short(value)}" for key, value in self.setting.items())
+        return f"{self.group}/" + " ".join(
+            f"{key}={_short(value)}" for key, value in self.setting.items()
+        )
 
     @property
     def cost(self) -> int:
@@ -165,7 +170,9 @@ def streaming() -> Iterator[Setting]:
     shared: Setting = {"horizon": horizons, "epsilon": EPSILONS, "delta": DELTAS}
     yield from _spread(_grid(kind=kinds, p=("2",), dimension=(4, 10, 40, 100), **shared), 70)
     yield from _spread(_grid(kind=kinds, p=("1",), dimension=(10, 50, 200), **shared), 32)
-    yield from _spread(_grid(kind=("drawn",), p=("simplex",), dimension=(10, 50, 200), **shared), 24)
+    yield from _spread(
+        _grid(kind=("drawn",), p=("simplex",), dimension=(10, 50, 200), **shared), 24
+    )
     yield from _spread(_grid(kind=kinds, p=("inf",), dimension=(10, 100), **shared), 24)
 
 
@@ -174,16 +181,24 @@ def streaming_passing() -> Iterator[Setting]:
     data = ("drift", "exchange", "alternate")
     shared: Setting = {"epsilon": LARGER_EPSILONS, "delta": DELTAS, "data": data}
     wide = _grid(
-        kind=("plain", "noisy"), p=("2",), dimension=(4, 10, 40), horizon=(10**4, 3 * 10**4), **shared
+        kind=("plain", "noisy"),
+        p=("2",),
+        dimension=(4, 10, 40),
+        horizon=(10**4, 3 * 10**4),
+        **shared,
     )
     yield from _spread(wide, 36)
-    yield from _spread(_grid(kind=("plain",), p=("1",), dimension=(50,), horizon=(10**4,), **shared), 8)
+    yield from _spread(
+        _grid(kind=("plain",), p=("1",), dimension=(50,), horizon=(10**4,), **shared), 8
+    )
 
 
 def streaming_classes() -> Iterator[Setting]:
     """Last coefficients in logistic loss."""
     sizes: Setting = {"dimension": (10, 40), "horizon": (3 * 10**3, 10**4, 3 * 10**4)}
-    yield from _spread(_grid(kind=("plain", "short"), **sizes, epsilon=LARGER_EPSILONS, delta=DELTAS), 16)
+    yield from _spread(
+        _grid(kind=("plain", "short"), **sizes, epsilon=LARGER_EPSILONS, delta=DELTAS), 16
+    )
 
 
 def fit() -> Iterator[Setting]:
@@ -271,7 +286,10 @@ QUOTAS: Setting = {"word": "drifting", "data": "iid", "items": 100, "slots": 5, 
 BUNDLES: Setting = {"feedback": "full", "word": "drifting", "data": "iid", "items": 30}
 BALL: Setting = {"kind": "drawn", "p": "2"}
 FIGURES: dict[str, tuple[Cell, int]] = {
-    "pure_1e4": (Cell("set_maximizer", FULL | {"horizon": 10**4, "epsilon": 1.0, "delta": 0.0}), 24),
+    "pure_1e4": (
+        Cell("set_maximizer", FULL | {"horizon": 10**4, "epsilon": 1.0, "delta": 0.0}),
+        24,
+    ),
     "l1_pure_d50": (
         Cell(
             "streaming",
@@ -280,7 +298,9 @@ FIGURES: dict[str, tuple[Cell, int]] = {
         12,
     ),
     "small_eps_1e4": (
-        Cell("streaming", BALL | {"dimension": 10, "horizon": 10**4, "epsilon": 0.3, "delta": DELTA}),
+        Cell(
+            "streaming", BALL | {"dimension": 10, "horizon": 10**4, "epsilon": 0.3, "delta": DELTA}
+        ),
         12,
     ),
 }
@@ -298,8 +318,16 @@ RATIO = 0.001
 WORDS = ("drifting", "iid")
 STREAMS: dict[str, tuple[str, tuple[str, ...], Setting]] = {
     "set_maximizer_full": ("set_maximizer", WORDS, FULL | {"horizon": 10**5}),
-    "set_maximizer_clicks": ("set_maximizer", WORDS, FULL | {"feedback": "clicks", "horizon": 10**5}),
-    "set_maximizer_bandit": ("set_maximizer", WORDS, FULL | {"feedback": "bandit", "horizon": 10**5}),
+    "set_maximizer_clicks": (
+        "set_maximizer",
+        WORDS,
+        FULL | {"feedback": "clicks", "horizon": 10**5},
+    ),
+    "set_maximizer_bandit": (
+        "set_maximizer",
+        WORDS,
+        FULL | {"feedback": "bandit", "horizon": 10**5},
+    ),
     "set_minimizer_full": ("set_minimizer", WORDS[:1], BUNDLES | {"horizon": 10**5}),
     "set_minimizer_bandit": (
         "set_minimizer",
@@ -328,7 +356,9 @@ REACTING = ("hedge", "slates", "costs")
 ADVERSARIES: dict[str, dict[str, Setting]] = {
     "adversary": {name: TESTED | {"learner": name, "stream": "punish"} for name in REACTING},
     "alternating": {name: TESTED | {"learner": name, "stream": "alternate"} for name in REACTING},
-    "adversary_price": {name: TESTED | {"stream": "iid"} | setting for name, setting in CALM.items()},
+    "adversary_price": {
+        name: TESTED | {"stream": "iid"} | setting for name, setting in CALM.items()
+    },
 }
 """Regret per round; on alternating slates what they earn; on calm slates and costs the share."""
 
@@ -344,7 +374,9 @@ def sizes() -> dict[str, Any]:
     learners: list[Any] = [*map(learner_named, HOMES), SetSelector]
     repository = Path(__file__).resolve().parent.parent
     files = [
-        path for folder in ("src", "examples", "benchmarks") for path in (repository / folder).rglob("*.py")
+        path
+        for folder in ("src", "examples", "benchmarks")
+        for path in (repository / folder).rglob("*.py")
     ]
     nodes = sum(1 for path in files for _ in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     return {
@@ -364,12 +396,14 @@ class Bench:
     scale: Scale
     first_seed: int
     workers: int
-    kept: Kept | None
+    store: ResultStore | None
     bar: Bar
 
     def run(self, label: str, tasks: list[tuple[Any, ...]]) -> list[dict[str, float]]:
         """The values of ways, one mapping per task."""
-        return repeat(compare, tasks, label=label, bar=self.bar, workers=self.workers, kept=self.kept)
+        return repeat(
+            compare, tasks, label=label, bar=self.bar, workers=self.workers, store=self.store
+        )
 
     def measured(self, grid: Sequence[Cell]) -> dict[str, Verdict | None]:
         """The verdict on each cell, by name."""
@@ -378,17 +412,27 @@ class Bench:
         for first in range(0, self.scale.most, self.scale.batch):
             seeds = range(self.first_seed + first, self.first_seed + first + self.scale.batch)
             pairs = [(cell, seed) for cell in waiting for seed in _seeds_of(cell, seeds)]
-            tasks: list[tuple[Any, ...]] = [(cell.group, cell.setting, seed) for cell, seed in pairs]
-            for (cell, _), values in zip(pairs, self.run(f"worlds from {seeds.start}", tasks), strict=True):
+            tasks: list[tuple[Any, ...]] = [
+                (cell.group, cell.setting, seed) for cell, seed in pairs
+            ]
+            for (cell, _), values in zip(
+                pairs, self.run(f"worlds from {seeds.start}", tasks), strict=True
+            ):
                 worlds[cell.name].append(values)
-            waiting = [cell for cell in waiting if _is_open(verdict(worlds[cell.name], _measure(cell)))]
+            waiting = [
+                cell for cell in waiting if _is_open(verdict(worlds[cell.name], _measure(cell)))
+            ]
         return {cell.name: verdict(worlds[cell.name], _measure(cell)) for cell in grid}
 
-    def measured_again(self, grid: Sequence[Cell], before: dict[str, Verdict]) -> dict[str, Verdict | None]:
+    def measured_again(
+        self, grid: Sequence[Cell], before: dict[str, Verdict]
+    ) -> dict[str, Verdict | None]:
         """The verdict on fresh worlds, against the way that was best before."""
         first = self.first_seed + FRESH
         seeds = range(first, first + self.scale.again)
-        tasks: list[tuple[Any, ...]] = [(cell.group, cell.setting, seed) for cell in grid for seed in seeds]
+        tasks: list[tuple[Any, ...]] = [
+            (cell.group, cell.setting, seed) for cell in grid for seed in seeds
+        ]
         values = iter(self.run("fresh worlds", tasks))
         found = {}
         for cell in grid:
@@ -406,7 +450,8 @@ class Bench:
         ]
         values = iter(self.run(label, tasks))
         return [
-            [world.get("auto", inf) for world in (next(values) for _ in range(count))] for count in counts
+            [world.get("auto", inf) for world in (next(values) for _ in range(count))]
+            for count in counts
         ]
 
 
@@ -463,7 +508,13 @@ def pure_or_not(bench: Bench, only: Sequence[str]) -> dict[str, dict[str, float]
         delta, pure = (mean_and_error(each)[0] for each in zip(*pairs, strict=True))
         error = mean_and_error([allowed - strict for allowed, strict in pairs])[1]
         ratio = (delta + RATIO) / (min(delta, pure) + RATIO)
-        found[name] = {"delta": delta, "pure": pure, "ratio": ratio, "error": error, "seeds": len(pairs)}
+        found[name] = {
+            "delta": delta,
+            "pure": pure,
+            "ratio": ratio,
+            "error": error,
+            "seeds": len(pairs),
+        }
     return found
 
 
@@ -471,10 +522,13 @@ def adversaries(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
     """Streams that react; empty if they were not asked for."""
     if not _is_wanted("adversary", only):
         return dict.fromkeys((*ADVERSARIES, "adversary_microseconds"))
-    cells = [Cell("adversary", setting) for group in ADVERSARIES.values() for setting in group.values()]
+    cells = [
+        Cell("adversary", setting) for group in ADVERSARIES.values() for setting in group.values()
+    ]
     values = iter(bench.alone("streams that react", [(cell, bench.scale.shown) for cell in cells]))
     found: dict[str, Any] = {
-        group: {name: _summary(next(values)) for name in settings} for group, settings in ADVERSARIES.items()
+        group: {name: _summary(next(values)) for name in settings}
+        for group, settings in ADVERSARIES.items()
     }
     took = {name: microseconds(name, 20_000, Privacy(1.0, DELTA)) for name in ("hedge", "slates")}
     return found | {"adversary_microseconds": took}
@@ -489,7 +543,9 @@ def streams(bench: Bench, only: Sequence[str]) -> dict[str, Any]:
         for word, data in product(words or ("none",), DATA):
             worded = {"word": word} if words else {}
             budget = {"epsilon": 1.0, "delta": DELTA}
-            wanted[f"{name}/{word}/{data}"] = Cell(group, setting | worded | budget | {"data": data})
+            wanted[f"{name}/{word}/{data}"] = Cell(
+                group, setting | worded | budget | {"data": data}
+            )
     values = bench.alone("streams", [(cell, round(bench.scale.shown)) for cell in wanted.values()])
     return {name: _summary(each) for name, each in zip(wanted, values, strict=True)}
 
@@ -510,7 +566,9 @@ def report(bench: Bench, grid: Sequence[Cell], only: Sequence[str]) -> dict[str,
         "auto_behind_best": {name: found.plain() for name, found in verdicts.items()},
         "beaten": [name for name, found in verdicts.items() if found.is_beaten],
         "unsettled": unsettled,
-        "worse_than_nothing": [name for name, found in verdicts.items() if found.is_worse_than_nothing],
+        "worse_than_nothing": [
+            name for name, found in verdicts.items() if found.is_worse_than_nothing
+        ],
         "dropped": [name for name, found in measured.items() if found is None],
         **single,
         **sizes(),
@@ -522,12 +580,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="a small part of the grid: about five minutes")
-    parser.add_argument("--only", action="append", default=[], metavar="LEARNER", help="may be repeated")
+    parser.add_argument(
+        "--quick", action="store_true", help="a small part of the grid: about five minutes"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="LEARNER", help="may be repeated"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
     parser.add_argument("--keep", type=Path, default=KEPT, help="results of tasks")
-    parser.add_argument("--fresh", action="store_true", help="delete the kept results of tasks first")
+    parser.add_argument(
+        "--fresh", action="store_true", help="delete the kept results of tasks first"
+    )
     options = parser.parse_args(arguments)
     names = [*(settings.__name__ for settings in GRID), "adversary"]
     for learner in options.only:
@@ -539,11 +603,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warm_up()
     console = Console(stderr=True)
     scale = QUICK if options.quick else Scale()
-    bench = Bench(scale, options.first_seed, options.workers, Kept(options.keep), bars_on(console))
+    bench = Bench(
+        scale, options.first_seed, options.workers, ResultStore(options.keep), bars_on(console)
+    )
     found = report(bench, cells(quick=options.quick, only=options.only), options.only)
     settings = {"first_seed": options.first_seed, "quick": options.quick, "only": options.only}
     write({"settings": settings} | found, "ways-part" if options.quick or options.only else "ways")
-    counts = {name: len(found[name]) for name in ("auto_behind_best", "beaten", "unsettled", "dropped")}
+    counts = {
+        name: len(found[name]) for name in ("auto_behind_best", "beaten", "unsettled", "dropped")
+    }
     console.print(counts)
 
 

@@ -1,7 +1,7 @@
 """A shop learns which accessories to bundle with a camera, and gives no customer away.
 
-Every customer has a cost for any bundle: it is higher if things that belong together are torn apart, and
-lower with every thing that they want. The bundle is chosen before their cost is seen.
+Every customer has a cost for any bundle: it is higher if things that belong together are torn
+apart, and lower with every thing that they want. The bundle is chosen before their cost is seen.
 
     python examples/bundle.py --people 100000 --out pictures
 """
@@ -14,27 +14,39 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import Privacy, SetMinimizer
-from discreet.arrivals import GraphCut, MinusModular
+from discreet.functions import GraphCut, MinusModular
 
 parser = ArgumentParser(description="Learn which accessories to bundle.")
 parser.add_argument("--people", type=int, default=100_000)
 parser.add_argument("--epsilon", type=float, default=1.0)
-parser.add_argument("--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private")
+parser.add_argument(
+    "--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private"
+)
 parser.add_argument("--out", type=Path, default=Path("pictures"))
 asked = parser.parse_args()
 
-# One row per customer: what it costs to tear each pair apart, then what each item alone is worth to them.
-GROUPS = (("lens", "filter", "hood"), ("tripod", "remote", "level"), ("bag", "strap"), ("drone", "charger"))
+# One row per customer: what it costs to tear each pair apart, then what each item alone is worth to
+# them.
+GROUPS = (
+    ("lens", "filter", "hood"),
+    ("tripod", "remote", "level"),
+    ("bag", "strap"),
+    ("drone", "charger"),
+)
 WANTED = (0.25, 0.0, -0.05, 0.15, -0.15, -0.2, -0.05, 0.2, -0.3, 0.1)
 items = [item for group in GROUPS for item in group]
-pairs = [(items.index(one), items.index(two)) for group in GROUPS for one, two in combinations(group, 2)]
+pairs = [
+    (items.index(one), items.index(two)) for group in GROUPS for one, two in combinations(group, 2)
+]
 generator = np.random.default_rng(3)
 torn = generator.uniform(0, 0.1, size=(asked.people, len(pairs)))
 worth = generator.normal(WANTED, 0.2, size=(asked.people, len(items))) / 3
 rows = np.concatenate([torn, worth], axis=1)
 
 function = MinusModular(GraphCut(tuple(pairs)))
-shop = SetMinimizer(items, asked.people, Privacy(asked.epsilon, 1e-6), function=function, seed=asked.seed)
+shop = SetMinimizer(
+    items, asked.people, Privacy(asked.epsilon, 1e-6), function=function, seed=asked.seed
+)
 bundles = shop.replay(rows)  # one bundle per customer, decided before the customer's row was read
 inside = np.array([[item in bundle for item in items] for bundle in bundles], dtype=float)
 one, two = np.transpose(pairs)
@@ -49,7 +61,10 @@ best = every[means.argmin()] == 1
 print(f"Bundled: {', '.join(shop.act())}.")
 print(f"Best in hindsight: {', '.join(np.array(items)[best])}.")
 kept = (naive - costs.mean()) / (naive - least)
-print(f"{kept:.1%} of what the best bundle saves over nothing or everything is kept, learning included.")
+print(
+    f"{kept:.1%} of what the best bundle saves over nothing or everything is kept, learning "
+    "included."
+)
 print(shop.guarantee)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
@@ -59,7 +74,10 @@ means = np.add.reduceat(costs, starts[:-1]) / counts
 left.stairs(means, starts, baseline=None, linewidth=2, label="discreet")
 left.axhline(naive, color="black", linestyle=":", label="nothing or everything")
 left.axhline(least, color="black", linestyle="--", label="best bundle in hindsight")
-left.set(ylabel="cost per customer", title=f"What bundles cost while the shop learns (ε = {asked.epsilon:g})")
+left.set(
+    ylabel="cost per customer",
+    title=f"What bundles cost while the shop learns (ε = {asked.epsilon:g})",
+)
 left.legend(loc="upper right")
 shares = np.add.reduceat(inside, starts[:-1]) / counts[:, None]
 image = right.pcolormesh(starts, range(len(items) + 1), shares.T, cmap="Blues", vmin=0, vmax=1)
@@ -69,7 +87,9 @@ right.set_yticks(np.arange(len(items)) + 0.5, names)
 right.set(title="How the bundle forms (✓: in the best bundle in hindsight)")
 for axes in (left, right):
     axes.set(
-        xscale="log", xlim=(min(50, asked.people / 2), asked.people), xlabel="customers so far (log scale)"
+        xscale="log",
+        xlim=(min(50, asked.people / 2), asked.people),
+        xlabel="customers so far (log scale)",
     )
 asked.out.mkdir(parents=True, exist_ok=True)
 figure.savefig(asked.out / "bundle.png", dpi=130)

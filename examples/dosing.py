@@ -1,7 +1,7 @@
 """A clinic learns which of three doses helps whom, and gives no patient away.
 
-A patient's own dose depends on what the clinic knows about them. Nobody else's dose, and nothing that the
-clinic publishes, reveals it.
+A patient's own dose depends on what the clinic knows about them. Nobody else's dose, and nothing
+that the clinic publishes, reveals it.
 
     python examples/dosing.py --people 100000 --out pictures
 """
@@ -17,13 +17,17 @@ from discreet import ContextualBandit, Privacy
 parser = ArgumentParser(description="Learn which dose helps whom.")
 parser.add_argument("--people", type=int, default=100_000)
 parser.add_argument("--epsilon", type=float, default=1.0)
-parser.add_argument("--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private")
+parser.add_argument(
+    "--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private"
+)
 parser.add_argument("--out", type=Path, default=Path("pictures"))
 asked = parser.parse_args()
 
 # What a feature of 1 instead of 0 adds to the chance that a dose helps, one row per dose.
 DOSES, FEATURES = ("low", "medium", "high"), ("weight", "kidneys", "age", "blood pressure")
-EFFECTS = np.array([(-0.15, -0.12, 0.08, 0.05), (0.02, 0.03, 0.02, -0.03), (0.14, 0.12, -0.07, -0.04)])
+EFFECTS = np.array(
+    [(-0.15, -0.12, 0.08, 0.05), (0.02, 0.03, 0.02, -0.03), (0.14, 0.12, -0.07, -0.04)]
+)
 AVERAGE = np.array([0.5, 0.58, 0.52])
 generator = np.random.default_rng(0)
 
@@ -32,7 +36,8 @@ clinic = ContextualBandit(
 )
 seen, helped, best, lot = [0], [0.0], 0.0, 0.0
 while clinic.clock < asked.people:
-    clinic.turn()  # publish new weights if they are due; all patients up to the next release get these
+    # publish new weights if they are due; all patients up to the next release get these
+    clinic.release_if_due()
     patients = generator.uniform(-1, 1, size=(clinic.rounds_until_release, len(FEATURES)))
     chances = AVERAGE + patients @ EFFECTS.T
     tickets = clinic.open_many(patients)
@@ -45,7 +50,10 @@ while clinic.clock < asked.people:
 for dose, weights in clinic.decision["weights"].items():
     print(f"{dose:7}" + ", ".join(f"{name} {weight:+.2f}" for name, weight in weights.items()))
 kept = (helped[-1] - lot) / (best - lot)
-print(f"{helped[-1]:,.0f} of {asked.people:,} patients were helped; doses by lot help {lot:,.0f}, the best")
+print(
+    f"{helped[-1]:,.0f} of {asked.people:,} patients were helped; doses by lot help {lot:,.0f}, "
+    "the best"
+)
 print(f"dose for each {best:,.0f}: {kept:.1%} of the difference is kept.")
 print(clinic.guarantee)
 

@@ -1,6 +1,7 @@
 """A city opens ten of 300 sites near its people, and gives no home away.
 
-A site is worth 1 to a home next door and 0 to a home beyond its reach; everyone uses the nearest open site.
+A site is worth 1 to a home next door and 0 to a home beyond its reach; everyone uses the nearest
+open site.
 
     python examples/sites.py --people 5000 --out pictures
 """
@@ -12,13 +13,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from discreet import Privacy, SetSelector
-from discreet.arrivals import Nearby
 from discreet.domains import UniformMatroid
+from discreet.functions import Nearby
 
 parser = ArgumentParser(description="Open ten sites near people whose homes stay private.")
 parser.add_argument("--people", type=int, default=5000)
 parser.add_argument("--epsilon", type=float, default=1.0)
-parser.add_argument("--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private")
+parser.add_argument(
+    "--seed", type=int, help="repeats a run exactly; such a run is a simulation, not private"
+)
 parser.add_argument("--out", type=Path, default=Path("pictures"))
 asked = parser.parse_args()
 
@@ -26,7 +29,10 @@ asked = parser.parse_args()
 REACH, OPEN = 0.15, 10
 sites = np.array([((x + 0.5) / 20, (y + 0.5) / 15) for x in range(20) for y in range(15)])
 generator = np.random.default_rng(11)
-centres, spreads = generator.uniform(0.1, 0.9, size=(8, 2)), generator.uniform(0.02, 0.1, size=(8, 1))
+centres, spreads = (
+    generator.uniform(0.1, 0.9, size=(8, 2)),
+    generator.uniform(0.02, 0.1, size=(8, 1)),
+)
 centre = generator.integers(8, size=asked.people)
 homes = np.clip(centres[centre] + spreads[centre] * generator.normal(size=(asked.people, 2)), 0, 1)
 
@@ -50,10 +56,14 @@ axes.scatter(*homes.T, s=3, color="#e0a458", alpha=0.4, linewidths=0, label="hom
 axes.scatter(*sites.T, s=3, color="lightgrey", label="sites that could be opened")
 rings = {"s": 220, "color": "black", "facecolors": "none"}
 axes.scatter(*sites[without.numbers].T, **rings, label="opened without privacy")
-axes.scatter(*sites[chosen.numbers].T, s=70, color="#1b6ca8", label=f"opened with ε = {asked.epsilon:g}")
+axes.scatter(
+    *sites[chosen.numbers].T, s=70, color="#1b6ca8", label=f"opened with ε = {asked.epsilon:g}"
+)
 for place, site in enumerate(sites[chosen.numbers]):
     name = None if place else "how far they reach"
-    circle = plt.Circle(site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name)
+    circle = plt.Circle(
+        site, REACH, fill=False, color="#1b6ca8", linestyle="--", linewidth=0.7, label=name
+    )
     axes.add_patch(circle)
 title = f"Ten sites keep {private / best:.1%} of their worth without privacy"
 axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="east", ylabel="north")

@@ -29,7 +29,9 @@ def crowd() -> np.random.Generator:
 
 @pytest.fixture
 def memory_path() -> Iterator[Path]:
-    """A folder in memory, where there is one: a killed process, unlike a power cut, needs no disk."""
+    """A folder in memory, where there is one: a killed process, unlike a power cut, needs no
+    disk.
+    """
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
         yield Path(folder)

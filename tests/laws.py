@@ -14,7 +14,9 @@ FEW_ORDERS = np.array([1.01, 2.0, 6.0])
 def gaussian_law(sigma: int, reach: int) -> dict[int, mpmath.mpf]:
     """The discrete Gaussian on −reach … reach."""
     variance = mpmath.mpf(sigma) ** 2
-    weights = {x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1)}
+    weights = {
+        x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1)
+    }
     total = mpmath.fsum(weights.values())
     return {x: weight / total for x, weight in weights.items()}
 
@@ -43,7 +45,8 @@ def zcdp_of(here: list[Fraction], there: list[Fraction], orders: np.ndarray = OR
     for order in map(mpmath.mpf, orders):
         for forth in (True, False):
             moment = mpmath.fsum(
-                (p**order * q ** (1 - order)) if forth else (q**order * p ** (1 - order)) for p, q in pairs
+                (p**order * q ** (1 - order)) if forth else (q**order * p ** (1 - order))
+                for p, q in pairs
             )
             largest = max(largest, mpmath.log(moment) / (order - 1) / order)
     return float(largest)

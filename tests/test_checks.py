@@ -13,7 +13,7 @@ from rich.console import Console
 from discreet import Hedge, Privacy
 from discreet.arrays import Floats, Integers
 from discreet.audit import LEAKS, Case, audit_transcript, check_learner, weakened
-from discreet.audit.cases import long_cases
+from discreet.audit.cases.learners import long_cases
 from discreet.audit.doors import noise_cost, ratio_range
 from discreet.audit.life import Life
 from discreet.audit.report import (
@@ -26,16 +26,16 @@ from discreet.audit.report import (
     understated_caught,
 )
 from discreet.audit.transcript import measured_costs, neighbours
-from discreet.audit.weakened import FACTOR, GATHERINGS
+from discreet.audit.weakened import AGGREGATORS, FACTOR
+from discreet.engine.flat_state import flat
+from discreet.engine.plan import State
+from discreet.engine.request import Block
 from discreet.errors import ConfigError
 from discreet.learners.hedge.softmax import SoftmaxView
+from discreet.release.aggregators import Aggregate, PublicCells
 from discreet.release.door import Door
-from discreet.release.fresh import FreshSum
-from discreet.release.gathering import Gathered, PublicCells
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
-from discreet.turn.states import flat
+from discreet.release.sums.disjoint import DisjointSum
 
 
 def hedge(**more: object) -> Hedge:
@@ -43,7 +43,9 @@ def hedge(**more: object) -> Hedge:
     return Hedge(3, 12, **settings)  # type: ignore[arg-type]
 
 
-CASE = Case("hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0],), [np.nan] * 3)
+CASE = Case(
+    "hedge", hedge, lambda generator: generator.uniform(0, 1, size=3), ([1.0],), [np.nan] * 3
+)
 
 
 def test_a_learner_of_ones_own_can_be_checked() -> None:
@@ -58,7 +60,7 @@ def test_costs_are_those_of_the_proofs() -> None:
 
 
 ALL = everything(1.0, 1e-6)
-UNDERSTATED = [f"{gathering} understated by {FACTOR}" for gathering in GATHERINGS]
+UNDERSTATED = [f"{aggregator} understated by {FACTOR}" for aggregator in AGGREGATORS]
 
 
 @pytest.mark.parametrize("name", [*LEAKS, *UNDERSTATED])
@@ -68,8 +70,10 @@ def test_the_audit_catches_every_weakened_copy(name: str) -> None:
 
 @pytest.mark.night
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
-def test_a_sensitivity_understated_by_a_little_is_caught_wherever_it_is_released(case: Case) -> None:
-    """In every case, for every gathering that passes its door, within 40 pairs."""
+def test_a_sensitivity_understated_by_a_little_is_caught_wherever_it_is_released(
+    case: Case,
+) -> None:
+    """In every case, for every aggregator that passes its door, within 40 pairs."""
     pairs = understated_caught(case)
     assert pairs, "nothing passes the door"
     assert all(count is not None and count <= WEAK_PAIRS for count in pairs.values()), pairs
@@ -117,9 +121,9 @@ def test_a_person_who_counts_ten_times_in_an_exchange_is_caught(
 ) -> None:
     honest = PublicCells.add
 
-    def heavy(self: PublicCells, gathered: Gathered, cells: Integers, numbers: Floats) -> None:
+    def heavy(self: PublicCells, aggregate: Aggregate, cells: Integers, numbers: Floats) -> None:
         for _ in range(10):
-            honest(self, gathered, cells, numbers)
+            honest(self, aggregate, cells, numbers)
 
     monkeypatch.setattr(PublicCells, "add", heavy)
     found = measured_costs(case, pairs=60, seed=1, enough=1 + 1e-6)
@@ -135,29 +139,33 @@ def test_gatherings_are_honest_again_after_a_weakened_audit() -> None:
 def test_noise_that_depends_on_people_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = SoftmaxView.release
 
-    def peeking(self: SoftmaxView, tally: State, kept: State, block: Block, door: Door) -> tuple[Any, State]:
+    def peeking(
+        self: SoftmaxView, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Any, State]:
         gains = self.problem.gains
-        once = gains.sum_of(0).once  # type: ignore[attr-defined]
+        once = gains.sum_of(0).calibrated  # type: ignore[attr-defined]
         scale = once.noise.scale * (1 + int(block["gains"].values[0]) % 2)
-        gains._sums[0] = FreshSum(replace(once, noise=DiscreteLaplace(scale)))
+        gains._sums[0] = DisjointSum(replace(once, noise=DiscreteLaplace(scale)))
         try:
-            return honest(self, tally, kept, block, door)
+            return honest(self, mask_counts, hidden, block, door)
         finally:
-            gains._sums[0] = FreshSum(once)
+            gains._sums[0] = DisjointSum(once)
 
     monkeypatch.setattr(SoftmaxView, "release", peeking)
     with pytest.raises(AssertionError, match="noise or rate depends on data"):
         audit_transcript(CASE, pairs=60)
 
 
-def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_something_that_shows_people_past_the_door_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     honest = SoftmaxView.release
 
     def leaking(
-        self: SoftmaxView, tally: State, kept: State, block: Block, door: Door
+        self: SoftmaxView, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[State, State]:
-        released, kept = honest(self, tally, kept, block, door)
-        return flat(released) | {"seen": int(block["gains"].values.sum())}, kept
+        released, hidden = honest(self, mask_counts, hidden, block, door)
+        return flat(released) | {"seen": int(block["gains"].values.sum())}, hidden
 
     monkeypatch.setattr(SoftmaxView, "release", leaking)
     with pytest.raises(AssertionError, match="visible depends on a person"):
@@ -166,7 +174,13 @@ def test_something_that_shows_people_past_the_door_is_caught(monkeypatch: pytest
 
 def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
     console = Console(quiet=True)
-    asked: dict[str, Any] = {"size": Size(5, 20), "epsilon": 2.0, "delta": 1e-5, "seed": 1, "workers": 1}
+    asked: dict[str, Any] = {
+        "size": Size(5, 20),
+        "epsilon": 2.0,
+        "delta": 1e-5,
+        "seed": 1,
+        "workers": 1,
+    }
     report = run_audit(["hedge"], **asked, out=tmp_path, console=console)
     assert report["ok"]
     assert {row["learner"] for row in report["rows"]} == {"Hedge"}
@@ -178,7 +192,9 @@ def test_the_audit_writes_what_it_found(tmp_path: Path) -> None:
         run_audit(["fortune"], **asked, out=tmp_path, console=console)
 
 
-def test_one_misspelt_name_among_several_is_refused_and_the_nearest_is_named(tmp_path: Path) -> None:
+def test_one_misspelt_name_among_several_is_refused_and_the_nearest_is_named(
+    tmp_path: Path,
+) -> None:
     asked: dict[str, Any] = {"size": Size(1, 8), "epsilon": 2.0, "delta": 1e-5, "seed": 1}
     with pytest.raises(ConfigError, match=r"nothing is called 'Hegde': .*did you mean Hedge"):
         run_audit(["hedge", "Hegde"], **asked, out=tmp_path, console=Console(quiet=True))

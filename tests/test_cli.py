@@ -16,12 +16,14 @@ import discreet
 from discreet import DiscreetError, FileJournal
 from discreet.audit.report import Size
 from discreet.cli import app
+from discreet.engine.codec import fingerprint
 from discreet.simulate.planning.search import Effort
-from discreet.turn.described import fingerprint
 
 
 def test_the_demo_prints_a_table_and_a_guarantee_and_writes_a_picture(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["demo", "--people", "4000", "--out", str(tmp_path), "--seed", "1"])
+    result = CliRunner().invoke(
+        app, ["demo", "--people", "4000", "--out", str(tmp_path), "--seed", "1"]
+    )
     assert result.exit_code == 0, result.output
     assert all(words in result.output for words in ("best fixed slate", "share kept", "SIMULATED"))
     assert json.loads((tmp_path / "demo.json").read_text())["visitors"] == 4000
@@ -29,7 +31,16 @@ def test_the_demo_prints_a_table_and_a_guarantee_and_writes_a_picture(tmp_path: 
 
 
 def test_demo_speaks_json(tmp_path: Path) -> None:
-    command = ["demo", "--story", "regression", "--people", "3000", "--out", str(tmp_path), "--json"]
+    command = [
+        "demo",
+        "--story",
+        "regression",
+        "--people",
+        "3000",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
     assert json.loads(CliRunner().invoke(app, command).output)["sellers"] == 3000
 
 
@@ -53,10 +64,22 @@ def test_a_story_that_is_not_told_here_is_one_line(story: str, message: str) -> 
         (["--people", "0", "--story", "display"], "horizon must be a whole number"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_bad_input_is_one_line_and_exit_code_two(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
     program = "from discreet.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", program, "demo", "--story", "regression", "--out", str(tmp_path), *arguments],
+        [
+            sys.executable,
+            "-c",
+            program,
+            "demo",
+            "--story",
+            "regression",
+            "--out",
+            str(tmp_path),
+            *arguments,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -68,9 +91,7 @@ def test_bad_input_is_one_line_and_exit_code_two(arguments: list[str], message: 
 
 
 def test_a_warning_is_one_line(tmp_path: Path) -> None:
-    settings = (
-        'learner = "RunningSum"\nepsilon = 1.0\ndelta = 0.5\nhorizon = 40\nbound = 1.0\ncolumns = ["a"]\n'
-    )
+    settings = 'learner = "RunningSum"\nepsilon = 1.0\ndelta = 0.5\nhorizon = 40\nbound = 1.0\ncolumns = ["a"]\n'
     (tmp_path / "sum.toml").write_text(settings)
     (tmp_path / "log.csv").write_text("a\n" + "1\n" * 40)
     files = [tmp_path / "sum.toml", "--data", tmp_path / "log.csv", "--out", tmp_path / "out"]
@@ -87,7 +108,18 @@ def test_a_warning_is_one_line(tmp_path: Path) -> None:
 def test_plan_says_what_a_budget_buys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.simulate.planning.search.EFFORTS", (Effort(2, 1),))
     monkeypatch.setattr("discreet.simulate.planning.search.STEPS", 7)
-    arguments = ["plan", "display", "--items", "20", "--slots", "3", "--rounds", "2000", "--stream", "iid"]
+    arguments = [
+        "plan",
+        "display",
+        "--items",
+        "20",
+        "--slots",
+        "3",
+        "--rounds",
+        "2000",
+        "--stream",
+        "iid",
+    ]
     plan = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert 0.3 < plan["expected_share"] <= 1.01
     assert plan["facts"]["releases"] > 1
@@ -119,13 +151,18 @@ def test_run_publishes_coefficients_and_goes_on(tmp_path: Path) -> None:
     assert report["samples"] == 3000
     assert abs(report["coefficients"]["a"] - 0.6) < 0.1
     assert abs(report["intercept"] - 0.1) < 0.1
-    noted = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    noted = [
+        json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()
+    ]
     assert [line["release"] for line in noted] == list(range(report["releases"] + 1))
     assert noted[-1]["coefficients"] == report["coefficients"]
 
     (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"b", "a"'))
     refused = invoke_run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "out")
-    assert (refused.exit_code, "reads the columns a, b, y: go on with those" in refused.output) == (2, True)
+    assert (refused.exit_code, "reads the columns a, b, y: go on with those" in refused.output) == (
+        2,
+        True,
+    )
     (tmp_path / "model.toml").write_text(settings.replace('"a", "b"', '"a", "c"'))
     refused = invoke_run(tmp_path / "model.toml", tmp_path / "log.csv", tmp_path / "other")
     assert (refused.exit_code, "the log lacks the columns c" in refused.output) == (2, True)
@@ -161,7 +198,9 @@ slots = 2
 
 
 def invoke_run(config: Path, log: Path, out: Path) -> Result:
-    return CliRunner().invoke(app, ["run", str(config), "--data", str(log), "--out", str(out), "--json"])
+    return CliRunner().invoke(
+        app, ["run", str(config), "--data", str(log), "--out", str(out), "--json"]
+    )
 
 
 def run(config: Path, log: Path, out: Path) -> Any:
@@ -185,7 +224,9 @@ def test_run_learns_from_a_log(tmp_path: Path) -> None:
     report = run(config, log, tmp_path / "out")
     assert set(report["slate"]) == {"tea", "milk"}
     assert report["visitors"] == 3000
-    lines = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()
+    ]
     assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
 
 
@@ -239,7 +280,9 @@ def test_a_log_that_grows_is_read_on_and_nobody_counts_twice(tmp_path: Path) -> 
         assert turn is not None
         raw = {name: values.tolist() for name, values in turn.block.items()}
         assert turn.rounds.clock == 250
-        states.append((turn.index, turn.begin, raw, fingerprint(turn.public), fingerprint(turn.kept)))
+        states.append(
+            (turn.index, turn.begin, raw, fingerprint(turn.public), fingerprint(turn.hidden))
+        )
     assert states[0] == states[1]
     assert states[0][:2] == (2, 200)
     assert any(np.any(values) for values in states[0][2].values())  # the open block is in the file
@@ -370,4 +413,9 @@ def test_an_audit_that_finds_something_fails(
     assert (result.exit_code, json.loads(result.output)) == (code, {"rows": [], "ok": fine})
     assert asked.pop("console").quiet
     assert (asked["names"], asked["out"]) == (["Hedge", "RunningSum"], tmp_path)
-    assert [asked[name] for name in ("size", "epsilon", "delta", "seed")] == [Size(5, 60), 3.0, 1e-6, 0]
+    assert [asked[name] for name in ("size", "epsilon", "delta", "seed")] == [
+        Size(5, 60),
+        3.0,
+        1e-6,
+        0,
+    ]

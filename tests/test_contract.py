@@ -1,9 +1,11 @@
-"""Every way of learning keeps the contract; see discreet/audit/contract.py for the rules."""
+"""Every way of learning keeps the contract; see discreet/audit/contract/__init__.py for the
+rules.
+"""
 
 import pytest
 
 from discreet.audit import RULES, Case
-from discreet.audit.cases import cases, keyed_cases
+from discreet.audit.cases.learners import cases, keyed_cases
 
 
 @pytest.mark.parametrize("case", [*cases(), *keyed_cases()], ids=lambda case: case.name)

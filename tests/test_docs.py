@@ -32,7 +32,9 @@ def test_every_theorem_that_a_docstring_names_is_on_its_page() -> None:
     missing = []
     for path in FILES:
         text = re.sub(r"\n\s+", " ", path.read_text())
-        for page, rest in re.findall(r"(docs/guarantees/\w+\.md)((?:, | \()(?:Theorem|Lemma)[^.\"]*)", text):
+        for page, rest in re.findall(
+            r"(docs/guarantees/\w+\.md)((?:, | \()(?:Theorem|Lemma)[^.\"]*)", text
+        ):
             if not (REPOSITORY / page).exists():
                 continue  # said by the test above
             proof = (REPOSITORY / page).read_text()
@@ -83,6 +85,8 @@ GUIDES = sorted((REPOSITORY / "docs" / "guides").glob("*.md"))
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_the_guides_run(page: Path) -> None:
-    failures, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
+    failures, tried = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
     assert tried > 3
     assert not failures

@@ -1,4 +1,6 @@
-"""If these fail, people who put a private estimator where they had scikit-learn's give somebody away."""
+"""If these fail, people who put a private estimator where they had scikit-learn's give somebody
+away.
+"""
 
 import copy
 import pickle
@@ -9,7 +11,6 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Privacy, StateError, StreamingLearner
-from discreet.arrivals import SquaredLoss
 from discreet.budget.conversion import rho_of
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Spending
@@ -18,18 +19,24 @@ from discreet.budget.together import together
 from discreet.domains import LpBall
 from discreet.estimators import PrivateStreamingClassifier, PrivateStreamingRegressor, PublicScaler
 from discreet.learners.forced import forced
+from discreet.losses import SquaredLoss
 
-PUBLIC_CLASSES = (
-    "classes are a public parameter, never read off the labels; a label that is neither says nothing"
-)
+PUBLIC_CLASSES = "classes are a public parameter, never read off the labels; a label that is neither says nothing"
 LOOSE = 20.0
-"""An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε = 1."""
-NOBODY = {"check_complex_data": "one person's complex number makes an array complex, and must refuse nobody"}
+"""An ε at which noise does not decide: one check predicts from ten samples, a coin's toss at ε =
+1.
+"""
+NOBODY = {
+    "check_complex_data": "one person's complex number makes an array complex, and must refuse "
+    "nobody"
+}
 LISTS = "how many features there are is public, and a list of rows does not tell it: a row is a person's"
 ZERO = "a weight of zero still uses up its round, and has noise"
 PERSONAL = NOBODY | {
-    "check_supervised_y_no_nan": "one person's target must not decide whether the others are counted",
-    "check_all_zero_sample_weights_error": "whether all weights are zero is something about the people",
+    "check_supervised_y_no_nan": "one person's target must not decide whether the others are "
+    "counted",
+    "check_all_zero_sample_weights_error": "whether all weights are zero is something about the "
+    "people",
     "check_sample_weight_equivalence_on_dense_data": ZERO,
     "check_sample_weight_equivalence_on_sparse_data": ZERO,
 }
@@ -52,7 +59,9 @@ EXPECTED = {
     "estimator",
     [
         PrivateStreamingRegressor(LOOSE, seed=0, horizon=10**5, **UNIT),
-        PrivateStreamingClassifier(LOOSE, seed=0, horizon=10**5, classes=(0, 1), feature_range=(-1, 1)),
+        PrivateStreamingClassifier(
+            LOOSE, seed=0, horizon=10**5, classes=(0, 1), feature_range=(-1, 1)
+        ),
         PublicScaler((-1, 1)),
     ],
 )
@@ -65,17 +74,17 @@ def test_scikit_learn_finds_nothing_wrong_but_what_privacy_asks_for(estimator: A
     assert {check["check_name"] for check in found if check["status"] == "xfail"} == set(expected)
 
 
-def crowd_of(count: int) -> tuple[np.ndarray, np.ndarray]:
+def partitioned_people(count: int) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(0)
     features = generator.uniform(0, 10, size=(count, 3))
     return features, features @ [2.0, -1.0, 0.0] + 5 + generator.normal(0, 0.5, size=count)
 
 
 def test_coefficients_come_back_in_the_units_of_the_data() -> None:
-    features, targets = crowd_of(20_000)
-    model = PrivateStreamingRegressor(1.0, 1e-6, feature_range=(0, 10), target_range=(-10, 30), seed=1).fit(
-        features, targets
-    )
+    features, targets = partitioned_people(20_000)
+    model = PrivateStreamingRegressor(
+        1.0, 1e-6, feature_range=(0, 10), target_range=(-10, 30), seed=1
+    ).fit(features, targets)
     assert np.abs(model.coef_ - [2.0, -1.0, 0.0]).max() < 0.2
     assert abs(model.intercept_ - 5) < 1.5
     assert model.score(features, targets) > 0.95
@@ -83,7 +92,7 @@ def test_coefficients_come_back_in_the_units_of_the_data() -> None:
 
 
 def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
-    features, targets = crowd_of(4000)
+    features, targets = partitioned_people(4000)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
     with pytest.raises(ConfigError, match="horizon"):
         PrivateStreamingRegressor(**settings).partial_fit(features, targets)
@@ -104,7 +113,7 @@ def test_partial_fit_goes_on_and_a_pickle_holds_released_values_only() -> None:
 def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulation() -> None:
     from sklearn.ensemble import BaggingRegressor
 
-    features, targets = crowd_of(600)
+    features, targets = partitioned_people(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
     with pytest.warns(UserWarning, match="^2 fits on the same people cost together epsilon = 1.45"):
         crowd = BaggingRegressor(private, n_estimators=2, random_state=0).fit(features, targets)
@@ -118,7 +127,7 @@ def test_bagging_which_sets_random_state_does_not_make_a_private_fit_a_simulatio
 def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
     from sklearn.model_selection import GridSearchCV
 
-    features, targets = crowd_of(600)
+    features, targets = partitioned_people(600)
     private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30))
     search = GridSearchCV(private, {"radius": [1.0, 10.0]}, cv=3)
     with warnings.catch_warnings(record=True) as shown:
@@ -126,16 +135,23 @@ def test_a_grid_search_says_what_all_its_fits_cost_together() -> None:
         search.fit(features, targets)
     counts = [int(str(warning.message).split(" fits on the same people")[0]) for warning in shown]
     assert counts == [2, 4]  # of seven: the second and the fourth warn
-    one = Guarantee(Privacy(1.0, 1e-6), *[Spending(zcdp(rho_of(1.0, 1e-6)))] * 2, releases=1, planned=1)
+    one = Guarantee(
+        Privacy(1.0, 1e-6), *[Spending(zcdp(rho_of(1.0, 1e-6)))] * 2, releases=1, planned=1
+    )
     said = " ".join(search.best_estimator_.guarantee_.split())
-    assert f"7 fits on the same people cost together epsilon = {together(*[one] * 7).epsilon:.3g} at" in said
+    assert (
+        f"7 fits on the same people cost together epsilon = {together(*[one] * 7).epsilon:.3g} at"
+        in said
+    )
 
 
 def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
     from sklearn.base import clone
 
-    features, targets = crowd_of(300)
-    private = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=300, seed=1)
+    features, targets = partitioned_people(300)
+    private = PrivateStreamingRegressor(
+        feature_range=(0, 10), target_range=(-10, 30), horizon=300, seed=1
+    )
     first, second = clone(private), copy.deepcopy(private)
     for part in np.split(np.arange(300), 3):
         first.partial_fit(features[part], targets[part])
@@ -145,14 +161,16 @@ def test_a_stream_is_one_fit_and_a_second_one_of_a_clone_warns() -> None:
 
 
 def test_a_delta_that_is_not_far_below_one_over_the_number_of_samples_warns() -> None:
-    with pytest.warns(UserWarning, match="^delta = 0.5 is more than 1/1000, one over the number of people"):
+    with pytest.warns(
+        UserWarning, match="^delta = 0.5 is more than 1/1000, one over the number of people"
+    ):
         PrivateStreamingRegressor(delta=0.5, feature_range=(0, 10), target_range=(-10, 30)).fit(
-            *crowd_of(1000)
+            *partitioned_people(1000)
         )
 
 
 def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
-    features, targets = crowd_of(500)
+    features, targets = partitioned_people(500)
 
     def coefficients(seed: int | None) -> list[float]:
         return (
@@ -166,7 +184,7 @@ def test_two_fits_without_a_seed_differ_and_with_one_they_do_not() -> None:
 
 
 def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
-    features, targets = crowd_of(3000)
+    features, targets = partitioned_people(3000)
     labels = np.where(targets > 10, "high", "low").astype(object)
     labels[::10] = "other"
     model = PrivateStreamingClassifier(classes=("low", "high"), feature_range=(0, 10), seed=1).fit(
@@ -178,7 +196,7 @@ def test_a_label_that_is_neither_class_counts_as_nothing() -> None:
 
 
 def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> None:
-    features, targets = crowd_of(100)
+    features, targets = partitioned_people(100)
     named = features.astype(object)
     named[3, 1] = "77.75"
     named[4, 1] = "Jane 77.75"
@@ -222,7 +240,7 @@ def test_errors_never_quote_the_data_and_parameters_stay_what_they_were() -> Non
     ],
 )
 def test_data_that_reads_like_an_error_of_scikit_learn_is_not_quoted(value: str) -> None:
-    features, targets = crowd_of(100)
+    features, targets = partitioned_people(100)
     named = features.astype(object)
     named[3, 1] = value
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
@@ -250,7 +268,7 @@ WRONG = [
 @pytest.mark.parametrize("label", [0.5, *WRONG], ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("classes", [(0, 1), ("no", "yes")])
 def test_one_label_decides_nobody_elses(label: Any, classes: Any) -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     names = [classes[int(target > 10)] for target in targets]
 
     def coefficients(labels: Any) -> list[float]:
@@ -268,7 +286,7 @@ def test_one_label_decides_nobody_elses(label: Any, classes: Any) -> None:
 
 
 def test_an_array_that_one_label_made_text_still_has_everybody_elses_numbers() -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     labels = (targets > 10).astype(int)
 
     def coefficients(labels: Any) -> list[float]:
@@ -296,8 +314,10 @@ def fitted_coefficients(kind: str, features: Any, targets: np.ndarray) -> list[f
 
 @pytest.mark.parametrize("kind", ["fit", "partial_fit", "classifier"])
 @pytest.mark.parametrize("cell", WRONG, ids=lambda value: type(value).__name__)
-def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(cell: Any, kind: str) -> None:
-    features, targets = crowd_of(300)
+def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(
+    cell: Any, kind: str
+) -> None:
+    features, targets = partitioned_people(300)
     expected = fitted_coefficients(kind, nothing_said_by(7, features), targets)
     assert expected != fitted_coefficients(kind, features, targets)
     listed = features.tolist()
@@ -308,9 +328,11 @@ def test_a_feature_that_is_no_number_counts_as_nothing_and_refuses_nobody(cell: 
     assert fitted_coefficients(kind, apart, targets) == expected
 
 
-@pytest.mark.parametrize("row", [[], [1.0], [1.0] * 4, None, "abc", 5, {"a": 1}, [[1.0, 2.0, 3.0]]], ids=str)
+@pytest.mark.parametrize(
+    "row", [[], [1.0], [1.0] * 4, None, "abc", 5, {"a": 1}, [[1.0, 2.0, 3.0]]], ids=str
+)
 def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     expected = fitted_coefficients("fit", nothing_said_by(0, features), targets)
     rows = [row, *features.tolist()[1:]]
     ragged = np.empty(300, dtype=object)
@@ -320,7 +342,9 @@ def test_a_row_of_another_length_counts_as_nothing_and_refuses_nobody(row: Any) 
         assert fitted_coefficients("partial_fit", people, targets)
         scaled = PublicScaler([(0, 10)] * 3).fit_transform(people)
         assert np.array_equal(scaled[1:], PublicScaler((0, 10)).fit_transform(features)[1:])
-    model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), horizon=301, seed=1)
+    model = PrivateStreamingRegressor(
+        feature_range=(0, 10), target_range=(-10, 30), horizon=301, seed=1
+    )
     model.partial_fit(features, targets).partial_fit([row], [1.0])
     assert model._learner.clock == 301
 
@@ -342,7 +366,7 @@ def test_no_row_of_a_list_decides_how_many_features_there_are() -> None:
 def test_one_cell_that_is_no_number_stops_no_pipeline(cell: Any) -> None:
     from sklearn.pipeline import make_pipeline
 
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     broken = features.astype(object)
     broken[7, 1] = cell
     scaled = PublicScaler((0, 10)).fit_transform(broken)
@@ -356,13 +380,15 @@ def test_one_cell_that_is_no_number_stops_no_pipeline(cell: Any) -> None:
 def test_frames_and_arrays_that_one_cell_made_text_still_have_everybody_elses_numbers() -> None:
     import polars
 
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     expected = fitted_coefficients("fit", nothing_said_by(7, features), targets)
     texts = features.astype(str)
     texts[7, 1] = "x"
     assert fitted_coefficients("fit", texts, targets) == expected
     assert (
-        fitted_coefficients("fit", np.where(nothing_said_by(7, features) >= 0, features, 1j), targets)
+        fitted_coefficients(
+            "fit", np.where(nothing_said_by(7, features) >= 0, features, 1j), targets
+        )
         == expected
     )
     columns = dict(zip("abc", features.T.tolist(), strict=True))
@@ -374,7 +400,7 @@ def test_frames_and_arrays_that_one_cell_made_text_still_have_everybody_elses_nu
 
 
 def test_predictions_for_rows_with_nan_are_nan_or_those_of_the_middle() -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     asked = nothing_said_by(7, features)
     model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
     assert np.flatnonzero(np.isnan(model.fit(features, targets).predict(asked))).tolist() == [7]
@@ -387,7 +413,7 @@ def test_predictions_for_rows_with_nan_are_nan_or_those_of_the_middle() -> None:
 
 @pytest.mark.parametrize("target", WRONG, ids=lambda value: type(value).__name__)
 def test_a_target_that_is_no_number_counts_as_nothing_and_decides_nobody_elses(target: Any) -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
 
     def coefficients(targets: Any) -> list[float]:
         model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
@@ -403,16 +429,18 @@ def test_a_target_that_is_no_number_counts_as_nothing_and_decides_nobody_elses(t
 
 
 @pytest.mark.parametrize(
-    ("kind", "low", "high"), [(np.int64, -(2.0**62), 2.0**62), (np.uint8, 0.0, 255.0), (np.int8, -128, 127)]
+    ("kind", "low", "high"),
+    [(np.int64, -(2.0**62), 2.0**62), (np.uint8, 0.0, 255.0), (np.int8, -128, 127)],
 )
 def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: float) -> None:
     """Integers wrap around; whether they did would depend on whether somebody brought a float."""
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
     public = np.iinfo(kind)
     whole = np.where(targets > 10, public.max // 4 * 3, public.min).astype(kind)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (low, high), "seed": 1}
     fitted = [
-        PrivateStreamingRegressor(**settings).fit(features, given) for given in (whole, whole.astype(float))
+        PrivateStreamingRegressor(**settings).fit(features, given)
+        for given in (whole, whole.astype(float))
     ]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
     column, scaler = whole.reshape(-1, 1), PublicScaler([(low, high)])
@@ -423,15 +451,17 @@ def test_numbers_of_any_kind_are_scaled_as_floats(kind: Any, low: float, high: f
 
 
 def test_errors_about_shapes_still_say_what_is_wrong() -> None:
-    features, targets = crowd_of(100)
+    features, targets = partitioned_people(100)
     model = PrivateStreamingRegressor(seed=0, **UNIT).fit(features, targets)
     with pytest.raises(
         ValueError,
-        match=r"^X has 2 features, but PrivateStreamingRegressor is expecting 3 features as input\.$",
+        match=r"^X has 2 features, but PrivateStreamingRegressor is expecting 3 features as "
+        r"input\.$",
     ):
         model.predict(features[:, :2])
     with pytest.raises(
-        ValueError, match=r"^Found input variables with inconsistent numbers of samples: \[100, 99\]$"
+        ValueError,
+        match=r"^Found input variables with inconsistent numbers of samples: \[100, 99\]$",
     ):
         PrivateStreamingRegressor(**UNIT).fit(features, targets[:-1])
     with pytest.raises(ValueError, match=r"^Input X contains infinity or a value too large for"):
@@ -450,7 +480,9 @@ def test_ranges_and_classes_have_no_default_that_would_give_silent_nonsense() ->
         with pytest.raises(TypeError, match="missing"):
             make()
     with pytest.raises(ConfigError, match="two or more"):
-        PrivateStreamingClassifier(classes=(1, 1), feature_range=(0, 10)).fit(*crowd_of(20))
+        PrivateStreamingClassifier(classes=(1, 1), feature_range=(0, 10)).fit(
+            *partitioned_people(20)
+        )
 
 
 def test_many_classes_share_one_budget() -> None:
@@ -461,7 +493,9 @@ def test_many_classes_share_one_budget() -> None:
     settings: dict[str, Any] = {"classes": ("a", "b", "c"), "feature_range": (-1, 1), "seed": 1}
     names = np.array(["a", "b", "c"])[labels]
     batch = PrivateStreamingClassifier(1.0, 1e-6, **settings).fit(features, names)
-    stream = PrivateStreamingClassifier(1.0, 1e-6, horizon=3000, **settings).partial_fit(features, names)
+    stream = PrivateStreamingClassifier(1.0, 1e-6, horizon=3000, **settings).partial_fit(
+        features, names
+    )
     for model in (batch, stream):
         assert model.coef_.shape == model.coef_standard_errors_.shape == (3, 2)
         assert model.score(features, names) > 0.9
@@ -471,7 +505,7 @@ def test_many_classes_share_one_budget() -> None:
 
 
 def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> None:
-    features, targets = crowd_of(3000)
+    features, targets = partitioned_people(3000)
     turned = np.where(np.arange(3000) % 2, 20 - targets, targets)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "seed": 1}
     weights = np.where(np.arange(3000) % 2, 0.0, 1.0)
@@ -480,7 +514,9 @@ def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> Non
         getattr(model, learn)(features, turned, sample_weight=weights)
         assert model.coef_[0] > 1.0
     fitted = [
-        PrivateStreamingRegressor(weight_bound=bound, **settings).fit(features, turned, sample_weight=given)
+        PrivateStreamingRegressor(weight_bound=bound, **settings).fit(
+            features, turned, sample_weight=given
+        )
         for bound, given in ((1.0, None), (1.0, np.full(3000, 50.0)), (2.0, np.full(3000, 2.0)))
     ]
     assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
@@ -493,7 +529,7 @@ def test_weights_beyond_their_bound_count_as_it_and_none_at_all_if_zero() -> Non
 
 @pytest.mark.parametrize("weight", [*WRONG, -1.0], ids=lambda value: type(value).__name__)
 def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: Any) -> None:
-    features, targets = crowd_of(300)
+    features, targets = partitioned_people(300)
 
     def coefficients(weights: Any) -> list[float]:
         model = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
@@ -507,8 +543,12 @@ def test_a_weight_that_is_none_counts_as_zero_and_decides_nobody_elses(weight: A
 @pytest.mark.parametrize("huge", [np.longdouble("1e4000"), 1.7e308, 5e-324, -1e308])
 def test_no_number_makes_anything_warn(huge: Any) -> None:
     """A warning tells about a sample; the suite makes every one an error."""
-    features, targets = crowd_of(100)
-    settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30), "weight_bound": 1e-3}
+    features, targets = partitioned_people(100)
+    settings: dict[str, Any] = {
+        "feature_range": (0, 10),
+        "target_range": (-10, 30),
+        "weight_bound": 1e-3,
+    }
     few = np.arange(100) % 12 < 3
     numbers = np.where(few, huge, targets.astype(np.longdouble))
     PrivateStreamingRegressor(seed=1, **settings).fit(features, numbers, sample_weight=numbers)
@@ -527,7 +567,7 @@ def test_no_number_makes_anything_warn(huge: Any) -> None:
 
 
 def test_standard_errors_are_about_as_large_as_errors_are() -> None:
-    features, targets = crowd_of(6000)
+    features, targets = partitioned_people(6000)
     settings: dict[str, Any] = {"feature_range": (0, 10), "target_range": (-10, 30)}
     for learn in ("fit", "partial_fit"):
         off = []
@@ -541,7 +581,7 @@ def test_standard_errors_are_about_as_large_as_errors_are() -> None:
 def test_a_pipeline_with_public_ranges_gives_what_the_ranges_give() -> None:
     from sklearn.pipeline import make_pipeline
 
-    features, targets = crowd_of(500)
+    features, targets = partitioned_people(500)
     private = PrivateStreamingRegressor(feature_range=(-1, 1), target_range=(-10, 30), seed=1)
     piped = make_pipeline(PublicScaler((0, 10)), private).fit(features, targets)
     alone = PrivateStreamingRegressor(feature_range=(0, 10), target_range=(-10, 30), seed=1)
@@ -561,4 +601,4 @@ def test_a_pipeline_with_public_ranges_gives_what_the_ranges_give() -> None:
 )
 def test_configuration_errors_are_ours(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        PrivateStreamingRegressor(**(UNIT | wrong)).fit(*crowd_of(20))
+        PrivateStreamingRegressor(**(UNIT | wrong)).fit(*partitioned_people(20))

@@ -48,7 +48,9 @@ def test_an_example_keeps_most_of_the_value_and_says_so(
 
 def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
     text = printed("totals", 2000, tmp_path)
-    deviation, afresh = (float(found) for found in re.findall(r"(?:of a total is|would be) ([\d.]+)", text))
+    deviation, afresh = (
+        float(found) for found in re.findall(r"(?:of a total is|would be) ([\d.]+)", text)
+    )
     assert deviation < afresh / 3
     rows = re.findall(r"([\d.,]+) published +([\d.,]+) in truth", text)
     totals = [[float(number.replace(",", "")) for number in row] for row in rows]

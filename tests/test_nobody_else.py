@@ -15,32 +15,32 @@ from discreet import (
     StateError,
     StreamingLearner,
 )
-from discreet.arrivals import (
+from discreet.audit.cases.learners import cases
+from discreet.audit.transcript import measured_costs
+from discreet.domains import LpBall, UniformMatroid
+from discreet.engine.journal import MemoryJournal
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.errors import DiscreetError, OutOfBounds
+from discreet.feedback import as_rows
+from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
     Nearby,
     SetFunction,
-    SquaredLoss,
     Types,
     WeightedCoverage,
 )
-from discreet.arrivals.chains import FamilyChain
-from discreet.arrivals.contexts import as_contexts
-from discreet.arrivals.feedback import as_rows
-from discreet.audit.cases import cases
-from discreet.audit.transcript import measured_costs
-from discreet.domains import LpBall, UniformMatroid
-from discreet.errors import DiscreetError, OutOfBounds
+from discreet.functions.chains import FamilyChain
+from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
-from discreet.learners.fresh_paths import FreshPaths
 from discreet.learners.streaming_learner.mode import GradientMode
-from discreet.release.gathering import Gram, HeldRows
-from discreet.release.gathering.gain_path import GainPath
-from discreet.turn.journal import MemoryJournal
-from discreet.turn.questions import NOTHING, Batch
+from discreet.losses import SquaredLoss
+from discreet.records.contexts import as_contexts
+from discreet.release.aggregators import Gram, HeldRows
+from discreet.release.aggregators.gain_path import GainPath
 
-# --- 1. one malformed cell erases everybody of the call --------------------------------------------------
+# --- 1. one malformed cell erases everybody of the call -------------------------------------------
 
 
 class Frame:
@@ -69,7 +69,7 @@ def test_one_broken_context_does_not_change_others_contexts(kind):
 
 
 def test_one_broken_row_of_feedback_does_not_delete_the_others():
-    batch = Batch(np.arange(3), _broken(object), NOTHING)
+    batch = Batch(np.arange(3), _broken(object), EMPTY_REQUEST)
     assert np.array_equal(as_rows(batch, 2)[[0, 2]], GOOD[[0, 2]])
 
 
@@ -81,19 +81,26 @@ def test_one_broken_cell_moves_a_sum_by_no_more_than_a_person():
     for matrix in (rows, broken):
         learner = RunningSum(3, 500, Privacy(1.0, 1e-6), bound=1.0, block=500, seed=1)
         learner.observe_many(Frame(matrix))
-        learner.turn()
+        learner.release_if_due()
         totals.append(np.array(learner.decision["total"]))  # the same seed: the same noise
     assert np.linalg.norm(totals[0] - totals[1]) <= 2.0 + 1e-3
 
 
 def test_one_broken_context_does_not_change_others_arms():
     def clinic():
-        learner, people = ContextualBandit(2, 2, 3000, Privacy(50.0, 3e-4), seed=1), np.random.default_rng(0)
+        learner, people = (
+            ContextualBandit(2, 2, 3000, Privacy(50.0, 3e-4), seed=1),
+            np.random.default_rng(0),
+        )
         while learner.clock < 2000:
-            learner.turn()
-            contexts = people.uniform(-1, 1, (min(learner.rounds_until_release, 2000 - learner.clock), 2))
+            learner.release_if_due()
+            contexts = people.uniform(
+                -1, 1, (min(learner.rounds_until_release, 2000 - learner.clock), 2)
+            )
             tickets = learner.open_many(contexts)
-            learner.close_many(tickets, np.where(tickets.decisions == 1, contexts[:, 0], -contexts[:, 0]))
+            learner.close_many(
+                tickets, np.where(tickets.decisions == 1, contexts[:, 0], -contexts[:, 0])
+            )
         return learner
 
     contexts = np.random.default_rng(5).uniform(-1, 1, (30, 2))
@@ -108,27 +115,33 @@ def test_one_broken_context_does_not_change_others_arms():
 def test_one_broken_click_deletes_nobody_elses():
     learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
     mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
-    for clicks in (["0", "1", "x", "0.0"], np.array(["0", "1", "x", "0"]), [0, np.int8(1), object(), 0.0]):
-        batch = Batch(np.arange(4), clicks, NOTHING)
+    for clicks in (
+        ["0", "1", "x", "0.0"],
+        np.array(["0", "1", "x", "0"]),
+        [0, np.int8(1), object(), 0.0],
+    ):
+        batch = Batch(np.arange(4), clicks, EMPTY_REQUEST)
         numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
         assert mode.answers(batch, slates, numbers).items.tolist() == [0, 1, -1, 0]
 
 
-# --- 2. WeightedCoverage: a person's worth depends on how many others were kept ---------------------------
+# --- 2. WeightedCoverage: a person's worth depends on how many others were kept -------------------
 
 FULL, LEVELS = 2**16 - 1, 2**16
 
 
 def _borderline(seed, topics):
-    """Weights that add up to exactly 1, the last of them one step: the order of addition decides."""
+    """Weights that add up to exactly 1, the last of them one step: the order of addition
+    decides.
+    """
     cuts = np.sort(np.random.default_rng(seed).choice(FULL - 3, topics - 2, replace=False)) + 1
     return np.append(np.diff(np.concatenate([[0], cuts, [FULL - 1]])), 1).astype(np.uint16)
 
 
 def _walk(family, rows, items):
-    gathered = HeldRows(rows.shape).empty()
-    gathered.values[...] = rows
-    return GainPath(gathered, FamilyChain(family), np.ones(items), LEVELS)
+    aggregate = HeldRows(rows.shape).empty()
+    aggregate.values[...] = rows
+    return GainPath(aggregate, FamilyChain(family), np.ones(items), LEVELS)
 
 
 def test_somebody_who_is_worth_nothing_moves_no_score():
@@ -141,11 +154,15 @@ def test_somebody_who_is_worth_nothing_moves_no_score():
         walk.begin(np.array([True, False]))
         without = walk.scores()
         walk.begin(np.array([True, True]))
-        assert np.array_equal(walk.scores(), without), f"seed {seed}: {without} became {walk.scores()}"
+        assert np.array_equal(walk.scores(), without), (
+            f"seed {seed}: {without} became {walk.scores()}"
+        )
 
 
 def test_what_a_person_sees_does_not_depend_on_who_else_is_read() -> None:
-    """Bit for bit, in every family: sums of floats in another order would move other people's integers."""
+    """Bit for bit, in every family: sums of floats in another order would move other people's
+    integers.
+    """
     generator = np.random.default_rng(1)
     covers = tuple(map(tuple, generator.integers(0, 2, size=(9, 16)).tolist()))
     families = [
@@ -153,14 +170,19 @@ def test_what_a_person_sees_does_not_depend_on_who_else_is_read() -> None:
         Nearby(tuple(map(tuple, generator.random((9, 2)).tolist())), 0.4, ((0.0, 1.0), (0.0, 1.0))),
     ]  # fmt: skip
     for family in families:
-        chain, rows = FamilyChain(family), family.admit(generator.random((33, family.width(9))), 9)[0]
+        chain, rows = (
+            FamilyChain(family),
+            family.admit(generator.random((33, family.width(9))), 9)[0],
+        )
         whole = chain.worths(rows, chain.take(rows, chain.begin(rows), 3))
         for part in (slice(0, 1), slice(5, 7), slice(0, 32), slice(30, 33)):
             few = rows[part].copy()
-            assert np.array_equal(whole[part], chain.worths(few, chain.take(few, chain.begin(few), 3)))
+            assert np.array_equal(
+                whole[part], chain.worths(few, chain.take(few, chain.begin(few), 3))
+            )
 
 
-# --- 3. leaks that the audit does not see ----------------------------------------------------------------
+# --- 3. leaks that the audit does not see ---------------------------------------------------------
 
 CASES = {case.name: case for case in cases()}
 
@@ -174,7 +196,7 @@ def _is_caught(name, pairs=40):
 
 
 def test_the_audit_sees_allowed_items_that_read_data(monkeypatch):
-    draw = FreshPaths.draw
+    draw = DisjointPaths.draw
 
     def spying(self, block, door, left, prices=None):
         secret = int(block["people"].values.astype(np.int64).sum()) % 2
@@ -188,7 +210,7 @@ def test_the_audit_sees_allowed_items_that_read_data(monkeypatch):
 
         return draw(self, block, door, told, prices)
 
-    monkeypatch.setattr(FreshPaths, "draw", spying)
+    monkeypatch.setattr(DisjointPaths, "draw", spying)
     assert _is_caught("sets, iid")
 
 
@@ -199,7 +221,7 @@ def test_the_audit_reaches_the_second_moments_of_stage_1(monkeypatch):
     assert _is_caught("arms, evened", pairs=60)
 
 
-# --- 4. one budget, two choices --------------------------------------------------------------------------
+# --- 4. one budget, two choices -------------------------------------------------------------------
 
 
 def test_an_operators_function_cannot_make_a_selector_choose_twice():
@@ -224,21 +246,25 @@ def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
         raise RuntimeError
 
     monkeypatch.setattr(sampled, "value_of", failing)
-    selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation, report=0.1)
+    selector = SetSelector(
+        UniformMatroid(3, 1), Privacy(1.0), function=FacilityLocation, report=0.1
+    )
     for _ in range(3):
         with pytest.raises((RuntimeError, DiscreetError)):
             selector.fit(np.ones((20, 3)))
     assert len(drawn) == 1
 
 
-# --- 5. smaller ones -------------------------------------------------------------------------------------
+# --- 5. smaller ones ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
 def test_a_type_that_does_not_exist_is_worth_nothing(mode):
     table = Types(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
     people = np.concatenate([np.full(900, 99.0), np.full(300, 2.0)])
-    chosen = forced(SetSelector, mode, UniformMatroid(3, 1), Privacy(2.0), function=table, seed=1).fit(people)
+    chosen = forced(
+        SetSelector, mode, UniformMatroid(3, 1), Privacy(2.0), function=table, seed=1
+    ).fit(people)
     assert chosen.items == [2]
 
 
@@ -258,32 +284,34 @@ def test_an_arm_added_while_a_release_waits_is_not_lost():
     class Flaky(MemoryJournal):
         broken = False
 
-        def commit(self, turn):
-            if self.broken and turn.index:
+        def commit(self, snapshot):
+            if self.broken and snapshot.index:
                 raise OSError
-            super().commit(turn)
+            super().commit(snapshot)
 
     journal = Flaky()
     learner = ContextualBandit(2, 2, 200, Privacy(1.0, 1e-6), max_arms=4, journal=journal, block=20)
     learner.open_many(np.zeros((learner.rounds_until_release, 2)))
     journal.broken = True
     with pytest.raises(StateError):
-        learner.turn()
+        learner.release_if_due()
     journal.broken = False
     try:
         arm = learner.add_arm()
     except StateError:
         return  # refusing is as good
-    learner.turn()
+    learner.release_if_due()
     assert arm in learner.labels
 
 
-# --- a tuple of two people is two people, whatever the second one brings ------------------------------------
+# --- a tuple of two people is two people, whatever the second one brings --------------------------
 
 
 def _regression(**settings):
     bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    return StreamingLearner(LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **bounds, seed=1, **settings)
+    return StreamingLearner(
+        LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **bounds, seed=1, **settings
+    )
 
 
 MATRIX = np.array([[-1.0], [-1.0]])
@@ -293,7 +321,9 @@ MATRIX = np.array([[-1.0], [-1.0]])
     "second", [([0.2], 0.1), [[0.2], 0.1], None, "n/a", (0.2, 0.1), ([[0.2]], [0.1]), MATRIX]
 )
 def test_a_second_person_does_not_decide_how_the_first_is_read(second):
-    """With two tickets, a tuple of two people was read as (features, targets) if the second was no tuple."""
+    """With two tickets, a tuple of two people was read as (features, targets) if the second was
+    no tuple.
+    """
     first = ([0.5], 0.7)
     totals = []
     for people in ([first], (first, second)):
@@ -346,7 +376,7 @@ def test_the_audit_hands_in_tuples_and_sees_who_decides_for_others(monkeypatch):
     assert found.largest_cost_over_charge > 1 + 1e-6
 
 
-# --- masks of people of their own ------------------------------------------------------------------------
+# --- masks of people of their own -----------------------------------------------------------------
 
 NO_MASKS = {
     "all no": [False, False, False],
@@ -365,7 +395,7 @@ def _clinic(learned=True):
     while learned and not clinic.releases:
         tickets = clinic.open_many(generator.uniform(-1, 1, (clinic.rounds_until_release, 2)))
         clinic.close_many(tickets, generator.random(len(tickets)))
-        clinic.turn()
+        clinic.release_if_due()
     return clinic
 
 

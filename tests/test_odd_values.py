@@ -28,14 +28,15 @@ from discreet import (
     SetSelector,
     StateError,
     StreamingLearner,
-    arrivals,
     domains,
+    functions,
     require,
 )
-from discreet.arrivals import ClickModel, SquaredLoss
 from discreet.cli import app
 from discreet.domains import LpBall, UniformMatroid
 from discreet.errors import LONGEST
+from discreet.functions import ClickModel
+from discreet.losses import SquaredLoss
 
 PRIVACY = Privacy(1.0, 1e-6)
 USUAL: dict[type[Any], dict[str, Any]] = {
@@ -88,7 +89,14 @@ ODD: list[Any] = [
     *(None, True, -1, 5, 10**400, 2**63, 1.5, float("nan"), 1j, np.float32(2.0)),
     *("", "x", "a\nb", "y" * 200_000, "\ud800", b"z", Path("\ud800")),
     *([], [1, 1], [[1], [2, 3]], [None], ["\ud800\n"], {"a": 1}, {1, 2}, range(3), iter([1, 2])),
-    *(np.array(1.0), np.array(3), np.array("x"), np.zeros(0), np.zeros((2, 3)), np.array([object()])),
+    *(
+        np.array(1.0),
+        np.array(3),
+        np.array("x"),
+        np.zeros(0),
+        np.zeros((2, 3)),
+        np.array([object()]),
+    ),
     *(object(), Odd(), int, PRIVACY, Privacy, lambda *arguments: 1),
 ]
 
@@ -143,19 +151,24 @@ def test_odd_arguments_are_refused_in_one_line(learner: type[Any]) -> None:
         for entry in parameters:
             for odd in ODD:
                 made = learner(**usual)
-                rest = {key: usual_arguments[key](made) if key in usual_arguments else rows for key in needed}
+                rest = {
+                    key: usual_arguments[key](made) if key in usual_arguments else rows
+                    for key in needed
+                }
                 tried(lambda: method(made, **(rest | {entry.name: odd})))  # noqa: B023
                 detached(made)
 
 
-@pytest.mark.parametrize("home", [domains, arrivals], ids=lambda home: home.__name__)
+@pytest.mark.parametrize("home", [domains, functions], ids=lambda home: home.__name__)
 def test_odd_domains_and_functions_are_refused_in_one_line(home: Any) -> None:
     for kind in (getattr(home, name) for name in home.__all__):
         if not inspect.isclass(kind) or getattr(kind, "_is_protocol", False):
             continue
         parameters = inspect.signature(kind).parameters.values()
         usual = {
-            entry.name: ARGUMENTS.get(entry.name, 1) for entry in parameters if entry.default is entry.empty
+            entry.name: ARGUMENTS.get(entry.name, 1)
+            for entry in parameters
+            if entry.default is entry.empty
         }
         for entry in parameters:
             for odd in ODD:
@@ -193,7 +206,9 @@ def test_people_in_the_place_of_a_setting_are_not_quoted() -> None:
 
 def test_a_long_error_keeps_its_beginning_and_its_remedy() -> None:
     text = str(
-        ConfigError("the log lacks " + ", ".join(f"column{place}" for place in range(10**5)) + ": name it")
+        ConfigError(
+            "the log lacks " + ", ".join(f"column{place}" for place in range(10**5)) + ": name it"
+        )
     )
     assert len(text) < LONGEST + 10
     assert text.startswith("the log lacks column0")
@@ -204,7 +219,9 @@ def test_a_long_error_keeps_its_beginning_and_its_remedy() -> None:
 def test_a_number_in_an_array_without_dimensions_is_a_number() -> None:
     assert SetMaximizer(np.array(4), 2, 100, PRIVACY).settings.items == 4  # type: ignore[arg-type]
     assert ContextualBandit(np.array(3), 2, 100, PRIVACY).settings.arms == 3  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"items must be a whole number or a list of labels, got 1\.0"):
+    with pytest.raises(
+        ConfigError, match=r"items must be a whole number or a list of labels, got 1\.0"
+    ):
         SetMaximizer(np.array(1.0), 2, 100, PRIVACY)  # type: ignore[arg-type]
 
 
@@ -219,7 +236,9 @@ def test_a_wrong_value_is_shown_in_a_few_words() -> None:
 def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_changes() -> None:
     shop = SetMinimizer(10**5, 10**10, Privacy(1.0, 1e-12), block=10**6)
     for call in (shop.open_many, shop.preview):
-        with pytest.raises(StateError, match="do not fit into memory: ask for at most 1342 at once"):
+        with pytest.raises(
+            StateError, match="do not fit into memory: ask for at most 1342 at once"
+        ):
             call(50_000)
     assert shop.clock == 0
     assert len(shop.open_many(10)) == 10
@@ -232,11 +251,14 @@ def test_decisions_that_would_not_fit_into_memory_are_refused_before_anything_ch
 def test_odd_files_and_names_of_files_are_refused_in_one_line(tmp_path: Path) -> None:
     good, log = tmp_path / "run.toml", tmp_path / "log.csv"
     good.write_text(
-        'epsilon = 1.0\ndelta = 0.0\nlearner = "RunningSum"\nhorizon = 10\nbound = 1.0\ndimension = 1'
+        'epsilon = 1.0\ndelta = 0.0\nlearner = "RunningSum"\nhorizon = 10\nbound = 1.0\ndimension '
+        "= 1"
     )
     log.write_text("cups\n1\n")
     configurations = []
-    for place, text in enumerate(("a = " + "[" * 20_000, "epsilon = " + "9" * 5000, "a = 1\na = 2", "\0")):
+    for place, text in enumerate(
+        ("a = " + "[" * 20_000, "epsilon = " + "9" * 5000, "a = 1\na = 2", "\0")
+    ):
         configurations.append(tmp_path / f"{place}.toml")
         configurations[-1].write_text(text)
     odd = [tmp_path / "\udcff", tmp_path / "\ud800", tmp_path / "a\nb", tmp_path / ("x" * 300)]

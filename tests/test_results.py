@@ -85,8 +85,12 @@ def test_the_sentences_of_the_front_page_hold_measured_figures() -> None:
 
 
 def test_the_front_page_has_no_other_figures() -> None:
-    """A decimal or a percentage in a sentence is measured, and then checked above, or listed here."""
-    words = " ".join(re.sub(r"```.*?```", "", page.front.MARKED.sub("", README), flags=re.DOTALL).split())
+    """A decimal or a percentage in a sentence is measured, and then checked above, or listed
+    here.
+    """
+    words = " ".join(
+        re.sub(r"```.*?```", "", page.front.MARKED.sub("", README), flags=re.DOTALL).split()
+    )
     for sentence in page.front.sentences():
         words = words.replace(sentence, "")
     words = re.sub(r"`[^`]*`", "", words)
@@ -104,11 +108,16 @@ def test_make_bench_runs_every_benchmark() -> None:
 
 
 def test_every_benchmark_writes_its_report() -> None:
-    assert not [name for name in SCRIPTS if "    write(" not in (BENCHMARKS / f"{name}.py").read_text()]
+    assert not [
+        name for name in SCRIPTS if "    write(" not in (BENCHMARKS / f"{name}.py").read_text()
+    ]
 
 
 def test_a_report_is_printed_and_written_in_its_order(
-    report: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    report: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(report, "circumstances", lambda settings: {"date": "today"})
     monkeypatch.setattr(sys, "argv", ["benchmarks/display.py", "1300"])
@@ -133,7 +142,15 @@ def test_a_report_is_printed_and_written_in_its_order(
 def test_every_report_says_when_and_with_what_it_was_made() -> None:
     for path in (BENCHMARKS / "results").iterdir():
         made = json.loads(path.read_text())["made"]
-        assert {"date", "discreet", "python", "numpy", "numba", "peers", "machine"} <= made.keys(), path.name
+        assert {
+            "date",
+            "discreet",
+            "python",
+            "numpy",
+            "numba",
+            "peers",
+            "machine",
+        } <= made.keys(), path.name
         assert datetime.fromisoformat(made["date"]).utcoffset() == timedelta(0), path.name
         assert made["machine"].keys() == {"cpu", "cores"}, path.name
 
@@ -173,14 +190,18 @@ def test_versions_give_the_same_name_to_the_same_mode() -> None:
     ("version", "words"),
     [("0.4.0", "0.4"), ("0.4.7", "0.4"), ("0.5.0", "0.5"), ("0.6.0", "0.6"), ("0.10.0", "0.6")],
 )
-def test_a_checkout_is_measured_in_the_words_of_its_version(version: str, words: str, tmp_path: Path) -> None:
+def test_a_checkout_is_measured_in_the_words_of_its_version(
+    version: str, words: str, tmp_path: Path
+) -> None:
     found = versions.version_of(checkout(tmp_path, version))
     assert found == version
     assert versions.preamble_of(found) is versions.VERSIONS[words]
 
 
 def test_a_version_without_words_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5, 0\.6 and later$"):
+    with pytest.raises(
+        SystemExit, match=r"^version 0\.2\.1 .* known are 0\.4, 0\.5, 0\.6 and later$"
+    ):
         versions.preamble_of(versions.version_of(checkout(tmp_path / "old", "0.2.1")))
     with pytest.raises(SystemExit, match=r"^.* is no checkout of discreet: .*$"):
         versions.version_of(tmp_path / "elsewhere")

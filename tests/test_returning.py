@@ -1,4 +1,6 @@
-"""If these fail, somebody who comes back gives away more than was promised for all their rounds together."""
+"""If these fail, somebody who comes back gives away more than was promised for all their rounds
+together.
+"""
 
 from itertools import pairwise, product
 from typing import Any
@@ -16,16 +18,16 @@ from discreet import (
     StreamingLearner,
     together,
 )
-from discreet.arrivals import SquaredLoss
 from discreet.audit import Case, audit_transcript, weakened
-from discreet.audit.cases import keyed_cases
+from discreet.audit.cases.learners import keyed_cases
 from discreet.audit.transcript import measured_costs
 from discreet.budget.ledger import Ledger, Spending
 from discreet.budget.privacy import Times, pure, zcdp
 from discreet.domains import LpBall
+from discreet.engine.people import Entered, People
+from discreet.engine.plan import paid_by_cohorts
 from discreet.learners.forced import forced
-from discreet.turn.people import Entered, People
-from discreet.turn.plan import paid_by_cohorts
+from discreet.losses import SquaredLoss
 
 KEYED = Privacy(1.0, 1e-6, contributions=4, keyed=True)
 PLAIN = Privacy(1.0, 1e-6, contributions=4)
@@ -43,7 +45,8 @@ def gaussian(sigma: float, reach: int) -> np.ndarray:
 
 def divergence(here: np.ndarray, there: np.ndarray, order: float) -> float:
     return float(
-        np.logaddexp.reduce(order * np.log(here) + (1 - order) * np.log(there), axis=None) / (order - 1)
+        np.logaddexp.reduce(order * np.log(here) + (1 - order) * np.log(there), axis=None)
+        / (order - 1)
     )
 
 
@@ -57,7 +60,9 @@ def two_blocks(sigma: float, moved: tuple[int, int]) -> tuple[np.ndarray, np.nda
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2, 4, 8])
 def test_one_round_in_each_of_two_fresh_blocks_costs_twice_one_round(order: float) -> None:
-    """The law itself: ρ′ = ½·(1/σ)² a block, and never more than two of them; group privacy says four."""
+    """The law itself: ρ′ = ½·(1/σ)² a block, and never more than two of them; group privacy says
+    four.
+    """
     sigma = 3.0
     here, there = two_blocks(sigma, (1, 1))
     cost = divergence(here, there, order) / order
@@ -67,7 +72,9 @@ def test_one_round_in_each_of_two_fresh_blocks_costs_twice_one_round(order: floa
 
 
 def test_two_rounds_in_one_block_or_in_one_running_sum_cost_more_than_twice_one() -> None:
-    """Why one round counts a block, and why running sums stay at the square: group privacy is nearly met."""
+    """Why one round counts a block, and why running sums stay at the square: group privacy is
+    nearly met.
+    """
     one_block = two_blocks(3.0, (2, 0))
     assert divergence(*one_block, 2) / 2 > 3.9 / 18
     factors = []
@@ -95,7 +102,11 @@ def test_counting_the_first_answered_round_would_move_two_public_cells() -> None
     ways = list(product([False, True], repeat=2))
     largest = {
         rule: max(
-            float(np.abs(moved_cells(a, first_answered=rule) - moved_cells(b, first_answered=rule)).sum())
+            float(
+                np.abs(
+                    moved_cells(a, first_answered=rule) - moved_cells(b, first_answered=rule)
+                ).sum()
+            )
             for a, b in product(ways, ways)
         )
         for rule in (False, True)
@@ -120,7 +131,9 @@ def test_the_discount_needs_less_noise_and_is_asked_for_by_fresh_blocks_only() -
     def made(privacy: Privacy, mode: str = "auto") -> dict[str, Any]:
         return forced(RunningSum, mode, 20, 1000, privacy, bound=1.0, block=100).facts
 
-    assert made(KEYED, "fresh")["noise"] == pytest.approx(made(PLAIN, "fresh")["noise"] / 2, rel=0.01)
+    assert made(KEYED, "fresh")["noise"] == pytest.approx(
+        made(PLAIN, "fresh")["noise"] / 2, rel=0.01
+    )
     assert made(KEYED, "toeplitz")["noise"] == made(PLAIN, "toeplitz")["noise"]
     assert made(KEYED, "fresh")["a_person_pays"] == 4
     assert made(KEYED, "toeplitz")["a_person_pays"] == 16
@@ -145,7 +158,9 @@ def test_nobody_pays_more_often_than_there_are_blocks() -> None:
     )
     assert alone.facts | {"a_person_pays": 1} == many.facts
     assert "there are no more" in str(many.guarantee)
-    assert "the caller's word" in str(forced(RunningSum, "fresh", 1, 100, KEYED, bound=1.0).guarantee)
+    assert "the caller's word" in str(
+        forced(RunningSum, "fresh", 1, 100, KEYED, bound=1.0).guarantee
+    )
 
 
 def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
@@ -182,7 +197,10 @@ def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for(
 
 def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart() -> None:
     accounting = pytest.importorskip("dp_accounting")
-    sums = [forced(RunningSum, "fresh", 20, 1000, KEYED, bound=1.0, block=100, seed=seed) for seed in (1, 2)]
+    sums = [
+        forced(RunningSum, "fresh", 20, 1000, KEYED, bound=1.0, block=100, seed=seed)
+        for seed in (1, 2)
+    ]
     for each in sums:
         each.replay(np.full((1000, 20), 0.1), persons=np.arange(1000) % 7)
     given = sums[0].guarantee
@@ -194,7 +212,9 @@ def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart(
     assert both.total.rho(both.privacy) == pytest.approx(2 * KEYED.whole.amount, rel=1e-6)
     assert "names are the caller's word" in " ".join(str(both).split())
     assert "names are" not in str(together(*[RunningSum(1, 9, PLAIN, bound=1.0) for _ in range(2)]))
-    pure_ones = SetMaximizer(20, 3, 10_000, Privacy(1.0, contributions=50, keyed=True), stream="iid")
+    pure_ones = SetMaximizer(
+        20, 3, 10_000, Privacy(1.0, contributions=50, keyed=True), stream="iid"
+    )
     assert together(pure_ones, sums[0]).epsilon < 2.0
 
 
@@ -217,7 +237,9 @@ def test_half_the_noise_of_keyed_learners_is_caught(name: str) -> None:
     assert found.largest_cost_over_charge > CAUGHT
 
 
-def test_a_copy_that_counts_the_first_answered_round_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_counts_the_first_answered_round_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def noted(self: Any, first: int, names: Any) -> Entered:
         self.whose = getattr(self, "whose", {}) | dict(enumerate(names, first))
         return Entered([], [])
@@ -246,8 +268,12 @@ def test_a_copy_in_which_every_round_counts_is_caught(monkeypatch: pytest.Monkey
     assert found.largest_cost_over_charge > CAUGHT
 
 
-def test_a_copy_that_gives_the_discount_to_a_running_sum_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_gives_the_discount_to_a_running_sum_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Two rounds in blocks next to each other cost 3.5 times one, and it was calibrated for two."""
-    monkeypatch.setattr(Privacy, "times", lambda self, blocks: Times(self.contributions, self.contributions))
+    monkeypatch.setattr(
+        Privacy, "times", lambda self, blocks: Times(self.contributions, self.contributions)
+    )
     found = measured_costs(case_named("keyed, sum, toeplitz"), pairs=100, seed=1, enough=CAUGHT)
     assert found.largest_cost_over_charge > CAUGHT

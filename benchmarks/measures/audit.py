@@ -1,4 +1,6 @@
-"""What the audit catches: weakened copies by name, and how many pairs a small understatement takes."""
+"""What the audit catches: weakened copies by name, and how many pairs a small understatement
+takes.
+"""
 
 from typing import Any
 
@@ -17,13 +19,13 @@ def audit_weakened_names() -> dict[str, Any]:
 
 
 def audit_pairs_to_catch() -> dict[str, int]:
-    """The most pairs, over all cases, that show a gathering's sensitivity understated by 1.3.
+    """The most pairs, over all cases, that show an aggregator's sensitivity understated by 1.3.
 
-    A gathering that is missed in some case within 40 pairs counts 41.
+    An aggregator that is missed in some case within 40 pairs counts 41.
     """
     most: dict[str, int] = {}
     for case in everything(1.0, 1e-6):
-        for gathering, pairs in understated_caught(case).items():
+        for aggregator, pairs in understated_caught(case).items():
             count = WEAK_PAIRS + 1 if pairs is None else pairs
-            most[gathering] = max(most.get(gathering, 0), count)
+            most[aggregator] = max(most.get(aggregator, 0), count)
     return dict(sorted(most.items()))

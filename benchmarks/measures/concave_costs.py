@@ -15,7 +15,9 @@ __all__ = ["ConcaveWorld"]
 
 @dataclass(frozen=True)
 class ConcaveWorld:
-    """An order costs what its needs add up to, up to a limit, and items bring something: not quadratic."""
+    """An order costs what its needs add up to, up to a limit, and items bring something: not
+    quadratic.
+    """
 
     needs: Floats
     brings: Floats
@@ -23,10 +25,14 @@ class ConcaveWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int, seed: int) -> "ConcaveWorld":
-        """Items in groups that are liked or not; visitors need items of two groups, and know ten of all."""
+        """Items in groups that are liked or not; visitors need items of two groups, and know ten
+        of all.
+        """
         generator = np.random.default_rng([seed, 9])
         groups = np.arange(items) % max(2, items // 4)
-        liking = generator.normal(0.5, 1.0, groups.max() + 1)[groups] + generator.normal(0, 0.5, items)
+        liking = generator.normal(0.5, 1.0, groups.max() + 1)[groups] + generator.normal(
+            0, 0.5, items
+        )
         aware = generator.random((visitors, items)) < min(1, 10 / items)
         mine = generator.integers(groups.max() + 1, size=(visitors, 2))
         needed = (groups == mine[:, :1]) | (groups == mine[:, 1:])
@@ -67,7 +73,9 @@ class ConcaveWorld:
 
     @cached_property
     def best(self) -> float:
-        """The cost of the best of eight descents that change one item at a time, on some of the visitors."""
+        """The cost of the best of eight descents that change one item at a time, on some of the
+        visitors.
+        """
         step = max(1, self.visitors // 20_000)
         some = ConcaveWorld(self.needs[::step], self.brings[::step], self.limits[::step])
         generator, found = np.random.default_rng(1), []

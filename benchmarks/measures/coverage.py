@@ -4,8 +4,9 @@
     correlated   the second feature has correlation .95 with the first
     targets      features · truth + noise with standard deviation .1; the truth is uniform on [−.5, .5]
 
-Each run has a world of its own: 30,000 samples, from which a stream publishes coefficients again and again
-("stream"), or many passes publish them once ("fit"). The truth is the population's least squares.
+Each run has a world of its own: 30,000 samples, from which a stream publishes coefficients again
+and again ("stream"), or many passes publish them once ("fit"). The truth is the population's least
+squares.
 """
 
 import sys
@@ -15,8 +16,8 @@ import numpy as np
 
 from discreet import Privacy, StreamingLearner
 from discreet.arrays import Floats
-from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from discreet.losses import SquaredLoss
 
 __all__ = ["coverage_of_95", "intervals"]
 
@@ -61,7 +62,8 @@ def intervals(world: str, epsilon: float, method: str, runs: int = RUNS) -> tupl
 
 
 def coverage_of_95() -> dict[str, Any]:
-    """The share of true coefficients inside: world → ε → stream or fit; widths go to the error stream.
+    """The share of true coefficients inside: world → ε → stream or fit; widths go to the error
+    stream.
 
     Intervals that are not given do not count; NaN if fewer than half are.
     """

@@ -1,4 +1,6 @@
-"""Open rounds: how the time per answer and per checkpoint grows with the number of rounds that wait."""
+"""Open rounds: how the time per answer and per checkpoint grows with the number of rounds that
+wait.
+"""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +16,12 @@ ANSWER = [1.0, 0.0, 0.5]
 
 
 def answers_one_by_one() -> float:
-    """Seconds for 10⁴ answers over seconds for 2·10³, to rounds from one `open_many`, in random order."""
-    return round(min(_answers(10_000) for _ in range(3)) / min(_answers(2_000) for _ in range(3)), 2)
+    """Seconds for 10⁴ answers over seconds for 2·10³, to rounds from one `open_many`, in random
+    order.
+    """
+    return round(
+        min(_answers(10_000) for _ in range(3)) / min(_answers(2_000) for _ in range(3)), 2
+    )
 
 
 def _answers(count: int) -> float:

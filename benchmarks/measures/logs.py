@@ -13,7 +13,8 @@ __all__ = ["Log"]
 
 @dataclass(frozen=True)
 class Log:
-    """What another policy showed to other visitors of a world: slates, first clicks (−1: none), and chances.
+    """What another policy showed to other visitors of a world: slates, first clicks (−1: none), and
+    chances.
 
     `chances` has the chance of each shown item to stand at its place; None if slates were uniform.
     """
@@ -24,9 +25,17 @@ class Log:
 
     @classmethod
     def drawn(
-        cls, world: World, rows: int, slots: int, *, favourites: Integers | None = None, seed: int = 0
+        cls,
+        world: World,
+        rows: int,
+        slots: int,
+        *,
+        favourites: Integers | None = None,
+        seed: int = 0,
     ) -> "Log":
-        """Uniform slates; or, with favourites, every second time one of these slates, equally likely."""
+        """Uniform slates; or, with favourites, every second time one of these slates, equally
+        likely.
+        """
         generator = np.random.default_rng([seed, 11])
         items = world.items
         slates = np.argsort(generator.random((rows, items)), axis=1)[:, :slots]

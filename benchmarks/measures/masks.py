@@ -29,7 +29,9 @@ def masked_round_over_plain() -> float:
 
 
 def other_masked_rounds_over_plain() -> dict[str, float]:
-    """The same for rewards of slates, costs of single sets (SetMinimizer) and arms (ContextualBandit)."""
+    """The same for rewards of slates, costs of single sets (SetMinimizer) and arms
+    (ContextualBandit).
+    """
     return {name: round(_ratio(*made()), 2) for name, made in OTHERS.items()}
 
 

@@ -53,7 +53,9 @@ def biases(name: str, horizon: int, seed: int) -> tuple[float, float]:
 
 
 def prediction_bias() -> dict[str, Any]:
-    """World → horizon → how much too high predictions of chosen arms are: by the weights, as shown."""
+    """World → horizon → how much too high predictions of chosen arms are: by the weights, as
+    shown.
+    """
     table: dict[str, Any] = {}
     for name in worlds(0):
         table[name] = {}

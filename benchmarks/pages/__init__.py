@@ -1,1 +1,3 @@
-"""Sections of benchmarks/RESULTS.md: one module per topic, whose figures come from benchmarks/results."""
+"""Sections of benchmarks/RESULTS.md: one module per topic, whose figures come from
+benchmarks/results.
+"""

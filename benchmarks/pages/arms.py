@@ -56,7 +56,15 @@ def contextual() -> str:
             private LinUCB have their usual settings and two worlds, since a world takes a minute.
         """),
         table(
-            ("world", "worlds", "discreet", "worst", "FLIPHAT", "private LinUCB", "LinUCB, no privacy"),
+            (
+                "world",
+                "worlds",
+                "discreet",
+                "worst",
+                "FLIPHAT",
+                "private LinUCB",
+                "LinUCB, no privacy",
+            ),
             [_row(words, regret[name]) for words, name in WORLDS if name in regret],
         ),
         "Other algorithms at d = 100, Gaussian:",
@@ -96,7 +104,8 @@ def _claims(report: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         ("– rewards 0 or 1", fixed(report["over_fliphat_d1000_bernoulli"], 2)),
         (
-            "a decision at d = 50, K = 20, one row, over MABWiser's `LinUCB.predict`, times as fast",
+            "a decision at d = 50, K = 20, one row, over MABWiser's `LinUCB.predict`, times as "
+            "fast",
             f"{fixed(report['decide_speedup_over_mabwiser'], 0)} "
             f"({fixed(decide['discreet'], 0)} µs against {fixed(decide['mabwiser'], 0)})",
         ),

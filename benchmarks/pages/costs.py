@@ -63,7 +63,11 @@ def minimize() -> str:
         """),
         table(
             ("way", "share ± sd", "worst"),
-            [(way, with_error(whole[key]), fixed(whole[key]["worst"])) for way, key in WHOLE if key in whole],
+            [
+                (way, with_error(whole[key]), fixed(whole[key]["worst"]))
+                for way, key in WHOLE
+                if key in whole
+            ],
         ),
         table(
             ("claim", "measured"),
@@ -74,8 +78,10 @@ def minimize() -> str:
                 ),
                 ("– single costs", interval(report["slope_bandit"])),
                 (
-                    "a round at 1000 items with a built-in function over a NumPy callable, times as fast",
-                    f"{fixed(report['speedup_builtin'], 0)} ({fixed(times['builtin'], 0)} µs against "
+                    "a round at 1000 items with a built-in function over a NumPy callable, times "
+                    "as fast",
+                    f"{fixed(report['speedup_builtin'], 0)} ({fixed(times['builtin'], 0)} µs "
+                    "against "
                     f"{fixed(times['callable'] / 1000, 0)} ms)",
                 ),
             ],

@@ -92,7 +92,8 @@ def warm() -> str:
     """Return the section of logs that are read before the first visitor."""
     report = load("warm")
     rows = [
-        (log, *(with_error(report[key][part]) for part in ("first", "later", "all"))) for log, key in LOGS
+        (log, *(with_error(report[key][part]) for part in ("first", "later", "all")))
+        for log, key in LOGS
     ]
     return blocks(
         "## Logs that teach (`benchmarks/warm.py`)",
@@ -145,4 +146,8 @@ def _either(value: Any) -> str:
     if isinstance(value, float):
         return fixed(value, 0)
     mean, error = value
-    return f"{significant(mean)} ± {significant(error, 1)}" if mean < 0.5 else f"{mean:.3f} ± {error:.3f}"
+    return (
+        f"{significant(mean)} ± {significant(error, 1)}"
+        if mean < 0.5
+        else f"{mean:.3f} ± {error:.3f}"
+    )

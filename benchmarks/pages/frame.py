@@ -27,7 +27,13 @@ def frame() -> str:
             `RunningSum` makes a release, during which signals wait.
         """),
         table(
-            ("learner", "µs per round", "before / now", "µs per round in thousands", "before / now"),
+            (
+                "learner",
+                "µs per round",
+                "before / now",
+                "µs per round in thousands",
+                "before / now",
+            ),
             _rounds(report),
         ),
         prose("""
@@ -35,7 +41,11 @@ def frame() -> str:
             ones vary by half on this machine):
         """),
         table(
-            ("learner", *(f"T = {power(exponent)}" for exponent in HORIZONS.values()), "10⁹ over 10⁶"),
+            (
+                "learner",
+                *(f"T = {power(exponent)}" for exponent in HORIZONS.values()),
+                "10⁹ over 10⁶",
+            ),
             _releases(report),
         ),
         table(("claim", "measured"), _claims(report, equality)),
@@ -76,13 +86,15 @@ def _claims(report: Mapping[str, Any], equality: Mapping[str, Any]) -> list[tupl
     equal = equality["seeded_equal"]
     claims = [
         (
-            "modes whose seeded decisions, draws, charges, scores and reports are equal in both checkouts",
+            "modes whose seeded decisions, draws, charges, scores and reports are equal in both "
+            "checkouts",
             f"{sum(equal.values())} of {len(equal)} ({counted(equality['runs'])} runs, "
             f"{counted(equality['entries'])} entries)",
         ),
         (
             "largest cost over charge in the transcript audit",
-            f"{fixed(report['audit_largest_cost_over_charge'], 6)} in {counted(report['audit_pairs'])} "
+            f"{fixed(report['audit_largest_cost_over_charge'], 6)} in "
+            f"{counted(report['audit_pairs'])} "
             "pairs of streams",
         ),
         ("`import discreet`, besides NumPy", f"{fixed(1000 * report['import_seconds'], 1)} ms"),
@@ -124,7 +136,10 @@ def mended() -> str:
         table(
             ("world", *(f"ε = {epsilon}, stream / fit" for epsilon in coverage["plain"])),
             [
-                (world, *(f"{fixed(cell['stream'])} / {fixed(cell['fit'])}" for cell in cells.values()))
+                (
+                    world,
+                    *(f"{fixed(cell['stream'])} / {fixed(cell['fit'])}" for cell in cells.values()),
+                )
                 for world, cells in coverage.items()
             ],
         ),

@@ -19,17 +19,23 @@ def with_figures(readme: str) -> str:
 
 def sentences() -> list[str]:
     """Return the sentences of the front page that hold measured figures."""
-    shop = [load("display")["share"][f"clicks_low_rate_{visitors}"]["mean"] for visitors in ("1e5", "1e6")]
+    shop = [
+        load("display")["share"][f"clicks_low_rate_{visitors}"]["mean"]
+        for visitors in ("1e5", "1e6")
+    ]
     first = [load("warm")[log]["first"]["mean"] for log in ("none", "uniform_2e4")]
     sampler, papers = load("sampler"), load("published")
     return [
-        f"With the click rates of a real shop, 10⁵ visitors keep {fixed(shop[0], 2)} of the value and 10⁶ "
+        f"With the click rates of a real shop, 10⁵ visitors keep {fixed(shop[0], 2)} of the value "
+        "and 10⁶ "
         f"keep {fixed(shop[1], 2)}.",
         f"a log of 2·10⁴ lifts what the first 2·10⁴ visitors keep from {fixed(first[0], 2)} to "
         f"{fixed(first[1], 2)} (clicks, i.i.d.)",
         f"About {fixed(sampler['nanoseconds']['gaussian'] / 1000, 2)} µs per Gaussian, "
-        f"{fixed(sampler['gaussian_speedup_over_opendp'], 0)} times as fast as OpenDP's exact sampler",
-        f"`discreet reproduce all --quick` runs all of it again, in {fixed(papers['quick_seconds'], 0)} "
+        f"{fixed(sampler['gaussian_speedup_over_opendp'], 0)} times as fast as OpenDP's exact "
+        "sampler",
+        "`discreet reproduce all --quick` runs all of it again, in "
+        f"{fixed(papers['quick_seconds'], 0)} "
         "seconds on two cores",
     ]
 
@@ -105,7 +111,9 @@ def _arms() -> str:
         cell = regret[key]
         beside = f"{_kept(cell['rivals'][name])} ({rival})"
         rows.append((world, _kept(cell), beside, _kept(cell["rivals"]["linucb"]), LOT))
-    return table(("world", "discreet", "best private rival", "not private (LinUCB)", "baseline"), rows)
+    return table(
+        ("world", "discreet", "best private rival", "not private (LinUCB)", "baseline"), rows
+    )
 
 
 def _kept(cell: Mapping[str, float]) -> str:
@@ -123,7 +131,8 @@ def _selection() -> str:
         ("liked titles", "943", "rows_coverage_943", "no title"),
     )
     rows = [
-        (records, people, fixed(share[key]["mean"], 2), baseline) for records, people, key, baseline in cases
+        (records, people, fixed(share[key]["mean"], 2), baseline)
+        for records, people, key, baseline in cases
     ]
     return table(("records", "people", "share", "baseline"), rows)
 

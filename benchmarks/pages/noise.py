@@ -15,19 +15,23 @@ def sampler() -> str:
             ("claim", "measured"),
             [
                 (
-                    "exact Gaussian vectors over OpenDP's integer Gaussian, per coordinate, times as fast",
-                    f"{fixed(report['gaussian_speedup_over_opendp'], 0)} ({fixed(times['gaussian'], 0)} ns "
+                    "exact Gaussian vectors over OpenDP's integer Gaussian, per coordinate, times "
+                    "as fast",
+                    f"{fixed(report['gaussian_speedup_over_opendp'], 0)} "
+                    f"({fixed(times['gaussian'], 0)} ns "
                     f"against {fixed(times['opendp_gaussian'] / 1000, 1)} µs)",
                 ),
                 (
                     "exact Laplace over OpenDP's integer Laplace, times as fast",
-                    f"{fixed(report['laplace_speedup_over_opendp'], 0)} ({fixed(times['laplace'], 0)} ns "
+                    f"{fixed(report['laplace_speedup_over_opendp'], 0)} "
+                    f"({fixed(times['laplace'], 0)} ns "
                     f"against {fixed(times['opendp_laplace'] / 1000, 1)} µs)",
                 ),
                 (
                     "exact selection among 100,000 over OpenDP's noisy max, times as fast",
                     f"{fixed(report['selection_speedup_over_opendp'], 0)} "
-                    f"({fixed(selecting['discreet'], 1)} ms against {fixed(selecting['opendp'], 0)})",
+                    f"({fixed(selecting['discreet'], 1)} ms against "
+                    f"{fixed(selecting['opendp'], 0)})",
                 ),
                 (
                     "cost of the exact Gaussian over NumPy's float normal, 100,000 coordinates",
@@ -70,7 +74,8 @@ def sums() -> str:
             ("claim", "measured"),
             [
                 (
-                    f"Toeplitz error over the square root at 10⁵ releases, {report['buffers']} buffers",
+                    f"Toeplitz error over the square root at 10⁵ releases, {report['buffers']} "
+                    "buffers",
                     fixed(report["error_over_sqrt_toeplitz"], 4),
                 ),
                 (

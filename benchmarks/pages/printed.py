@@ -14,7 +14,12 @@ PROBLEMS = (
     ("costs", "least cost, whole costs", "SUBMODPRFTL", "SUBMODPRFTL"),
     ("costs of sets", "least cost, sets shown", "BANDITSUBMODPRFTL", "BANDITSUBMODPRFTL"),
     ("regression", "regression, p = 1.5", "streaming Frank–Wolfe", "streaming Frank–Wolfe"),
-    ("sparse regression", "regression, p = 1", "streaming Frank–Wolfe, l₁", "streaming Frank–Wolfe l1"),
+    (
+        "sparse regression",
+        "regression, p = 1",
+        "streaming Frank–Wolfe, l₁",
+        "streaming Frank–Wolfe l1",
+    ),
     ("arms", "arms given contexts", "GLM bandit", "GLM bandit"),
     ("sites", "sites chosen once", "DPCG", "DPCG"),
     ("points", "points online", "Algorithm 4 (PFTAL copies)", "PFTAL copies"),
@@ -49,7 +54,15 @@ def published() -> str:
             printed": the ε of the printed noise where 1 is stated.
         """),
         table(
-            ("problem", "people", "algorithm", "as printed", "private as printed?", "sound", "discreet"),
+            (
+                "problem",
+                "people",
+                "algorithm",
+                "as printed",
+                "private as printed?",
+                "sound",
+                "discreet",
+            ),
             [_row(shares[key], epsilon, *words) for key, *words in PROBLEMS],
         ),
         "Each algorithm, its verdict and the errata: [docs/papers.md](../docs/papers.md).",
@@ -63,7 +76,11 @@ def _case(name: str) -> str:
 
 
 def _row(
-    share: Mapping[str, float], epsilon: Mapping[str, Any], problem: str, algorithm: str, verdict: str | None
+    share: Mapping[str, float],
+    epsilon: Mapping[str, Any],
+    problem: str,
+    algorithm: str,
+    verdict: str | None,
 ) -> tuple[str, ...]:
     return (
         problem,

@@ -59,7 +59,9 @@ def streaming() -> str:
             report has no intervals. The default measures rows first. In "short" a `feature_bound` is ten
             times too large, which costs modes that do not measure rows as much as a tenth of ε would.
         """),
-        table(("world", *head), [_world(name, row) for name, row in report["other_worlds"].items()]),
+        table(
+            ("world", *head), [_world(name, row) for name, row in report["other_worlds"].items()]
+        ),
         prose(f"""
             Features that go together (correlated), p = 2, 10⁵ samples:
             {significant(report["correlated_p2_T1e5"])}. Times are medians of five, with BLAS on one thread.
@@ -68,11 +70,13 @@ def streaming() -> str:
             ("claim", "measured"),
             [
                 (
-                    "a sample at d = 100 in blocks over river's `LinearRegression.learn_one`, times as fast",
+                    "a sample at d = 100 in blocks over river's `LinearRegression.learn_one`, "
+                    "times as fast",
                     fixed(report["speedup_over_river"], 0),
                 ),
                 (
-                    "its cost over non-private NumPy mini-batches of the same size (a horizon of 10⁶)",
+                    "its cost over non-private NumPy mini-batches of the same size (a horizon of "
+                    "10⁶)",
                     fixed(report["cost_over_numpy_minibatch"], 1),
                 ),
                 (
@@ -89,7 +93,10 @@ def _case(name: str, row: Mapping[str, float]) -> tuple[str, ...]:
     p, horizon, dimension = name.split("_")
     columns = ("discreet", "frank_wolfe", RIVALS[p], "published")
     words = f"p = {GEOMETRIES[p]}, T = {horizon[1:]}, d = {dimension[1:]}"
-    return (words, *(f"{significant(row[key])} ± {significant(row[f'{key}_sd'])}" for key in columns))
+    return (
+        words,
+        *(f"{significant(row[key])} ± {significant(row[f'{key}_sd'])}" for key in columns),
+    )
 
 
 def _world(name: str, row: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
@@ -114,7 +121,11 @@ def real() -> str:
         table(
             ("table", "`fit`", "stream", "one-shot statistics", "diffprivlib", "non-private"),
             [
-                (words, *(_pair(found[name].get(way)) for way in COLUMNS), _non_private(found[name]))
+                (
+                    words,
+                    *(_pair(found[name].get(way)) for way in COLUMNS),
+                    _non_private(found[name]),
+                )
                 for name, words in TABLES.items()
             ],
         ),

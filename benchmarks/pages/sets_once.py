@@ -12,7 +12,12 @@ KINDS = {
     "partition": "homes, four strips with quotas",
     "knapsack": "homes, what a budget buys",
 }
-SIZES = (("1e4", "10⁴", "1"), ("1e3", "10³", "1"), ("1e4_eps0.1", "10⁴", "0.1"), ("1e3_eps0.1", "10³", "0.1"))
+SIZES = (
+    ("1e4", "10⁴", "1"),
+    ("1e3", "10³", "1"),
+    ("1e4_eps0.1", "10⁴", "0.1"),
+    ("1e3_eps0.1", "10³", "0.1"),
+)
 CASES = [
     *((words, people, epsilon, f"points_{kind}_{size}") for size, people, epsilon in SIZES
       for kind, words in KINDS.items()),
@@ -51,7 +56,8 @@ def selection() -> str:
             ("claim", "measured"),
             [
                 (
-                    "10⁷ people × 50 items × 10 steps on two local Dask workers, time over that of 10⁶",
+                    "10⁷ people × 50 items × 10 steps on two local Dask workers, time over that "
+                    "of 10⁶",
                     f"{fixed(report['cluster_time_ratio_10x'], 1)} "
                     f"({fixed(report['cluster_seconds_1e7'], 0)} s)",
                 ),
@@ -77,7 +83,9 @@ def selection() -> str:
     )  # fmt: skip
 
 
-def _row(records: str, people: str, epsilon: str, key: str, share: Mapping[str, Any]) -> tuple[str, ...]:
+def _row(
+    records: str, people: str, epsilon: str, key: str, share: Mapping[str, Any]
+) -> tuple[str, ...]:
     beside = (with_error(share.get(f"{key}.{mode}")) for mode in ("histogram", "sampled"))
     return (records, people, epsilon, with_error(share[key]), fixed(share[key]["worst"]), *beside)
 

@@ -16,7 +16,7 @@ __all__ = [
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 WIDTH = 110
-NOTHING = "–"
+EMPTY_REQUEST = "–"
 """What a table shows where nothing was measured."""
 
 
@@ -30,7 +30,7 @@ def load(name: str) -> Mapping[str, Any]:
 def fixed(value: float | None, digits: int = 3) -> str:
     """Return a number with a fixed number of decimals; a 5 as the last digit is rounded up."""
     if value is None:
-        return NOTHING
+        return EMPTY_REQUEST
     rounded = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0  # no −0
     return f"{rounded:f}".replace("-", "−")
 
@@ -55,7 +55,7 @@ def counted(number: int) -> str:
 def with_error(cell: Mapping[str, float] | None, digits: int = 3) -> str:
     """Return a mean ± what the report has with it: a standard error or a standard deviation."""
     if cell is None:
-        return NOTHING
+        return EMPTY_REQUEST
     names = ("standard_error", "standard_deviation", "error")
     error = next(cell[name] for name in names if name in cell)
     return f"{fixed(cell['mean'], digits)} ± {fixed(error, digits)}"
@@ -73,9 +73,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def prose(text: str) -> str:
-    """Return paragraphs, wrapped anew: figures are longer or shorter than the code that writes them."""
+    """Return paragraphs, wrapped anew: figures are longer or shorter than the code that writes
+    them.
+    """
     paragraphs = dedent(text).strip().split("\n\n")
-    return blocks(*(fill(each, WIDTH, break_on_hyphens=False, break_long_words=False) for each in paragraphs))
+    return blocks(
+        *(fill(each, WIDTH, break_on_hyphens=False, break_long_words=False) for each in paragraphs)
+    )
 
 
 def blocks(*parts: str) -> str:
@@ -98,7 +102,9 @@ def _source(name: str) -> str:
     words = "committed" if "recorded" in made else "measured"
     parts = [f"{words} {made['date'][:10]} with discreet {made['discreet']}"]
     if "commit" in made:
-        parts[0] += f" (`{made['commit'][:7]}{'-dirty' if made['commit'].endswith('-dirty') else ''}`)"
+        parts[0] += (
+            f" (`{made['commit'][:7]}{'-dirty' if made['commit'].endswith('-dirty') else ''}`)"
+        )
     parts += [f"{peer} {version}" for peer, version in made["peers"].items()]
     parts += [_seeds(label, seeds) for label, seeds in made.get("seeds", {}).items()]
     if "note" in made:

@@ -27,13 +27,15 @@ PLACES: tuple[Place, ...] = (
     (COSTS, "gradients",
      "set_minimizer/feedback=full word=drifting items=30 data=exchange horizon=10000 epsilon=5 delta=0", ""),
     (COSTS, "bound",
-     "set_minimizer/feedback=full word=drifting items=10 data=alternate horizon=1000 epsilon=1 delta=1e-06",
+     "set_minimizer/feedback=full word=drifting items=10 data=alternate horizon=1000 epsilon=1 "
+     "delta=1e-06",
      'the only one for `stream="adversarial"`'),
     ("`SetMinimizer`, single costs", "pairs", None, "the only one"),
     (POINTS, "euclidean",
      "continuous_point/function=concave horizon=1000 epsilon=1 delta=0 data=exchange items=10 slots=2", ""),
     (POINTS, "vertex",
-     "continuous_point/function=multilinear horizon=1000 epsilon=1 delta=0 data=exchange items=10 slots=2",
+     "continuous_point/function=multilinear horizon=1000 epsilon=1 delta=0 data=exchange items=10 "
+     "slots=2",
      'sets of other matroids and knapsacks with `stream="drifting"`'),
     ("`ContinuousMaximizer`, sets", "slates", None,
      'how `SetMaximizer` sums up, for quotas with `stream="drifting"`'),
@@ -46,7 +48,8 @@ PLACES: tuple[Place, ...] = (
     (STREAM, "whitened", "streaming/kind=short p=2 dimension=4 horizon=3000 epsilon=1 delta=1e-06", ""),
     (STREAM, "scaled rows", "streaming/kind=short p=2 dimension=40 horizon=3000 epsilon=5 delta=0", ""),
     (STREAM, "frank-wolfe",
-     "streaming_passing/kind=plain p=2 dimension=40 horizon=30000 epsilon=5 delta=1e-06 data=alternate",
+     "streaming_passing/kind=plain p=2 dimension=40 horizon=30000 epsilon=5 delta=1e-06 "
+     "data=alternate",
      "the default for corners"),
     (STREAM, "passes (`fit`)",
      "fit/p=2 dimension=10 horizon=1000 kind=uniform epsilon=0.3 delta=1e-06", ""),
@@ -59,7 +62,9 @@ PLACES: tuple[Place, ...] = (
 def ways() -> str:
     """Return the section of defaults beside other modes."""
     report = load("ways")
-    cells, beaten, worse = (report[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing"))
+    cells, beaten, worse = (
+        report[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing")
+    )
     return blocks(
         "## Is the default ever behind? (`benchmarks/ways.py`)",
         prose(f"""
@@ -107,7 +112,13 @@ def _group(cell: str) -> str:
 
 def _setting(cell: str) -> str:
     """Return a setting as words: p = 2, dimension = 10, …"""
-    return cell.split("/")[1].replace("=", " = ").replace(" = ", "\0").replace(" ", ", ").replace("\0", " = ")
+    return (
+        cell.split("/")[1]
+        .replace("=", " = ")
+        .replace(" = ", "\0")
+        .replace(" ", ", ")
+        .replace("\0", " = ")
+    )
 
 
 def _counts(cells: Iterable[str], beaten: Iterable[str], worse: Iterable[str]) -> str:
@@ -120,9 +131,17 @@ def _counts(cells: Iterable[str], beaten: Iterable[str], worse: Iterable[str]) -
 def _fresh(report: Mapping[str, Any]) -> list[str]:
     """Return the run on worlds that nothing was chosen on."""
     fresh = load("ways-fresh")
-    cells, beaten, worse = (fresh[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing"))
+    cells, beaten, worse = (
+        fresh[key] for key in ("auto_behind_best", "beaten", "worse_than_nothing")
+    )
     counts = [Counter(map(_group, names)) for names in (cells, beaten, report["beaten"], worse)]
-    head = ("learner", "cells", "beaten, fresh worlds", "beaten, worlds above", "worse than nothing, fresh")
+    head = (
+        "learner",
+        "cells",
+        "beaten, fresh worlds",
+        "beaten, worlds above",
+        "worse than nothing, fresh",
+    )
     return [
         prose(f"""
             On worlds from {fresh["settings"]["first_seed"]} on, which were run once, after everything was
@@ -179,7 +198,10 @@ def _figures(report: Mapping[str, Any]) -> list[tuple[str, str]]:
             "SubOpt, l₁ ball, d = 50, 10 relevant, T = 2·10⁴, ε = 1, δ = 0",
             with_error(report["l1_pure_d50"]),
         ),
-        ("SubOpt, p = 2, d = 10, T = 10⁴, ε = 0.3, δ = 10⁻⁶", with_error(report["small_eps_1e4"], 4)),
+        (
+            "SubOpt, p = 2, d = 10, T = 10⁴, ε = 0.3, δ = 10⁻⁶",
+            with_error(report["small_eps_1e4"], 4),
+        ),
         *(
             (f"loss with δ = 10⁻⁶ over the smaller of both routes, {name}", fixed(cell["ratio"], 2))
             for name, cell in routes.items()
@@ -192,7 +214,10 @@ def adversary() -> str:
     report, streams = load("ways-adversary"), load("ways")["streams"]
     punish, alternate = report["adversary"], report["alternating"]
     calm, times = report["adversary_price"], report["adversary_microseconds"]
-    hedge = [with_error(streams[f"hedge/none/{data}"]) for data in ("iid", "drift", "exchange", "alternate")]
+    hedge = [
+        with_error(streams[f"hedge/none/{data}"])
+        for data in ("iid", "drift", "exchange", "alternate")
+    ]
     rows = [
         (
             "`Hedge`, 10 actions",

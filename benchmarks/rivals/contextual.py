@@ -1,13 +1,14 @@
 """Rivals of discreet's own answer to "which arm, given the context": without privacy, and joint DP.
 
-For comparison only, in floating point. A rival takes from a world what is public (how many features and arms,
-the bounds of contexts) and ε and δ, whether it uses them or not; private ones turn them into a ρ of zCDP by
-the same tight conversion as discreet itself. `TUNED` lists what is tried for each, and `tuned` finds the best
-of it in worlds of their own; defaults are what was best, or nearly so, in several of them.
+For comparison only, in floating point. A rival takes from a world what is public (how many features
+and arms, the bounds of contexts) and ε and δ, whether it uses them or not; private ones turn them
+into a ρ of zCDP by the same tight conversion as discreet itself. `TUNED` lists what is tried for
+each, and `tuned` finds the best of it in worlds of their own; defaults are what was best, or nearly
+so, in several of them.
 
 References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear Bandits";
-            Chakraborty, Roy, Basu (2024), "FLIPHAT: Joint Differential Privacy for High Dimensional Sparse
-            Linear Bandits"
+            Chakraborty, Roy, Basu (2024), "FLIPHAT: Joint Differential Privacy for High Dimensional
+            Sparse Linear Bandits"
 """
 
 from collections.abc import Callable, Sequence
@@ -42,15 +43,17 @@ ALPHA = 0.05
 
 
 class PrivateLinUCB(InBlocks):
-    """LinUCB from noisy sums over a tree. SOUND: joint DP for replace-one neighbours, however calibrated.
+    """LinUCB from noisy sums over a tree. SOUND: joint DP for replace-one neighbours, however
+    calibrated.
 
-    A person's row z = (c, x)/C has length at most 1, and their reward r lies in [0, B] or, centred, in
-    [−B, B]. What is summed per arm is the symmetric matrix of (z, r), of which a replacement moves at most
-    √2·(1 + B²) in the Frobenius norm, on the same arm or on two.
+    A person's row z = (c, x)/C has length at most 1, and their reward r lies in [0, B] or, centred,
+    in [−B, B]. What is summed per arm is the symmetric matrix of (z, r), of which a replacement
+    moves at most √2·(1 + B²) in the Frobenius norm, on the same arm or on two.
 
         printed   a tree over rounds with m = ⌈log₂T⌉ + 1 levels, for rewards in [0, 1]; a node has noise
-                  (Z + Zᵀ)/√2, entries of Z being N(0, σ²), σ = 4√m·(1 + B²)·ln(4/δ)/ε; Gram matrices are
-                  shifted by 2Υ, Υ = σ√(2m)(4√d + 2 ln(2T/α)). At (1, 10⁻⁶) it spends 1/180 of its ρ
+                  (Z + Zᵀ)/√2, entries of Z being N(0, σ²), σ = 4√m·(1 + B²)·ln(4/δ)/ε; Gram
+                  matrices are shifted by 2Υ, Υ = σ√(2m)(4√d + 2 ln(2T/α)). At (1, 10⁻⁶) it spends
+                  1/180 of its ρ
         tight     a tree over blocks with the noise that ρ asks for, shifted by `shift` times the largest
                   eigenvalue that it is likely to have
 
@@ -115,7 +118,9 @@ class PrivateLinUCB(InBlocks):
 
     def fit(self) -> None:
         """Solve what is released."""
-        released = self.sums + self._noise(self.clock if self._over_rounds else self.clock // len(self.block))
+        released = self.sums + self._noise(
+            self.clock if self._over_rounds else self.clock // len(self.block)
+        )
         grams = released[:, :-1, :-1] + self.shift * np.eye(released.shape[1] - 1)
         lowest = np.linalg.eigvalsh(grams)[:, :1, None]
         repair = np.where(lowest <= 0, 1e-3 * self.shift - lowest, 0.0)
@@ -130,9 +135,13 @@ class PrivateLinUCB(InBlocks):
         return estimates + self._width * deviations(rows, self.inverses)
 
     def _noise(self, time: int) -> Floats:
-        """That of the sum up to a time: of the nodes that its binary digits name, each drawn once."""
+        """That of the sum up to a time: of the nodes that its binary digits name, each drawn
+        once.
+        """
         names = [(level, time >> level) for level in range(time.bit_length()) if time >> level & 1]
-        self._nodes = {name: self._nodes[name] if name in self._nodes else self._node() for name in names}
+        self._nodes = {
+            name: self._nodes[name] if name in self._nodes else self._node() for name in names
+        }
         return np.asarray(sum(self._nodes.values()), dtype=np.float64)
 
     def _node(self) -> Floats:
@@ -143,16 +152,18 @@ class PrivateLinUCB(InBlocks):
 class Fliphat(InBlocks):
     """Doubling episodes; in each, sparse coefficients from the one before alone. SOUND: joint DP.
 
-    FLIPHAT's scheme with zCDP noise for replace-one neighbours. It knows how many features are relevant (s).
-    Coefficients are found by noisy iterative hard thresholding: |x_j| ≤ B, u = r − ½ − xθ clipped to ±U, n
-    people an arm,
+    FLIPHAT's scheme with zCDP noise for replace-one neighbours. It knows how many features are
+    relevant (s). Coefficients are found by noisy iterative hard thresholding: |x_j| ≤ B, u = r − ½
+    − xθ clipped to ±U, n people an arm,
 
         v = n·θ/step + Σ u·x;   draw the s largest |v_j| and noise their values;   θ ← v·step/n, clipped
 
-    A person is in one episode, and there in every iteration, which costs ρ/iterations, half for each of
+    A person is in one episode, and there in every iteration, which costs ρ/iterations, half for
+    each of
 
         which     v_j is moved by at most 2UB on the same arm: |v_j| by changes within a range of 4UB, so s
-                  draws at rate η cost s·(4UBη)²/8; on two arms by UB each, 2·s·(2UBη)²/8, which is half
+                  draws at rate η cost s·(4UBη)²/8; on two arms by UB each, 2·s·(2UBη)²/8, which is
+                  half
         values    s coordinates moved by 2UB each: 2UB√s in l_2; on two arms UB each: √2·UB√s, which is less
 
     θ was released before, and n is the plan's number, not how often an arm was really played.
@@ -206,7 +217,9 @@ class Fliphat(InBlocks):
         values = point * people / self._step
         for contexts, arms, centred in self._episode:
             rows = contexts[arms == arm]
-            with np.errstate(invalid="ignore"):  # BLAS raises the flag now and then on finite float32
+            with np.errstate(
+                invalid="ignore"
+            ):  # BLAS raises the flag now and then on finite float32
                 residuals = centred[arms == arm] - rows @ point.astype(np.float32)
             values += np.clip(residuals, -0.5, 0.5).astype(np.float32) @ rows
         noisy = self.rate * np.abs(values) + self.generator.gumbel(size=len(values))
@@ -223,7 +236,9 @@ class Fliphat(InBlocks):
 
 
 def _usual_length(world: World) -> float:
-    """What contexts of a world without a given length are clipped to: 1.2 times that of uniform ones."""
+    """What contexts of a world without a given length are clipped to: 1.2 times that of uniform
+    ones.
+    """
     return 1.2 * world.context_bound * sqrt(world.features / 3)
 
 

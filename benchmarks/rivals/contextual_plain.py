@@ -3,8 +3,9 @@
 For comparison only. All rivals are called alike (benchmarks/rivals/contextual.py has the private
 ones and what is tried for each), so these take an ε and a δ that they do not use.
 
-LinUCB is ours and not MABWiser's: MABWiser's has no intercept and does not centre rewards, and it decides row
-by row. Ours has the rows, the bonus and the blocks of `PrivateLinUCB`, so that the two differ by noise.
+LinUCB is ours and not MABWiser's: MABWiser's has no intercept and does not centre rewards, and it
+decides row by row. Ours has the rows, the bonus and the blocks of `PrivateLinUCB`, so that the two
+differ by noise.
 
 References  Li, Chu, Langford, Schapire (2010), LinUCB
 """
@@ -24,7 +25,9 @@ class Uniform:
 
     rounds_until_change = 10**9
 
-    def __init__(self, world: World, horizon: int, epsilon: float, delta: float, *, seed: int = 0) -> None:
+    def __init__(
+        self, world: World, horizon: int, epsilon: float, delta: float, *, seed: int = 0
+    ) -> None:
         self._arms = world.arms
         self._generator = np.random.default_rng([seed, 5])
 
@@ -100,7 +103,8 @@ def growing(first: int, growth: float) -> Iterator[int]:
 class LinUCB(InBlocks):
     """Ridge regression per arm, and a bonus for what is uncertain. No privacy.
 
-    Refitted in slowly growing blocks. The bonus is `width` standard deviations for rewards of deviation 1.
+    Refitted in slowly growing blocks. The bonus is `width` standard deviations for rewards of
+    deviation 1.
     """
 
     def __init__(

@@ -4,8 +4,8 @@
     alternate   only some candidates are worth anything, others from one public block to the next
     iid         a calm stream
 
-Experts gain 0 or 1. Items of slates are worth 0.5 each, their sum capped at 1. Costs are modular, ±1/8 (on
-the alternating stream −1/4 for two of the items).
+Experts gain 0 or 1. Items of slates are worth 0.5 each, their sum capped at 1. Costs are modular,
+±1/8 (on the alternating stream −1/4 for two of the items).
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from discreet.arrays import Floats, Mask
-from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
 from discreet.budget.privacy import Privacy
+from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
+from discreet.learners.base import Learner
 from discreet.learners.hedge import Hedge
-from discreet.learners.learner import Learner
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.simulate.problems import Display
@@ -45,7 +45,8 @@ def against(
     seed: int,
     alone: bool = True,
 ) -> dict[str, float]:
-    """What a learner loses per round to a stream; on "iid" slates and costs: the share that it keeps.
+    """What a learner loses per round to a stream; on "iid" slates and costs: the share that it
+    keeps.
 
     On "alternate" slates: what they earn per visitor, where the best fixed slate has 0.75.
     """
@@ -67,7 +68,9 @@ def _experts(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> flo
         if stream == "punish":
             gains = np.where(before, 0.0, 1.0)
         elif stream == "alternate":
-            gains = np.broadcast_to(np.arange(ACTIONS) == learner.releases % 2, chosen.shape).astype(float)
+            gains = np.broadcast_to(
+                np.arange(ACTIONS) == learner.releases % 2, chosen.shape
+            ).astype(float)
         else:
             gains = (lots.random(chosen.shape) < MEANS).astype(float)
         learner.close_many(tickets, gains)
@@ -77,7 +80,9 @@ def _experts(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> flo
 
 def _slates(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> float:
     capped = ConcaveOverModular("cap")
-    learner = SetMaximizer(ITEMS, SLOTS, horizon, privacy, stream="adversarial", function=capped, seed=seed)
+    learner = SetMaximizer(
+        ITEMS, SLOTS, horizon, privacy, stream="adversarial", function=capped, seed=seed
+    )
     earned, all_worths = 0.0, []
     for tickets, chosen, before in _batches(learner, ITEMS):
         if stream == "punish":
@@ -98,7 +103,9 @@ def _slates(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> floa
 
 
 def _costs(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> float:
-    learner = SetMinimizer(COSTS, horizon, privacy, stream="adversarial", function=MODULAR, seed=seed)
+    learner = SetMinimizer(
+        COSTS, horizon, privacy, stream="adversarial", function=MODULAR, seed=seed
+    )
     lots, totals, paid = np.random.default_rng([seed, 4]), np.zeros(COSTS), 0.0
     for tickets, chosen, before in _batches(learner, COSTS):
         if stream == "punish":
@@ -115,11 +122,13 @@ def _costs(stream: Reaction, horizon: int, privacy: Privacy, seed: int) -> float
 
 
 def _batches(learner: Learner, candidates: int) -> Iterator[tuple[Any, Mask, Mask]]:
-    """Tickets up to the next release, what was decided, and what had been decided one round before."""
+    """Tickets up to the next release, what was decided, and what had been decided one round
+    before.
+    """
     last = np.zeros((1, candidates), dtype=np.bool_)
     horizon = learner.horizon or 0
     while learner.clock < horizon:
-        learner.turn()
+        learner.release_if_due()
         tickets = learner.open_many(min(learner.rounds_until_release, horizon - learner.clock))
         table = tickets.numbers if tickets.numbers.ndim == 2 else tickets.numbers[:, None]
         chosen = np.zeros((len(tickets), candidates + 1), dtype=np.bool_)
@@ -133,7 +142,9 @@ def microseconds(learner: str, horizon: int, privacy: Privacy) -> float:
     """How long a round takes in bulk, decisions and releases included."""
     made: Learner = Hedge(ACTIONS, horizon, privacy, seed=1)
     if learner == "slates":
-        made = Display(horizon, privacy, SHOP_ITEMS, SHOP_SLOTS, stream="adversarial").learner(seed=1)
+        made = Display(horizon, privacy, SHOP_ITEMS, SHOP_SLOTS, stream="adversarial").learner(
+            seed=1
+        )
     numbers = SHOP_ITEMS if learner == "slates" else ACTIONS
     rows: Floats = np.random.default_rng(1).random((horizon, numbers)) * 0.2
     began = perf_counter()

@@ -40,7 +40,14 @@ def contexts(
 
 
 def actions(
-    *, epsilon: float, delta: float, horizon: int, actions: int, data: Data, seed: int, alone: bool = False
+    *,
+    epsilon: float,
+    delta: float,
+    horizon: int,
+    actions: int,
+    data: Data,
+    seed: int,
+    alone: bool = False,
 ) -> dict[str, float]:
     """Regret of `Hedge`, which has one mode."""
     generator = np.random.default_rng([seed, 5])

@@ -1,16 +1,18 @@
-"""Coefficients that are published at the end: SubOpt on fresh samples, as in problems/regression.py.
+"""Coefficients that are published at the end: SubOpt on fresh samples, as in
+problems/regression.py.
 
-θ_0 is zero, or the middle of a simplex. SubOpt is cut at MOST: how bad a failure is does not matter.
+θ_0 is zero, or the middle of a simplex. SubOpt is cut at MOST: how bad a failure is does not
+matter.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.arrivals import LogisticLoss
 from discreet.budget.privacy import Privacy
 from discreet.domains import LpBall, Simplex
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.losses import LogisticLoss
 from discreet.simulate.problems import Coefficients
 from discreet.simulate.problems.regression import Kind, Regression
 from ways_of_learning.modes import in_modes, values
@@ -92,7 +94,14 @@ def coefficients(
 
 
 def classes(
-    *, kind: Kind, dimension: int, epsilon: float, delta: float, horizon: int, seed: int, alone: bool = False
+    *,
+    kind: Kind,
+    dimension: int,
+    epsilon: float,
+    delta: float,
+    horizon: int,
+    seed: int,
+    alone: bool = False,
 ) -> dict[str, float]:
     """SubOpt of the last coefficients for classes, by mode."""
     return _compared(Classes(horizon, Privacy(epsilon, delta), dimension, kind=kind), seed, alone)

@@ -1,8 +1,9 @@
-"""Sets of least cost: the share of what the best fixed set saves over random sets, on the stream that came.
+"""Sets of least cost: the share of what the best fixed set saves over random sets, on the stream
+that came.
 
-The problem is that of discreet/simulate/problems/costs.py, with another baseline: random sets are what a
-learner starts with. A world in which the best fixed set saves less than LEAST_GAIN per visitor has nothing to
-learn: the share would be 0/0, and the world is left out.
+The problem is that of discreet/simulate/problems/costs.py, with another baseline: random sets are
+what a learner starts with. A world in which the best fixed set saves less than LEAST_GAIN per
+visitor has nothing to learn: the share would be 0/0, and the world is left out.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +37,9 @@ class ChangingBundles(BundleWorld):
     mixing: Mixing
 
     def met(self, piece: range, releases: int) -> Floats:
-        """The rows of some visitors, who may come from the second world after this number of releases."""
+        """The rows of some visitors, who may come from the second world after this number of
+        releases.
+        """
         of_other = self.mixing.of_other(piece, releases)
         if not of_other.any():
             return self.rows(piece.start, piece.stop)
@@ -47,7 +50,9 @@ class ChangingBundles(BundleWorld):
 
 
 def drawn(data: Data, visitors: int, *, items: int, seed: int) -> BundleWorld:
-    """Draw one world, or two if costs change; an edge that is not a world's own has strength 0 there."""
+    """Draw one world, or two if costs change; an edge that is not a world's own has strength 0
+    there.
+    """
     one = BundleWorld.drawn(visitors, items=items, seed=seed)
     if data == "iid":
         return one
@@ -60,14 +65,18 @@ def drawn(data: Data, visitors: int, *, items: int, seed: int) -> BundleWorld:
 
 def _with_edges(world: BundleWorld, edges: Integers) -> BundleWorld:
     """Return a world with more edges, which cost nothing."""
-    strength = {(int(a), int(b)): value for (a, b), value in zip(world.edges, world.strength, strict=True)}
+    strength = {
+        (int(a), int(b)): value for (a, b), value in zip(world.edges, world.strength, strict=True)
+    }
     strengths = [strength.get((int(a), int(b)), 0.0) for a, b in edges]
     return replace(world, edges=edges, strength=np.array(strengths))
 
 
 @dataclass(frozen=True, eq=False)
 class Hindsight:
-    """What fixed sets would have cost the visitors that came: costs are linear in the sum of their rows."""
+    """What fixed sets would have cost the visitors that came: costs are linear in the sum of
+    their rows.
+    """
 
     edges: Integers
     totals: Floats
@@ -93,7 +102,9 @@ class Hindsight:
         return self.cost(np.isin(np.arange(len(brings)), chosen).astype(np.float64))
 
     def share(self, cost: float) -> float | None:
-        """The share of the possible gain that a cost keeps; None if there is less than LEAST_GAIN."""
+        """The share of the possible gain that a cost keeps; None if there is less than
+        LEAST_GAIN.
+        """
         gain = self.random - self.best
         return None if gain < LEAST_GAIN * self.visitors else (self.random - cost) / gain
 

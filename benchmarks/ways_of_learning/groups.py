@@ -48,7 +48,9 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def compare(group: str, setting: dict[str, Any], seed: int, alone: bool = False) -> dict[str, float]:
+def compare(
+    group: str, setting: dict[str, Any], seed: int, alone: bool = False
+) -> dict[str, float]:
     """The value of every way in one world; empty if the world has nothing to gain.
 
     `alone` runs what the constructor takes and nothing else.

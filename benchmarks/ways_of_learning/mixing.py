@@ -42,7 +42,9 @@ class Mixing:
             raise ConfigError(f"data must be one of {', '.join(DATA)}, got {self.data!r}")
 
     def of_other(self, piece: range, releases: int) -> Mask:
-        """Whether each person of a piece comes from the second world, after this number of releases."""
+        """Whether each person of a piece comes from the second world, after this number of
+        releases.
+        """
         if self.data == "alternate":
             return np.full(len(piece), releases % 2 == 1)
         progress = np.arange(piece.start, piece.stop) / self.people

@@ -1,11 +1,13 @@
-"""Our learner of a problem in several modes: what the constructor takes by default, and modes by name."""
+"""Our learner of a problem in several modes: what the constructor takes by default, and modes by
+name.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from discreet.errors import ConfigError
-from discreet.learners.learner import Learner
+from discreet.learners.base import Learner
 from discreet.simulate.problems import Problem
 
 __all__ = ["AUTO", "in_modes", "is_same", "values"]
@@ -23,11 +25,14 @@ def is_same(one: Learner, other: Learner) -> bool:
     return problems[0] is problems[1] and repr(one.facts) == repr(other.facts)
 
 
-def in_modes(problem: Problem[Any, Any], people: Any, seed: int, modes: Iterable[str]) -> dict[str, Learner]:
-    """Return the learner of "auto", and of every mode that accepts the setting and is not what "auto" takes.
+def in_modes(
+    problem: Problem[Any, Any], people: Any, seed: int, modes: Iterable[str]
+) -> dict[str, Learner]:
+    """Return the learner of "auto", and of every mode that accepts the setting and is not what
+    "auto" takes.
 
-    A mode that "auto" takes is left out: named, it has the same noise but other public coins (their key is
-    the hash of the settings), so a second run would compare luck.
+    A mode that "auto" takes is left out: named, it has the same noise but other public coins (their
+    key is the hash of the settings), so a second run would compare luck.
 
     >>> from discreet import Privacy
     >>> from discreet.simulate.problems import Display
@@ -46,8 +51,12 @@ def in_modes(problem: Problem[Any, Any], people: Any, seed: int, modes: Iterable
     return learners
 
 
-def values(learners: Mapping[str, Learner], value: Callable[[Any], float | None]) -> dict[str, float]:
-    """Return the value of every learner, which `value` runs; nothing if one is None (nothing to gain)."""
+def values(
+    learners: Mapping[str, Learner], value: Callable[[Any], float | None]
+) -> dict[str, float]:
+    """Return the value of every learner, which `value` runs; nothing if one is None (nothing to
+    gain).
+    """
     found: dict[str, float] = {}
     for name, learner in learners.items():
         worth = value(learner)

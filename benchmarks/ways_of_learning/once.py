@@ -1,4 +1,6 @@
-"""What is chosen once, and running sums: SetSelector's share by mode, RunningSum's noise by mode."""
+"""What is chosen once, and running sums: SetSelector's share by mode, RunningSum's noise by
+mode.
+"""
 
 from typing import Literal
 
@@ -27,7 +29,9 @@ def selections(
     seed: int,
     alone: bool = False,
 ) -> dict[str, float]:
-    """Shares of `SetSelector` by mode: the value of the chosen set over that of greedy without noise."""
+    """Shares of `SetSelector` by mode: the value of the chosen set over that of greedy without
+    noise.
+    """
     problem = Selection(people, Privacy(epsilon, delta), SITES, RANK, world)
     records = problem.people(seed)
     found: dict[str, float] = {}
@@ -47,11 +51,15 @@ def selections(
 def sums(
     *, dimension: int, releases: int, epsilon: float, delta: float, seed: int, alone: bool = False
 ) -> dict[str, float]:
-    """The largest standard deviation of a release of `RunningSum`, which it makes least, by mode: exact."""
+    """The largest standard deviation of a release of `RunningSum`, which it makes least, by
+    mode: exact.
+    """
     found: dict[str, float] = {}
     for mode in (AUTO,) if alone else (AUTO, *RunningSum.modes):
         try:
-            learner = made(RunningSum, mode, dimension, releases, Privacy(epsilon, delta), bound=1.0)
+            learner = made(
+                RunningSum, mode, dimension, releases, Privacy(epsilon, delta), bound=1.0
+            )
             found[mode] = _largest_deviation(learner, releases)
         except ConfigError:
             continue

@@ -1,9 +1,11 @@
-"""Coefficients that every sample meets: the mean squared loss as it goes, over a stream that may change.
+"""Coefficients that every sample meets: the mean squared loss as it goes, over a stream that may
+change.
 
-    excess = (loss − loss of the best fixed coefficients) / (loss of zeros − loss of the best fixed ones)
+    excess = (loss − loss of the best fixed coefficients) / (loss of zeros − loss of the best fixed
+    ones)
 
-The best fixed coefficients in hindsight are those of the stream that came. A world in which they lower the
-loss of zeros by less than LEAST_GAIN of it has nothing to learn, and is left out.
+The best fixed coefficients in hindsight are those of the stream that came. A world in which they
+lower the loss of zeros by less than LEAST_GAIN of it has nothing to learn, and is left out.
 """
 
 from dataclasses import dataclass
@@ -56,7 +58,9 @@ class Moments:
 
 
 def best_fixed(domain: LpBall | Simplex, moments: Moments) -> Floats:
-    """The coefficients of least squared loss in a domain, by accelerated projected gradient descent."""
+    """The coefficients of least squared loss in a domain, by accelerated projected gradient
+    descent.
+    """
     step = 1 / max(float(np.linalg.eigvalsh(moments.gram)[-1]), 1e-12)
     point = ahead = domain.project(np.zeros(domain.dimension))
     for number in range(STEPS):
@@ -98,7 +102,9 @@ def passing(
 def _met(
     learner: StreamingLearner, one: Regression, other: Regression, mixing: Mixing
 ) -> tuple[float, Moments]:
-    """Return the mean loss of the coefficients that each sample met, and the moments of the samples."""
+    """Return the mean loss of the coefficients that each sample met, and the moments of the
+    samples.
+    """
     total = 0.0
     moments = Moments.none(len(one.truth))
     for piece in pieces(learner, mixing.people, CHUNK):

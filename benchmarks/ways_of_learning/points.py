@@ -1,7 +1,8 @@
 """Points of a polytope: the share of what the best fixed point gains over an even one.
 
-The even point has slots/items of every item. The best point in hindsight is found on the visitors that came,
-by type: greedy's set for a multilinear extension, Frank–Wolfe's point for a concave function.
+The even point has slots/items of every item. The best point in hindsight is found on the visitors
+that came, by type: greedy's set for a multilinear extension, Frank–Wolfe's point for a concave
+function.
 """
 
 from dataclasses import dataclass, field
@@ -10,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals import ConcaveOfLinear, Multilinear
 from discreet.budget.privacy import Privacy
+from discreet.functions import ConcaveOfLinear, Multilinear
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 from discreet.simulate.problems import Continuous
 from discreet.simulate.problems.display import World

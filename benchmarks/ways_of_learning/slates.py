@@ -1,7 +1,8 @@
-"""Slates of items: the share of what greedy in hindsight gains over random slates, on the stream that came.
+"""Slates of items: the share of what greedy in hindsight gains over random slates, on the stream
+that came.
 
-The problem is that of discreet/simulate/problems/display.py. Tastes that drift keep their types and move the
-weights.
+The problem is that of discreet/simulate/problems/display.py. Tastes that drift keep their types and
+move the weights.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from discreet.arrays import Integers
 from discreet.budget.privacy import Privacy
-from discreet.learners.learner import Learner
+from discreet.learners.base import Learner
 from discreet.learners.streams import Stream
 from discreet.simulate.problems import Continuous, Display
 from discreet.simulate.problems.display import World, meetings
@@ -21,7 +22,9 @@ from ways_of_learning.modes import in_modes, values
 __all__ = ["ChangingWorld", "drawn", "of_visitors", "played", "quotas", "slates"]
 
 MODES = {("full", "iid"): ("fresh", "sum")}
-"""The modes that read a feedback and keep what a stream's word promises, where there are several."""
+"""The modes that read a feedback and keep what a stream's word promises, where there are
+several.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,9 @@ class ChangingWorld(World):
     mixing: Mixing
 
     def met(self, piece: range, releases: int) -> Integers:
-        """The types of some visitors, who may come from the second world after this number of releases."""
+        """The types of some visitors, who may come from the second world after this number of
+        releases.
+        """
         part = slice(piece.start, piece.stop)
         return np.where(self.mixing.of_other(piece, releases), self.other[part], self.types[part])
 
@@ -56,7 +61,9 @@ def of_visitors(world: World, types: list[Integers]) -> World:
 
 
 def played(learner: Learner, world: World, seed: int) -> tuple[float, World]:
-    """Return the value of all slates that a learner showed, and the world of the visitors who came."""
+    """Return the value of all slates that a learner showed, and the world of the visitors who
+    came.
+    """
     value = 0.0
     types = []
     for met in meetings(learner, world, seed=seed):
@@ -82,7 +89,9 @@ def slates(
     problem = Display(horizon, Privacy(epsilon, delta), items, slots, feedback, word)
     world = drawn(data, horizon, items=items, seed=seed)
     modes = () if alone else MODES.get((feedback, word), ())
-    return values(in_modes(problem, world, seed, modes), lambda learner: _share(learner, world, slots, seed))
+    return values(
+        in_modes(problem, world, seed, modes), lambda learner: _share(learner, world, slots, seed)
+    )
 
 
 def quotas(
@@ -104,7 +113,9 @@ def quotas(
     problem = Continuous(horizon, privacy, items, slots, word)
     learners = in_modes(problem, world, seed, () if alone else own)
     if not alone:
-        learners["set_maximizer"] = Display(horizon, privacy, items, slots, stream=word).learner(seed=seed)
+        learners["set_maximizer"] = Display(horizon, privacy, items, slots, stream=word).learner(
+            seed=seed
+        )
     return values(learners, lambda learner: _share(learner, world, slots, seed))
 
 

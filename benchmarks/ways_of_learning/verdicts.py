@@ -1,7 +1,7 @@
 """Means of ways over worlds, and how far the constructor's own choice is behind the best other way.
 
-Differences are paired by world. A share is better if it is larger, a loss if it is smaller; noise is compared
-in proportion.
+Differences are paired by world. A share is better if it is larger, a loss if it is smaller; noise
+is compared in proportion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,8 @@ def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
 
 
 def verdict(worlds: Values, measure: Measure, *, best: str | None = None) -> Verdict | None:
-    """The verdict over worlds, against the way `best` if it is named; None if too few have something to gain.
+    """The verdict over worlds, against the way `best` if it is named; None if too few have
+    something to gain.
 
     >>> worlds = [{"auto": 0.5, "sum": 0.9}, {"auto": 0.7, "sum": 0.9}] * 2
     >>> found = verdict(worlds, "share")

@@ -10,12 +10,20 @@ Differential privacy for one round: ...
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from discreet.errors import BudgetError, ConfigError, DiscreetError, HorizonReached, OutOfBounds, StateError
+from discreet.errors import (
+    BudgetError,
+    ConfigError,
+    DiscreetError,
+    HorizonReached,
+    OutOfBounds,
+    StateError,
+)
 
 if TYPE_CHECKING:
     from discreet.budget.guarantee import Guarantee
     from discreet.budget.privacy import Privacy
     from discreet.budget.together import together
+    from discreet.engine.journal import FileJournal, MemoryJournal
     from discreet.learners.contextual_bandit import ContextualBandit
     from discreet.learners.continuous_maximizer import ContinuousMaximizer
     from discreet.learners.hedge import Hedge
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
     from discreet.learners.set_selector import Partitions, SetSelector
     from discreet.learners.streaming_learner import StreamingLearner
     from discreet.learners.warm_up import warm_up
-    from discreet.turn.journal import FileJournal, MemoryJournal
 
 __version__ = "0.6.0"
 
@@ -58,10 +65,10 @@ __all__ = [
 _HOMES = {
     "ContextualBandit": "discreet.learners.contextual_bandit",
     "ContinuousMaximizer": "discreet.learners.continuous_maximizer",
-    "FileJournal": "discreet.turn.journal",
+    "FileJournal": "discreet.engine.journal",
     "Guarantee": "discreet.budget.guarantee",
     "Hedge": "discreet.learners.hedge",
-    "MemoryJournal": "discreet.turn.journal",
+    "MemoryJournal": "discreet.engine.journal",
     "Partitions": "discreet.learners.set_selector",
     "Privacy": "discreet.budget.privacy",
     "RunningSum": "discreet.learners.running_sum",
@@ -77,10 +84,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use, so that `import discreet` stays light."""
+    if name == "arrivals":
+        raise AttributeError("discreet.arrivals is now discreet.functions and discreet.losses")
     if name not in _HOMES:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "arrivals", "domains"]
+    return [*__all__, "__version__", "domains", "functions", "losses"]

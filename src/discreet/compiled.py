@@ -1,15 +1,14 @@
 """How kernels are compiled: with a cache on disk, releasing the lock, imported on first use only.
 
-Kernels that call each other stand in ONE file, because Numba's cache does not notice when a callee in another
-file changes. Importing such a file imports Numba; `OnFirstUse` puts that off until a kernel is called.
+Kernels that call each other stand in ONE file, because Numba's cache does not notice when a callee
+in another file changes. Importing such a file imports Numba; `OnFirstUse` puts that off until a
+kernel is called.
 """
 
 import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import ParamSpec, Protocol, TypeVar
-
-__all__ = ["Compiled", "OnFirstUse", "compiled", "compiled_sums"]
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -35,7 +34,9 @@ class Compiled(Protocol[P, R_co]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R_co: ...
 
 
-def compiled(function: Callable[P, R_co], *, fastmath: frozenset[str] = frozenset()) -> Compiled[P, R_co]:
+def compiled(
+    function: Callable[P, R_co], *, fastmath: frozenset[str] = frozenset()
+) -> Compiled[P, R_co]:
     """Compile with a cache on disk; where no directory is writable, without one."""
     from numba import njit
 
@@ -47,7 +48,8 @@ def compiled(function: Callable[P, R_co], *, fastmath: frozenset[str] = frozense
     except RuntimeError:
         if not _warned:
             warnings.warn(
-                "no writable cache directory: discreet compiles its kernels in every process", stacklevel=2
+                "no writable cache directory: discreet compiles its kernels in every process",
+                stacklevel=2,
             )
             _warned = True
         made = njit(**options)(function)
@@ -55,7 +57,9 @@ def compiled(function: Callable[P, R_co], *, fastmath: frozenset[str] = frozense
 
 
 def compiled_sums(function: Callable[P, R_co]) -> Compiled[P, R_co]:
-    """The same, for long sums of floats whose order does not matter: they may be added several at a time."""
+    """The same, for long sums of floats whose order does not matter: they may be added several
+    at a time.
+    """
     return compiled(function, fastmath=frozenset({"reassoc"}))
 
 

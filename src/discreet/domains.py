@@ -1,11 +1,11 @@
 """Where decisions lie: boxes, balls and simplices for points; matroids and knapsacks for sets.
 
-From discreet/decide/domains.py, matroids.py and knapsack.py.
+From discreet/optim/domains.py, matroids.py and knapsack.py.
 """
 
-from discreet.decide.domains import Box, Domain, LpBall, Simplex
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import (
+from discreet.optim.domains import Box, Domain, LpBall, Simplex
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.matroids import (
     GraphicMatroid,
     LaminarMatroid,
     OracleMatroid,
@@ -27,5 +27,7 @@ __all__ = [
     "UniformMatroid",
 ]
 
-SetDomain = UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
+SetDomain = (
+    UniformMatroid | PartitionMatroid | LaminarMatroid | GraphicMatroid | OracleMatroid | Knapsack
+)
 """Where sets lie."""

@@ -1,16 +1,16 @@
 """Everything discreet raises on purpose.
 
-A message is one line: what is wrong, the value if it is configuration, the remedy. A message about a person's
-data names the field and the rule, never the value: an error text is seen by people who may not see the data.
-What was refused changed nothing.
+A message is one line: what is wrong, the value if it is configuration, the remedy. A message about
+a person's data names the field and the rule, never the value: an error text is seen by people who
+may not see the data. What was refused changed nothing.
 """
 
 LONGEST = 600
-"""Characters of a message: of a longer one the beginning and the end, where the remedy is, are kept."""
+"""Characters of a message: of a longer one the beginning and the end, where the remedy is, are
+kept.
+"""
 ENDING = 200
 """How many of them are of the end."""
-
-__all__ = ["BudgetError", "ConfigError", "DiscreetError", "HorizonReached", "OutOfBounds", "StateError"]
 
 
 class DiscreetError(Exception):
@@ -25,7 +25,9 @@ class DiscreetError(Exception):
 
 
 def _one_line(text: str) -> str:
-    """A text without line breaks, control characters and half letters, of at most `LONGEST` characters."""
+    """A text without line breaks, control characters and half letters, of at most `LONGEST`
+    characters.
+    """
     if len(text) > LONGEST:
         text = f"{text[: LONGEST - ENDING]} … {text[-ENDING:]}"
     if text.isprintable():
@@ -51,4 +53,6 @@ class OutOfBounds(DiscreetError, ValueError):
 
 
 class StateError(DiscreetError):
-    """A call at the wrong time, or a saved state that cannot be used; the message names the cause."""
+    """A call at the wrong time, or a saved state that cannot be used; the message names the
+    cause.
+    """

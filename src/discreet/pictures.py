@@ -1,6 +1,7 @@
 """Pictures without a display: one look for all of them, saved to files.
 
-matplotlib is imported on first use, and only its figures: no window is opened and no global state is changed.
+matplotlib is imported on first use, and only its figures: no window is opened and no global state
+is changed.
 """
 
 from importlib import import_module
@@ -13,23 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "GREY",
-    "LIGHT_BLUE",
-    "PURPLE",
-    "RED",
-    "SAND",
-    "add_legend",
-    "count_people",
-    "mark_level",
-    "open_frame",
-    "panel_grid",
-    "panels",
-    "require_matplotlib",
-    "save",
-]
 
 BLACK = "black"
 BLUE = "#1b6ca8"
@@ -41,7 +25,9 @@ SAND = "#e0a458"
 
 
 def require_matplotlib() -> None:
-    """Refuse, with the remedy, if pictures cannot be drawn. To be called before the work that they show."""
+    """Refuse, with the remedy, if pictures cannot be drawn. To be called before the work that
+    they show.
+    """
     try:
         import_module("matplotlib.figure")
     except ImportError:

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, contextmanager
 from rich.console import Console
 from rich.progress import Progress
 
-__all__ = ["Bar", "Report", "bars_on", "silent"]
-
 Report = Callable[[float], object]
 """Is told how many more people, tasks or seconds of work have passed."""
 Bar = Callable[[str, int], AbstractContextManager[Report]]

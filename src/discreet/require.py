@@ -12,8 +12,6 @@ import numpy as np
 
 from discreet.errors import ConfigError
 
-__all__ = ["flag", "listed", "number", "one_of", "plain", "shown", "whole"]
-
 MOST_LETTERS = 60
 """Of a wrong text, so many are shown."""
 
@@ -27,8 +25,8 @@ def plain(value: Any) -> Any:
 def shown(value: object) -> str:
     """A wrong value in a few words, for a refusal.
 
-    A number or a text is shown, shortened. Anything larger may be people's data in the place of a setting:
-    its kind and size are told, never its contents.
+    A number or a text is shown, shortened. Anything larger may be people's data in the place of a
+    setting: its kind and size are told, never its contents.
 
     >>> shown(2.5), shown("soon"), shown([[0.7, 0.1]]), shown(np.zeros((3, 2)))
     ('2.5', "'soon'", 'a list of 1', 'an array of shape (3, 2)')

@@ -1,16 +1,14 @@
 """No warnings on threads that read people: a warning would tell about a person.
 
-Filters of warnings belong to the whole process, and `warnings.catch_warnings` on several threads puts back
-what others have changed. So there is one filter for all, which is never taken away: it matches on the threads
-that are silent at the moment, and on no others.
+Filters of warnings belong to the whole process, and `warnings.catch_warnings` on several threads
+puts back what others have changed. So there is one filter for all, which is never taken away: it
+matches on the threads that are silent at the moment, and on no others.
 """
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
-
-__all__ = ["silence"]
 
 
 class _Depth(local):
@@ -49,6 +47,8 @@ def silence() -> Iterator[None]:
 
 
 def _put_first() -> None:
-    """Let the filter come before those that were added since, in one step: other threads may be silent."""
+    """Let the filter come before those that were added since, in one step: other threads may be
+    silent.
+    """
     others = [entry for entry in warnings.filters if entry != _FILTER]
     warnings.filters[:] = [_FILTER, *others]  # type: ignore[index]

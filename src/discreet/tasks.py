@@ -1,4 +1,6 @@
-"""The same experiment again and again, with other seeds or settings, on all cores; resumable where asked."""
+"""The same experiment again and again, with other seeds or settings, on all cores; resumable
+where asked.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +14,12 @@ from typing import Any
 from discreet import __version__
 from discreet.progress import Bar, silent
 
-__all__ = ["Kept", "repeat"]
 
-
-class Kept:
+class ResultStore:
     """Results of tasks that were done before, one JSON line each: a run that was stopped goes on.
 
-    A result counts for the same experiment, the same task and the same version of discreet. A line that a
-    kill cut short is done again.
+    A result counts for the same experiment, the same task and the same version of discreet. A line
+    that a kill cut short is done again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,7 +38,9 @@ class Kept:
     @staticmethod
     def key(experiment: Callable[..., Any], task: tuple[Any, ...]) -> str:
         """What a result is kept under; a task is made of plain data."""
-        named = f"{experiment.__module__}.{experiment.__qualname__} {__version__} {json.dumps(task)}"
+        named = (
+            f"{experiment.__module__}.{experiment.__qualname__} {__version__} {json.dumps(task)}"
+        )
         return blake2b(named.encode(), digest_size=16).hexdigest()
 
     def find(self, key: str) -> tuple[bool, Any]:
@@ -61,14 +63,14 @@ def repeat(
     label: str,
     bar: Bar = silent,
     workers: int = 2,
-    kept: Kept | None = None,
+    store: ResultStore | None = None,
     executor: Executor | None = None,
 ) -> list[Any]:
     """The results of `experiment(*task)` for every task, in their order.
 
     `experiment` is a function of a module. With one worker everything runs in this process; with an
-    `executor` (of a cluster, say) wherever that has it run. With `kept`, tasks are plain data, results too,
-    and what was done before is not done again.
+    `executor` (of a cluster, say) wherever that has it run. With `store`, tasks are plain data,
+    results too, and what was done before is not done again.
 
     >>> repeat(divmod, [(7, 2), (9, 4)], label="dividing", workers=1)
     [(3, 1), (2, 1)]
@@ -76,7 +78,7 @@ def repeat(
     results: list[Any] = [None] * len(tasks)
     waiting = []
     for place, task in enumerate(tasks):
-        done, result = (False, None) if kept is None else kept.find(kept.key(experiment, task))
+        done, result = (False, None) if store is None else store.find(store.key(experiment, task))
         results[place] = result
         if not done:
             waiting.append(place)
@@ -84,8 +86,8 @@ def repeat(
         report(len(tasks) - len(waiting))
         for place, result in _computed(experiment, tasks, waiting, workers, executor):
             results[place] = result
-            if kept is not None:
-                kept.keep(kept.key(experiment, tasks[place]), result)
+            if store is not None:
+                store.keep(store.key(experiment, tasks[place]), result)
             report(1)
     return results
 

@@ -1,7 +1,8 @@
-"""Attacks on the shipped mechanisms: if an honest one is caught, or a weak one is not, believe nothing here.
+"""Attacks on the shipped mechanisms: if an honest one is caught, or a weak one is not, believe
+nothing here.
 
-Seeds are fixed; each bound holds with probability 1 − 10⁻⁶. Weak copies have half the noise that their charge
-needs.
+Seeds are fixed; each bound holds with probability 1 − 10⁻⁶. Weak copies have half the noise that
+their charge needs.
 """
 
 from dataclasses import dataclass, replace
@@ -13,21 +14,21 @@ import pytest
 from discreet import Privacy, SetMaximizer
 from discreet.audit.lower_bound import audit, through_doors
 from discreet.budget.privacy import Charge, pure, zcdp
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.view import nobody
 from discreet.learners.one_release import OneRelease
+from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
+from discreet.learners.set_maximizer.incumbent_search.releases import clicks_release
+from discreet.learners.set_maximizer.incumbent_search.screening import FirstClicks
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.set_maximizer.swap import Swap
-from discreet.learners.set_maximizer.swap.releases import clicks_release
-from discreet.learners.set_maximizer.swap.screening import FirstClicks
+from discreet.release.aggregators import Aggregate, OneChoice, PublicCells, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, OneChoice, PublicCells, Rows
-from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Noise, Once
-from discreet.release.randomness import seeded_words
+from discreet.release.noise import CalibratedNoise, DiscreteGaussian, DiscreteLaplace, Noise
+from discreet.release.randomness import seeded_bits
 from discreet.release.selection import Selection
-from discreet.release.sums import PrefixSum, Stream, calibrate
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import nobody
+from discreet.release.sums.prefix_sum import PrefixSum, Stream, calibrate
 
 TRIALS = 100_000
 RELEASES = 4
@@ -42,26 +43,27 @@ def halved(noise: Noise) -> Noise:
 
 
 def outputs(sums: Any, *, first: int, weak: bool) -> np.ndarray:
-    """The best that an attacker makes of the sums of four people, of whom only the first contributes.
+    """The best that an attacker makes of the sums of four people, of whom only the first
+    contributes.
 
     Coordinates are independent, so one run with 100,000 of them is 100,000 runs with one.
     """
-    levels = sums.gathering.levels
+    levels = sums.aggregator.levels
     wide = Rows((TRIALS,), levels=levels)
-    if hasattr(sums, "once"):
-        sums = replace(sums, once=replace(sums.once, gathering=wide))
+    if hasattr(sums, "calibrated"):
+        sums = replace(sums, calibrated=replace(sums.calibrated, aggregator=wide))
     else:
-        sums = replace(sums, gathering=wide)
-    words = seeded_words(31, first + 2 * weak)
+        sums = replace(sums, aggregator=wide)
+    bits = seeded_bits(31, first + 2 * weak)
 
     def noised(noise: Noise, exact: np.ndarray) -> np.ndarray:
-        return exact + (halved(noise) if weak else noise).draw(exact.size, words)
+        return exact + (halved(noise) if weak else noise).draw(exact.size, bits)
 
-    public, kept = sums.start()
+    public, hidden = sums.start()
     prefixes = []
     for index in range(RELEASES):
         people = np.full(TRIALS, first * levels if index == 0 else 0, dtype=np.int64)
-        public, kept = sums.step(public, kept, people, noised)
+        public, hidden = sums.step(public, hidden, people, noised)
         prefixes.append(public["prefix"])
     best = np.linalg.solve(np.cov(prefixes), np.ones(RELEASES))
     return np.asarray(best @ np.array(prefixes))
@@ -82,10 +84,12 @@ def test_sums_keep_their_charge_and_half_the_noise_does_not(method: str, privacy
     honest = audit(outputs(sums, first=1, weak=False), outputs(sums, first=-1, weak=False), claim)
     assert not honest.caught
     assert honest.shown > 0.25 * claim.amount  # the attack is a good one
-    assert audit(outputs(sums, first=1, weak=True), outputs(sums, first=-1, weak=True), claim).caught
+    assert audit(
+        outputs(sums, first=1, weak=True), outputs(sums, first=-1, weak=True), claim
+    ).caught
 
 
-def selected(selection: Selection, scores: Gathered, claim: Charge, seed: int) -> np.ndarray:
+def selected(selection: Selection, scores: Aggregate, claim: Charge, seed: int) -> np.ndarray:
     half = scores.values.size // 2
 
     def passage(door: Door) -> float:
@@ -95,7 +99,9 @@ def selected(selection: Selection, scores: Gathered, claim: Charge, seed: int) -
 
 
 @pytest.mark.parametrize(("claim", "behind"), [(zcdp(0.125), 0), (pure(1.0), 3)])
-def test_selections_keep_their_charge_and_twice_the_rate_does_not(claim: Charge, behind: int) -> None:
+def test_selections_keep_their_charge_and_twice_the_rate_does_not(
+    claim: Charge, behind: int
+) -> None:
     """The worst neighbours: half of the items gain what the other half loses.
 
     A pure loss shows best in what is rarely drawn.
@@ -103,12 +109,17 @@ def test_selections_keep_their_charge_and_twice_the_rate_does_not(claim: Charge,
     here, there = np.array([1, 1, behind, behind]), np.array([0, 0, behind + 1, behind + 1])
     gains = Rows((4,), norm=np.inf, nonnegative=True)
     honest = Selection.for_budget(claim, gains, draws=1)
-    fair = [selected(honest, gains.holding(each), claim, seed) for seed, each in ((1, here), (2, there))]
+    fair = [
+        selected(honest, gains.holding(each), claim, seed) for seed, each in ((1, here), (2, there))
+    ]
     assert not audit(*fair, claim).caught
-    understated = PublicCells((4,))  # claims half of the true span, so that the door lets the selection pass
+    understated = PublicCells(
+        (4,)
+    )  # claims half of the true span, so that the door lets the selection pass
     weak = Selection.at_rate(2 * honest.rate, understated.span)
     unfair = [
-        selected(weak, understated.holding(each), claim, seed) for seed, each in ((3, here), (4, there))
+        selected(weak, understated.holding(each), claim, seed)
+        for seed, each in ((3, here), (4, there))
     ]
     assert audit(*unfair, claim).caught
 
@@ -126,20 +137,26 @@ def test_noise_through_a_door_keeps_its_charge(noise: Noise, claim: Charge) -> N
         )
 
     assert not audit(outputs_of(0, 5), outputs_of(2, 6), claim).caught
-    assert audit(outputs_of(0, 7), outputs_of(6, 8), claim).caught  # somebody who weighs three times as much
+    assert audit(
+        outputs_of(0, 7), outputs_of(6, 8), claim
+    ).caught  # somebody who weighs three times as much
 
 
-def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
-    """What an attacker sees of a screening in which one visitor clicks: how far item 0 is ahead of item 1."""
+def counted(swap: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.ndarray:
+    """What an attacker sees of a screening in which one visitor clicks: how far item 0 is ahead
+    of item 1.
+    """
     view = swap.view(flat(swap.start()[0]), 0, 0, Coins(bytes(16)))
     assert isinstance(view, FirstClicks)
-    shown = view.decide(np.arange(100), NOTHING)
+    shown = view.decide(np.arange(100), EMPTY_REQUEST)
     round = next(place for place, slate in enumerate(shown) if {0, 1} <= set(slate.tolist()))
     block = nobody(view)
-    view.gather(block, view.read(Batch(np.array([round]), [click], NOTHING)))
+    view.gather(block, view.read(Batch(np.array([round]), [click], EMPTY_REQUEST)))
 
     def passage(door: Door) -> float:
-        first, second = np.clip(view.found.drawn(block, door)[:2], 0.0, 1.0)  # all that is to be known
+        first, second = np.clip(
+            view.found.drawn(block, door)[:2], 0.0, 1.0
+        )  # all that is to be known
         return float(first - second)
 
     return through_doors(passage, claim, trials=4_000, seed=seed)
@@ -147,28 +164,43 @@ def counted(swap: Swap, click: int, claim: Charge, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Understated(OneChoice):
-    """Says that a person moves half of what they move, so that the door lets half the noise pass."""
+    """Says that a person moves half of what they move, so that the door lets half the noise
+    pass.
+    """
 
     def unit_sensitivity(self, norm: int) -> float:
-        return super().unit_sensitivity(norm) / 2.001  # a little less: half of an odd scale is rounded
+        return (
+            super().unit_sensitivity(norm) / 2.001
+        )  # a little less: half of an odd scale is rounded
 
 
-def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The worst neighbours: one visitor's click moves from one candidate to another."""
     settings = SetMaximizerSettings(
-        epsilon=1.0, delta=1e-3, horizon=4000, seed=1, items=4, slots=2, feedback="clicks", stream="iid"
+        epsilon=1.0,
+        delta=1e-3,
+        horizon=4000,
+        seed=1,
+        items=4,
+        slots=2,
+        feedback="clicks",
+        stream="iid",
     )
     swap = SetMaximizer.problem_for(settings)
-    assert isinstance(swap, Swap)
+    assert isinstance(swap, IncumbentSearch)
     found = clicks_release(settings)
     claim = found.charge
     honest = audit(counted(swap, 0, claim, 41), counted(swap, 1, claim, 42), claim)
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
-    weak = OneRelease(found.name, _weak(found.once))
+    weak = OneRelease(found.name, _weak(found.calibrated))
     monkeypatch.setattr(FirstClicks, "found", weak)
     assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
 
 
-def _weak(once: Once) -> Once:
-    return Once(Understated(once.gathering.shape, levels=once.gathering.levels), halved(once.noise))
+def _weak(once: CalibratedNoise) -> CalibratedNoise:
+    return CalibratedNoise(
+        Understated(once.aggregator.shape, levels=once.aggregator.levels), halved(once.noise)
+    )

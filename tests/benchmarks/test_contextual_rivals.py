@@ -1,4 +1,6 @@
-"""If these fail, discreet is compared with rivals that are weaker, or less private, than they could be."""
+"""If these fail, discreet is compared with rivals that are weaker, or less private, than they
+could be.
+"""
 
 from itertools import permutations, product
 from math import log, sqrt
@@ -48,7 +50,9 @@ def test_without_privacy_nearly_everything_is_kept() -> None:
     assert regret("linucb", DENSE, 10_000) < 0.12
 
 
-@pytest.mark.parametrize("name", ["private_linucb", "private_linucb_printed", "fliphat", "glm_bandit_sound"])
+@pytest.mark.parametrize(
+    "name", ["private_linucb", "private_linucb_printed", "fliphat", "glm_bandit_sound"]
+)
 def test_rivals_with_a_huge_epsilon_lose_little(name: str) -> None:
     """Nothing but noise keeps them from it."""
     assert regret(name, SPARSE, 10_000, epsilon=1e5) < 0.25
@@ -69,7 +73,9 @@ def test_defaults_and_what_is_tried_are_settings_that_exist() -> None:
         RIVALS[name](SPARSE, 1000, 1.0, 1e-6, seed=1, **tried)
 
 
-def test_tuning_takes_the_best_of_the_grid_in_worlds_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tuning_takes_the_best_of_the_grid_in_worlds_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(TUNED, "linucb", {"width": (0.1, 50.0), "ridge": (1.0,)})
     seen: list[int] = []
 
@@ -97,8 +103,12 @@ def test_linucb_is_ridge_regression_with_a_bonus() -> None:
         rows = np.column_stack([np.ones(30), contexts])[arms == arm]
         gram = rows.T @ rows + 2 * np.eye(6)
         found = np.linalg.solve(gram, rows.T @ (rewards[arms == arm] - 0.5))
-        for x, scores in zip(np.column_stack([np.ones(4), fresh]), rival.scores(fresh), strict=True):
-            assert scores[arm] == pytest.approx(x @ found + 0.7 * sqrt(x @ np.linalg.solve(gram, x)))
+        for x, scores in zip(
+            np.column_stack([np.ones(4), fresh]), rival.scores(fresh), strict=True
+        ):
+            assert scores[arm] == pytest.approx(
+                x @ found + 0.7 * sqrt(x @ np.linalg.solve(gram, x))
+            )
 
 
 # --- joint differential privacy
@@ -109,7 +119,8 @@ def test_private_linucbs_printed_constants() -> None:
     sigma = sqrt(16 * 18 * 2**2 * log(4e6) ** 2)
     assert rival.deviation == pytest.approx(sigma)
     assert rival.shift == pytest.approx(2 * sigma * sqrt(36) * (4 * sqrt(6) + 2 * log(2e5 / 0.05)))
-    # Every person is in 18 nodes; of (Z + Zᵀ)/√2 an entry off the diagonal has variance σ², one on it 2σ²,
+    # Every person is in 18 nodes; of (Z + Zᵀ)/√2 an entry off the diagonal has variance σ², one on
+    # it 2σ²,
     # so a change of Frobenius norm s costs s²/(4σ²).
     assert 18 * (sqrt(2) * 2) ** 2 / (4 * sigma**2) == pytest.approx(RHO / 180, rel=0.01)
 
@@ -127,7 +138,9 @@ def test_private_linucbs_tight_noise_spends_its_budget() -> None:
 
 @pytest.mark.parametrize("centred", [False, True])
 def test_nobody_moves_private_linucbs_sums_by_more_than_it_says(centred: bool) -> None:
-    """Everybody at the corners of what is allowed, replaced by everybody else, on the same arm or another."""
+    """Everybody at the corners of what is allowed, replaced by everybody else, on the same arm
+    or another.
+    """
     angles = np.linspace(0, 2 * np.pi, 25)
     contexts = np.stack([np.cos(angles), np.sin(angles)], axis=1) * 3.0  # too long: clipped
     world = DenseWorld.drawn(2, 2)
@@ -144,7 +157,9 @@ def test_nobody_moves_private_linucbs_sums_by_more_than_it_says(centred: bool) -
 
 
 def test_private_linucbs_noise_is_that_of_a_tree() -> None:
-    """The node of times 1 to 4 stays until 8 comes; 5 and 7 have one node besides those of 4 and 6."""
+    """The node of times 1 to 4 stays until 8 comes; 5 and 7 have one node besides those of 4 and
+    6.
+    """
     rival = PrivateLinUCB(DENSE, 100, 1.0, 1e-6)
     four, five, six, seven, eight = (rival._noise(time) for time in range(4, 9))
     more = [five - four, six - four, seven - six, eight]
@@ -172,7 +187,9 @@ def spent(one: np.ndarray, two: np.ndarray) -> float:
 
 
 def test_fliphats_selection_costs_what_it_says_by_enumeration() -> None:
-    """Four features, two draws; the score of a feature is |v|, and one person is replaced by another."""
+    """Four features, two draws; the score of a feature is |v|, and one person is replaced by
+    another.
+    """
     world = SparseWorld.drawn(4, relevant=2)
     rival = Fliphat(world, 1000, 8.0, 1e-6, relevant=2, iterations=2)
     share = Privacy(8.0, 1e-6).budget.rho / 4  # half of an iteration's

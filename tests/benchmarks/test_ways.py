@@ -1,4 +1,6 @@
-"""If these fail, a default is called better or worse than another way by a measure that is wrong."""
+"""If these fail, a default is called better or worse than another way by a measure that is
+wrong.
+"""
 
 import json
 from pathlib import Path
@@ -99,9 +101,19 @@ def test_the_best_fixed_coefficients_are_the_least_squares_inside_a_ball() -> No
 def test_a_mode_that_the_constructor_takes_gives_its_number_and_is_not_run_twice() -> None:
     problem = coefficients.over("2", "plain", 500, BOTH, 4)
     samples = problem.people(9)
-    found = [problem.outcome(problem.learner(samples, 5, mode=mode), samples) for mode in ("auto", "leader")]
+    found = [
+        problem.outcome(problem.learner(samples, 5, mode=mode), samples)
+        for mode in ("auto", "leader")
+    ]
     assert found[0] == found[1]
-    setting = {"kind": "plain", "p": "2", "dimension": 4, "horizon": 500, "epsilon": 1.0, "delta": 1e-6}
+    setting = {
+        "kind": "plain",
+        "p": "2",
+        "dimension": 4,
+        "horizon": 500,
+        "epsilon": 1.0,
+        "delta": 1e-6,
+    }
     values = compare("streaming", setting, 9)
     assert "leader" not in values
     assert {"auto", "whitened", "frank-wolfe"} == set(values)
@@ -113,7 +125,9 @@ def test_two_learners_are_the_same_only_with_the_same_mode_settings_and_plan() -
 
     assert not is_same(model("auto"), model("leader"))
     assert not is_same(model("auto"), model("auto", horizon=20_000))
-    assert not is_same(model("auto"), model("whitened"))  # measures second moments, "auto" leaves them out
+    assert not is_same(
+        model("auto"), model("whitened")
+    )  # measures second moments, "auto" leaves them out
     assert is_same(model("auto", dimension=4), model("whitened", dimension=4))
 
 

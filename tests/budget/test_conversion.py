@@ -15,7 +15,9 @@ def test_reference_point() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-3])
-def test_conversions_are_each_others_inverse_and_err_on_the_safe_side(epsilon: float, delta: float) -> None:
+def test_conversions_are_each_others_inverse_and_err_on_the_safe_side(
+    epsilon: float, delta: float
+) -> None:
     rho = rho_of(epsilon, delta)
     assert delta_of(rho, epsilon) <= delta
     assert delta_of(rho * 1.001, epsilon) > delta
@@ -37,9 +39,13 @@ def test_agrees_with_dp_accounting_at_fine_orders(rho: float, delta: float) -> N
 @pytest.mark.parametrize("rho", [0.001, 0.024356, 0.3])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_never_promises_more_than_a_gaussian_keeps(rho: float, epsilon: float) -> None:
-    """A Gaussian with shift μ = √(2ρ) is ρ-zCDP; its exact hockey-stick divergence must not exceed ours."""
+    """A Gaussian with shift μ = √(2ρ) is ρ-zCDP; its exact hockey-stick divergence must not
+    exceed ours.
+    """
     shift = math.sqrt(2 * rho)
-    exact = norm.cdf(shift / 2 - epsilon / shift) - math.exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
+    exact = norm.cdf(shift / 2 - epsilon / shift) - math.exp(epsilon) * norm.cdf(
+        -shift / 2 - epsilon / shift
+    )
     assert exact <= delta_of(rho, epsilon)
 
 

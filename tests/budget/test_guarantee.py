@@ -45,7 +45,9 @@ def test_a_guarantee_begins_with_two_sentences_that_speak_of_the_job() -> None:
     spent = Spending(zcdp(0.01))
     told = {
         unit: first_sentences(
-            Guarantee(Privacy(1.0, 1e-6), spent, spent, 1, 1, words=Wording(unit, seen, streams=streams))
+            Guarantee(
+                Privacy(1.0, 1e-6), spent, spent, 1, 1, words=Wording(unit, seen, streams=streams)
+            )
         )
         for unit, seen, streams in (
             ("round", "every decision", True),
@@ -59,7 +61,10 @@ def test_a_guarantee_begins_with_two_sentences_that_speak_of_the_job() -> None:
     assert told["sample"].startswith(
         "Differential privacy for one sample: whatever a person brought in their s"
     )
-    assert "sees all published coefficients and knows everybody else's data, and whatever" in told["sample"]
+    assert (
+        "sees all published coefficients and knows everybody else's data, and whatever"
+        in told["sample"]
+    )
     assert told["record"].endswith("sees the chosen set and knows everybody else's data. 1 of 1")
     assert "round" not in told["sample"] + told["record"]
 
@@ -85,7 +90,13 @@ def test_learners_of_different_jobs_are_spoken_of_together() -> None:
 def test_joint_privacy_and_assumptions_are_said() -> None:
     spent = Spending(zcdp(0.01))
     given = Guarantee(
-        Privacy(1.0, 1e-6), spent, spent, releases=1, planned=2, notion="joint DP", assumes="calm weather"
+        Privacy(1.0, 1e-6),
+        spent,
+        spent,
+        releases=1,
+        planned=2,
+        notion="joint DP",
+        assumes="calm weather",
     )
     told = str(given)
     assert "Joint differential privacy" in told
@@ -95,5 +106,7 @@ def test_joint_privacy_and_assumptions_are_said() -> None:
 
 def test_the_event_is_that_of_what_is_spent_and_not_of_what_is_planned() -> None:
     dp_event = pytest.importorskip("dp_accounting").dp_event
-    given = Guarantee(Privacy(1.0, 1e-6), Spending(zcdp(0.001)), Spending(zcdp(0.02)), releases=1, planned=20)
+    given = Guarantee(
+        Privacy(1.0, 1e-6), Spending(zcdp(0.001)), Spending(zcdp(0.02)), releases=1, planned=20
+    )
     assert given.event() == dp_event.ZCDpEvent(0.001)

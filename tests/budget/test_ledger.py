@@ -64,7 +64,9 @@ def test_the_most_charged_person_is_never_undercounted(
 ) -> None:
     ledger, plainly, newest = Ledger(privacy), Plainly(privacy), -1
     for amount, measure, cohort in made:
-        charge = Charge(measure, amount * (privacy.budget.amount if measure == "zcdp" else privacy.epsilon))
+        charge = Charge(
+            measure, amount * (privacy.budget.amount if measure == "zcdp" else privacy.epsilon)
+        )
         try:
             after = ledger.charge(charge, cohort=cohort)
         except ConfigError:
@@ -84,7 +86,10 @@ def test_the_most_charged_person_is_never_undercounted(
 
 def test_each_cohort_pays_in_its_own_measure() -> None:
     ledger = (
-        Ledger(USUAL).charge(pure(1.0), cohort=0).charge(zcdp(WHOLE), cohort=1).charge(pure(0.5), cohort=2)
+        Ledger(USUAL)
+        .charge(pure(1.0), cohort=0)
+        .charge(zcdp(WHOLE), cohort=1)
+        .charge(pure(0.5), cohort=2)
     )
     assert ledger.spent == Spending(zcdp(0.0), pure=1.0, zcdp=pytest.approx(WHOLE))
     assert ledger.spent.epsilon(USUAL) == pytest.approx(1.0)
@@ -98,12 +103,22 @@ def test_each_cohort_pays_in_its_own_measure() -> None:
 
 
 @pytest.mark.parametrize("common", [0.0, 0.1, 0.5, 0.9])
-def test_beside_charges_against_everyone_a_pure_cohort_has_what_is_left_of_epsilon(common: float) -> None:
+def test_beside_charges_against_everyone_a_pure_cohort_has_what_is_left_of_epsilon(
+    common: float,
+) -> None:
     left = 1.0 - epsilon_of(common * WHOLE, 1e-6)
     for first in (True, False):
         ledger = Ledger(USUAL)
-        ledger = ledger.charge(zcdp(common * WHOLE)) if first else ledger.charge(pure(left - 1e-9), cohort=0)
-        ledger = ledger.charge(pure(left - 1e-9), cohort=0) if first else ledger.charge(zcdp(common * WHOLE))
+        ledger = (
+            ledger.charge(zcdp(common * WHOLE))
+            if first
+            else ledger.charge(pure(left - 1e-9), cohort=0)
+        )
+        ledger = (
+            ledger.charge(pure(left - 1e-9), cohort=0)
+            if first
+            else ledger.charge(zcdp(common * WHOLE))
+        )
         assert ledger.spent.epsilon(USUAL) == pytest.approx(1.0, abs=1e-8)
         with pytest.raises(BudgetError):
             ledger.charge(pure(2e-9), cohort=0)
@@ -117,11 +132,16 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     if shift == 0:
         return max(0.0, 1 - exp(epsilon))
     return float(
-        norm.cdf(shift / 2 - epsilon / shift) - exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
+        norm.cdf(shift / 2 - epsilon / shift)
+        - exp(epsilon) * norm.cdf(-shift / 2 - epsilon / shift)
     )
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from([USUAL, Privacy(3.0, 1e-3), Privacy(0.2, 1e-9)]))
+@given(
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.sampled_from([USUAL, Privacy(3.0, 1e-3), Privacy(0.2, 1e-9)]),
+)
 def test_noise_for_everyone_and_a_coin_for_a_cohort_keep_the_promise(
     common: float, own: float, privacy: Privacy
 ) -> None:
@@ -140,7 +160,9 @@ def test_noise_for_everyone_and_a_coin_for_a_cohort_keep_the_promise(
 
 
 def test_pure_charges_can_be_paid_in_zcdp_but_not_the_other_way() -> None:
-    assert Ledger(Privacy(3.0, 1e-6)).charge(pure(0.5)).spent.everyone.amount == pytest.approx(0.125)
+    assert Ledger(Privacy(3.0, 1e-6)).charge(pure(0.5)).spent.everyone.amount == pytest.approx(
+        0.125
+    )
     with pytest.raises(BudgetError, match="pure"):
         Ledger(Privacy(1.0)).charge(zcdp(0.1))
     with pytest.raises(BudgetError, match="pure"):
@@ -148,7 +170,9 @@ def test_pure_charges_can_be_paid_in_zcdp_but_not_the_other_way() -> None:
 
 
 def test_with_several_contributions_all_people_pay_in_one_measure() -> None:
-    """Group privacy of one person with a pure round and a zCDP round is not what the proofs cover."""
+    """Group privacy of one person with a pure round and a zCDP round is not what the proofs
+    cover.
+    """
     twice = Privacy(1.0, 1e-6, contributions=2)
     share = twice.budget.amount / 10
     with pytest.raises(ConfigError, match="2 contributions"):
@@ -210,12 +234,17 @@ def accounted(event: Any, delta: float = 1e-6) -> float:
     ],
     ids=str,
 )
-def test_events_composed_by_dp_accounting_are_no_better_than_what_was_spent(spent: Spending) -> None:
+def test_events_composed_by_dp_accounting_are_no_better_than_what_was_spent(
+    spent: Spending,
+) -> None:
     """Neither measure dominates the other, so both are in the event."""
     pytest.importorskip("dp_accounting")
     found = accounted(spent.event(USUAL))
     assert found >= spent.epsilon(USUAL) * (1 - 1e-6)
-    for part in (Spending(spent.everyone, pure=spent.pure), Spending(spent.everyone, zcdp=spent.zcdp)):
+    for part in (
+        Spending(spent.everyone, pure=spent.pure),
+        Spending(spent.everyone, zcdp=spent.zcdp),
+    ):
         assert found >= accounted(part.event(USUAL)) * (1 - 1e-9)
 
 

@@ -24,7 +24,9 @@ def given(privacy: Privacy, total: Spending, **more: object) -> Guarantee:
 
 
 def test_pure_learners_add_up_without_a_delta() -> None:
-    found = together(given(Privacy(1.0), Spending(pure(1.0))), given(Privacy(0.5), Spending(pure(0.5))))
+    found = together(
+        given(Privacy(1.0), Spending(pure(1.0))), given(Privacy(0.5), Spending(pure(0.5)))
+    )
     assert found.delta == 0
     assert 1.5 <= found.epsilon < 1.5 + 1e-12
     assert found.epsilon_spent == pytest.approx(0.75)
@@ -56,7 +58,9 @@ def test_the_way_of_counting_is_the_best_of_all() -> None:
     found = together(*parts, given(USUAL, Spending(zcdp(0.001))))
     best = min(
         sum(amount for amount, turn in zip(amounts, turned, strict=True) if not turn)
-        + epsilon_of(0.001 + sum(a**2 / 2 for a, turn in zip(amounts, turned, strict=True) if turn), 1e-6)
+        + epsilon_of(
+            0.001 + sum(a**2 / 2 for a, turn in zip(amounts, turned, strict=True) if turn), 1e-6
+        )
         for turned in product([False, True], repeat=len(amounts))
     )
     assert best <= found.epsilon <= best * (1 + 1e-9)
@@ -68,7 +72,9 @@ def test_a_learner_with_cohorts_of_both_kinds_counts_with_both_or_as_zcdp() -> N
     both = 0.5 + epsilon_of(0.001 + 0.01 + 0.002, 1e-6)
     assert together(mixed, other).epsilon == pytest.approx(both)
     little = given(USUAL, Spending(zcdp(0.001), pure=0.05, zcdp=0.01))
-    concentrated = epsilon_of(0.001 + 0.01 + 0.002, 1e-6)  # 0.05²/2 is less than the zCDP cohort's 0.01
+    concentrated = epsilon_of(
+        0.001 + 0.01 + 0.002, 1e-6
+    )  # 0.05²/2 is less than the zCDP cohort's 0.01
     assert together(little, other).epsilon == pytest.approx(concentrated)
 
 
@@ -124,7 +130,11 @@ def test_the_event_is_at_least_as_revealing_as_the_parts() -> None:
     [
         ((), {}, "two or more learners, got 0"),
         ((given(USUAL, Spending(zcdp(0.01))),), {}, "two or more learners, got 1"),
-        ((given(USUAL, Spending(zcdp(0.01))), USUAL), {}, "takes learners and guarantees, got Privacy"),
+        (
+            (given(USUAL, Spending(zcdp(0.01))), USUAL),
+            {},
+            "takes learners and guarantees, got Privacy",
+        ),
         ((given(USUAL, Spending(zcdp(0.01))),) * 2, {"delta": 0.0}, "state a delta > 0"),
         ((given(USUAL, Spending(zcdp(0.01))),) * 2, {"delta": 2.0}, "delta must"),
     ],
@@ -142,7 +152,8 @@ def _smallest_delta(ratios: np.ndarray, chances: np.ndarray, epsilon: float) -> 
 
 @pytest.mark.parametrize("kinds", ["pz", "zz", "pp", "ppz"])
 def test_what_is_said_covers_the_exact_law_of_independent_mechanisms(kinds: str) -> None:
-    # Randomised responses at ε (the worst of all pure mechanisms) and discrete Gaussians on a small grid.
+    # Randomised responses at ε (the worst of all pure mechanisms) and discrete Gaussians on a small
+    # grid.
     parts, laws = [], []
     for kind in kinds:
         if kind == "p":
@@ -161,11 +172,14 @@ def test_what_is_said_covers_the_exact_law_of_independent_mechanisms(kinds: str)
         chances = np.outer(chances, law).reshape(-1)
         ratios = np.add.outer(ratios, ratio).reshape(-1)
     assert _smallest_delta(ratios, chances, found.epsilon) <= found.delta + 1e-12
-    assert _smallest_delta(ratios, chances, found.epsilon * 0.6) > found.delta  # a third less would be a lie
+    assert (
+        _smallest_delta(ratios, chances, found.epsilon * 0.6) > found.delta
+    )  # a third less would be a lie
 
 
 def test_the_worse_of_two_cohorts_is_not_enough_if_it_is_picked_after_a_draw() -> None:
-    # The learner beside pays zCDP; this one pays pure e or zCDP r. Picking after the other's draw tells more
+    # The learner beside pays zCDP; this one pays pure e or zCDP r. Picking after the other's draw
+    # tells more
     # than the worse of both at the same δ, and no more than what is said.
     delta, sigma, other_sigma = 1e-2, 3, 3
     rho, other_rho = 1 / (2 * sigma**2), 1 / (2 * other_sigma**2)
@@ -179,7 +193,9 @@ def test_the_worse_of_two_cohorts_is_not_enough_if_it_is_picked_after_a_draw() -
     own, own_ratios = gaussian(sigma)
 
     def told(epsilon: float, paid: float) -> tuple[float, float, float]:
-        """δ at ε if the cohort is pure, if it is zCDP, and if it is whichever is worse after the draw."""
+        """δ at ε if the cohort is pure, if it is zCDP, and if it is whichever is worse after the
+        draw.
+        """
         truth = exp(paid) / (exp(paid) + 1)
         response, response_ratios = np.array([truth, 1 - truth]), np.array([paid, -paid])
         after = [
@@ -190,7 +206,11 @@ def test_the_worse_of_two_cohorts_is_not_enough_if_it_is_picked_after_a_draw() -
             for z in ratios
         ]
         first, second = np.array(after).T
-        return float(chances @ first), float(chances @ second), float(chances @ np.maximum(first, second))
+        return (
+            float(chances @ first),
+            float(chances @ second),
+            float(chances @ np.maximum(first, second)),
+        )
 
     paid = 0.55
     said = together(

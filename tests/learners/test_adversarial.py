@@ -1,4 +1,6 @@
-"""If these fail, a stream that has seen every decision before this round's takes most of the value."""
+"""If these fail, a stream that has seen every decision before this round's takes most of the
+value.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -8,11 +10,11 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Hedge, Privacy, SetMaximizer, SetMinimizer
-from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
 from discreet.learners.forced import forced
 from discreet.learners.set_maximizer.ordered_experts import ExpertsView, OrderedExperts
-from discreet.turn.coins import Coins
-from discreet.turn.states import flat
 
 BOTH = Privacy(1.0, 1e-6)
 ACTIONS, ITEMS, SLOTS, COSTS = 10, 20, 3, 8
@@ -20,15 +22,21 @@ CAPPED = ConcaveOverModular("cap")
 MODULAR = MinusModular(GraphCut(((0, 1),)))
 
 Stream = Callable[[np.ndarray, np.ndarray | None, int], np.ndarray]
-"""Rows of a batch from its decisions as masks, the last decision before it, and the number of releases."""
+"""Rows of a batch from its decisions as masks, the last decision before it, and the number of
+releases.
+"""
 
 
-def played(learner: Any, candidates: int, stream: Stream) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def played(
+    learner: Any, candidates: int, stream: Stream
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Decisions as masks (rounds × candidates), and the rows with which the stream met them."""
     last = None
     while learner.clock < learner.horizon:
-        learner.turn()
-        tickets = learner.open_many(min(learner.rounds_until_release, learner.horizon - learner.clock))
+        learner.release_if_due()
+        tickets = learner.open_many(
+            min(learner.rounds_until_release, learner.horizon - learner.clock)
+        )
         chosen = np.zeros((len(tickets), candidates + 1), dtype=bool)
         numbers = tickets.numbers if tickets.numbers.ndim == 2 else tickets.numbers[:, None]
         np.put_along_axis(chosen, numbers, True, axis=1)  # −1, for no item, is the last column
@@ -54,7 +62,9 @@ def before(chosen: np.ndarray, last: np.ndarray | None) -> np.ndarray:
 
 def regret_of(learner: Any, stream: Stream) -> float:
     """The regret per round against the best fixed action in hindsight."""
-    parts = [(rows.sum(axis=0), rows[chosen].sum()) for chosen, rows in played(learner, ACTIONS, stream)]
+    parts = [
+        (rows.sum(axis=0), rows[chosen].sum()) for chosen, rows in played(learner, ACTIONS, stream)
+    ]
     totals, earned = (sum(part) for part in zip(*parts, strict=True))
     return float((np.max(totals) - earned) / learner.horizon)
 
@@ -80,11 +90,16 @@ def test_experts_lose_little_to_streams_that_react(stream: Stream, most: float) 
 def test_experts_lose_hardly_anything_to_calm_streams() -> None:
     lots, means = np.random.default_rng(5), np.linspace(0.2, 0.5, ACTIONS)
     calm = lambda chosen, last, releases: (lots.random(chosen.shape) < means).astype(float)  # noqa: E731
-    assert np.mean([regret_of(Hedge(ACTIONS, 20_000, BOTH, seed=seed), calm) for seed in range(3)]) < 0.02
+    assert (
+        np.mean([regret_of(Hedge(ACTIONS, 20_000, BOTH, seed=seed), calm) for seed in range(3)])
+        < 0.02
+    )
 
 
 def test_a_search_that_sees_everything_published_finds_no_stream_that_takes_much() -> None:
-    """Hill climbing over rules that weigh the last action, likely ones, leaders and the parity of blocks."""
+    """Hill climbing over rules that weigh the last action, likely ones, leaders and the parity
+    of blocks.
+    """
 
     def ruled(weights: np.ndarray) -> float:
         learner = Hedge(ACTIONS, 4000, BOTH, seed=2)
@@ -123,7 +138,10 @@ def test_the_rate_is_cut_where_it_loses_and_stays_bold_where_it_does_not() -> No
         regret_of(learner, stream)
         return int(learner.snapshot().public["cuts"])
 
-    assert cuts(lambda chosen, last, releases: np.tile(np.linspace(0, 1, ACTIONS), (len(chosen), 1))) <= 1
+    assert (
+        cuts(lambda chosen, last, releases: np.tile(np.linspace(0, 1, ACTIONS), (len(chosen), 1)))
+        <= 1
+    )
     assert cuts(alternating) == 3
 
 
@@ -147,11 +165,15 @@ def slates_against(
 
 
 def shop(horizon: int, seed: int) -> SetMaximizer:
-    return SetMaximizer(ITEMS, SLOTS, horizon, BOTH, stream="adversarial", function=CAPPED, seed=seed)
+    return SetMaximizer(
+        ITEMS, SLOTS, horizon, BOTH, stream="adversarial", function=CAPPED, seed=seed
+    )
 
 
 def test_a_search_that_sees_everything_published_takes_little_from_slates() -> None:
-    """Hill climbing over rules that weigh the last slate, leaders by slot and the parity of blocks."""
+    """Hill climbing over rules that weigh the last slate, leaders by slot and the parity of
+    blocks.
+    """
 
     def ruled(weights: np.ndarray) -> float:
         learner = shop(4000, 2)
@@ -185,7 +207,9 @@ def test_a_search_that_sees_everything_published_takes_little_from_slates() -> N
 
 def test_slates_lose_little_to_a_stream_that_punishes_the_last_slate() -> None:
     for seed in range(2):
-        earned, best = slates_against(lambda chosen, last, _: np.where(before(chosen, last), 0.0, 0.5), seed)
+        earned, best = slates_against(
+            lambda chosen, last, _: np.where(before(chosen, last), 0.0, 0.5), seed
+        )
         assert best - earned < 0.08
 
 
@@ -209,7 +233,9 @@ def test_a_slate_of_another_word_is_left_with_nothing_by_the_same_stream() -> No
 
 
 def test_each_visitor_has_a_slate_of_different_items_and_masks_are_kept() -> None:
-    learner = SetMaximizer(["a", "b", "c", "d"], 3, 400, BOTH, stream="adversarial", block=20, seed=1)
+    learner = SetMaximizer(
+        ["a", "b", "c", "d"], 3, 400, BOTH, stream="adversarial", block=20, seed=1
+    )
     first = learner.open_many(20)
     assert len({tuple(slate) for slate in first.decisions}) > 5
     learner.close_many(first, np.tile([0.9, 0.1, 0.2, 0.3], (20, 1)))
@@ -227,7 +253,10 @@ def test_gains_on_ones_own_slate_are_those_of_the_set_function() -> None:
     )
     assert isinstance(mode, OrderedExperts)
     view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
-    rows, slates = np.array([[0.1, 0.2, 0.05, 0.0], [0.8, 0.5, 0.0, 0.0]]), np.array([[1, 0], [0, -1]])
+    rows, slates = (
+        np.array([[0.1, 0.2, 0.05, 0.0], [0.8, 0.5, 0.0, 0.0]]),
+        np.array([[1, 0], [0, -1]]),
+    )
     added = view._weighed(rows, slates)
     alone = rows.copy()
     lengths = np.sqrt(2 * (alone**2).sum(axis=1) + np.minimum(1, [0.3, 1.3]) ** 2)
@@ -295,7 +324,9 @@ def test_past_the_horizon_the_likeliest_decision_is_shown() -> None:
 
 
 def set_regret(learner: Any, stream: Stream) -> float:
-    parts = [(rows.sum(axis=0), (rows * chosen).sum()) for chosen, rows in played(learner, COSTS, stream)]
+    parts = [
+        (rows.sum(axis=0), (rows * chosen).sum()) for chosen, rows in played(learner, COSTS, stream)
+    ]
     totals, paid = (sum(part) for part in zip(*parts, strict=True))
     return float((paid - np.minimum(totals, 0).sum()) / learner.horizon)
 
@@ -313,7 +344,7 @@ def test_the_word_takes_the_stiffness_that_has_a_bound() -> None:
     same = forced(SetMinimizer, "bound", COSTS, 2000, BOTH, function=MODULAR, seed=1)
     for learner in (asked, same):
         while learner.clock < 2000:
-            learner.turn()
+            learner.release_if_due()
             tickets = learner.open_many(learner.rounds_until_release)
             learner.close_many(tickets, _as_costs(calm[tickets.rounds]))
     assert np.array_equal(asked.point, same.point)
@@ -329,7 +360,9 @@ def test_nobody_is_told_decisions_of_rounds_to_come() -> None:
         SetMaximizer(4, 2, 100, BOTH, stream="adversarial"),
         SetMinimizer(4, 100, BOTH, stream="adversarial", function=MODULAR),
     ):
-        with pytest.raises(ConfigError, match="nobody knowing decisions of rounds to come: use open_many"):
+        with pytest.raises(
+            ConfigError, match="nobody knowing decisions of rounds to come: use open_many"
+        ):
             learner.preview(1)
 
 
@@ -339,7 +372,9 @@ def test_a_horizon_too_short_for_one_release_is_refused_in_one_line() -> None:
         lambda: SetMaximizer(4, 2, 1, BOTH, stream="adversarial"),
         lambda: SetMaximizer(4, 2, 10, BOTH, stream="adversarial", block=10),
     ):
-        with pytest.raises(ConfigError, match="too short for one release: nothing would be learned"):
+        with pytest.raises(
+            ConfigError, match="too short for one release: nothing would be learned"
+        ):
             make()
     with pytest.raises(ConfigError, match="too long for one release in 10 rounds"):
         Hedge(3, 10, BOTH, block=10)

@@ -1,4 +1,6 @@
-"""If these fail, a retired item is shown, a new one is never learned, or more rounds cost somebody twice."""
+"""If these fail, a retired item is shown, a new one is never learned, or more rounds cost
+somebody twice.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -8,9 +10,9 @@ import pytest
 
 import discreet
 from discreet import ConfigError, Privacy, SetMaximizer, StateError
-from discreet.arrivals import SetFunction
+from discreet.functions import SetFunction
+from discreet.learners.set_maximizer.gain_sum import caught_up
 from discreet.learners.set_maximizer.mode import SetMode
-from discreet.learners.set_maximizer.sum_expert import caught_up
 
 USUAL = Privacy(1.0, 1e-6)
 WAYS: list[dict[str, Any]] = [
@@ -26,12 +28,14 @@ def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) ->
     """So many visitors who like item a with chance worth[a]; the slates that they were shown."""
     generator, shown = np.random.default_rng(seed), []
     while rounds > 0:
-        learner.turn()
+        learner.release_if_due()
         tickets = learner.open_many(min(rounds, learner.rounds_until_release or rounds, 5000))
         likes = generator.random((len(tickets), len(worth))) < worth
         slates = tickets.numbers
         hits = np.take_along_axis(likes, np.maximum(slates, 0), axis=1) & (slates >= 0)
-        clicked = np.where(hits.any(axis=1), slates[np.arange(len(slates)), hits.argmax(axis=1)], -1)
+        clicked = np.where(
+            hits.any(axis=1), slates[np.arange(len(slates)), hits.argmax(axis=1)], -1
+        )
         kind = learner.settings.feedback
         names = [*(learner.labels or ()), None]  # −1, for no click, is the last one
         answers = {
@@ -52,7 +56,7 @@ def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str,
     learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **way)
     fed(learner, 2500, worth)
     learner.retire(0)
-    assert 0 not in learner.living
+    assert 0 not in learner.active
     assert 0 not in learner.decision["slate"]
     after = fed(learner, 1600, worth, seed=1)  # beyond the horizon too
     assert not (after == 0).any()
@@ -67,7 +71,7 @@ def test_a_mask_does_not_bring_a_retired_item_back(way: dict[str, Any]) -> None:
     fed(learner, 1500, np.array([0.6, 0.05, 0.05, 0.3, 0.05, 0.05]))
     learner.retire(0)
     mask = np.array([True, True, True, True, True, False])
-    learner.turn()
+    learner.release_if_due()
     shown = learner.open_many(min(300, learner.rounds_until_release), available=mask).decisions
     assert len(shown)
     assert not np.isin(shown, [0, 5]).any()
@@ -84,7 +88,7 @@ def test_rows_that_are_fed_at_once_count_what_a_retired_item_changes(feedback: s
     rows = np.zeros(50, dtype=np.int64) if feedback == "clicks" else np.full(50, 0.5)
     at_once.observe_many(rows)
     asked.close_many(asked.open_many(50), rows)
-    one, other = at_once.snapshot().rounds.tally, asked.snapshot().rounds.tally
+    one, other = at_once.snapshot().rounds.mask_counts, asked.snapshot().rounds.mask_counts
     assert one.keys() == other.keys()
     assert any(value.any() for value in one.values())
     assert all(np.array_equal(one[name], other[name]) for name in one)
@@ -97,21 +101,23 @@ def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
     before = fed(learner, 10_000, worth)
     assert not (before >= 6).any()
     assert learner.add_item() == 6
-    assert 6 not in learner.living
+    assert 6 not in learner.active
     fed(learner, 19_000, worth, seed=1)
-    assert 6 in learner.living
+    assert 6 in learner.active
     assert 6 in learner.decision["slate"]
-    assert 7 not in learner.living
+    assert 7 not in learner.active
 
 
 def test_callables_are_not_asked_about_items_that_have_not_come() -> None:
     """They would fail, count as nobody, and nothing would be learned of all the others."""
     worth = [0.1, 0.1, 0.9]
-    learner = SetMaximizer(3, 1, 2000, Privacy(50.0, 1e-6), function=SetFunction, max_items=5, seed=1)
+    learner = SetMaximizer(
+        3, 1, 2000, Privacy(50.0, 1e-6), function=SetFunction, max_items=5, seed=1
+    )
 
     def visits(rounds: int) -> None:
         while rounds > 0:
-            learner.turn()
+            learner.release_if_due()
             count = min(rounds, learner.rounds_until_release)
             learner.observe_many([lambda chosen: sum(worth[item] for item in chosen)] * count)
             rounds -= count
@@ -135,18 +141,22 @@ def test_what_came_later_is_believed_as_far_as_its_noise_allows() -> None:
 
 
 def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
-    shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4, seed=1)
+    shop = SetMaximizer(
+        ["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4, seed=1
+    )
     shop.retire("milk")
-    assert shop.living == ["tea", "soap"]
+    assert shop.active == ["tea", "soap"]
     assert shop.add_item("rope") == "rope"
     assert shop.add_item("milk") == "milk"
     fed(shop, 40, np.full(4, 0.2))
-    shop.turn()
-    assert shop.living == ["tea", "milk", "soap", "rope"]
+    shop.release_if_due()
+    assert shop.active == ["tea", "milk", "soap", "rope"]
     assert shop.labels == ["tea", "milk", "soap", "rope"]
 
 
-def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shop = SetMaximizer(["tea", "milk"], 1, 400, USUAL, feedback="clicks", max_items=4)
     shop.add_item("soap")
     labels_of = SetMode.labels_of
@@ -158,8 +168,8 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pyt
         return found
 
     monkeypatch.setattr(SetMode, "labels_of", interrupted)
-    assert shop.coming == ["soap"]
-    assert shop.coming == ["soap", "rope"]
+    assert shop.pending == ["soap"]
+    assert shop.pending == ["soap", "rope"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +179,10 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(monkeypatch: pyt
         (lambda shop: shop.add_item(), "have names"),
         (lambda shop: [shop.add_item(label) for label in "ab"], "room for 4 items"),
         (lambda shop: shop.retire("rope"), "no item 'rope'"),
-        (lambda shop: [shop.retire(label) for label in ("tea", "milk")], "2 slots need as many items"),
+        (
+            lambda shop: [shop.retire(label) for label in ("tea", "milk")],
+            "2 slots need as many items",
+        ),
         (lambda shop: shop.extend(0), "rounds must be"),
         (lambda shop: shop.extend("soon"), "rounds must be"),
         (lambda shop: shop.retire(3.5), "items must be"),
@@ -182,7 +195,7 @@ def test_impossible_events_are_refused_and_change_nothing(event: Any, message: s
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=4)
     with pytest.raises(ConfigError, match=message):
         event(shop)
-    assert len(shop.living) >= 2
+    assert len(shop.active) >= 2
 
 
 def test_ways_that_cannot_grow_say_so() -> None:
@@ -200,7 +213,9 @@ def test_ways_that_cannot_grow_say_so() -> None:
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_more_rounds_are_learned_from_and_cost_nobody_more(feedback: Any) -> None:
-    """The world is exchanged with the second segment: only a learner that still reads can follow."""
+    """The world is exchanged with the second segment: only a learner that still reads can
+    follow.
+    """
     first, second = np.array([0.6, 0.5] + [0.05] * 6), np.array([0.05] * 6 + [0.5, 0.6])
     learner = SetMaximizer(8, 2, 20_000, USUAL, feedback=feedback, seed=2)
     fed(learner, 20_000, first)
@@ -228,7 +243,9 @@ def test_a_horizon_may_grow_while_its_last_block_runs() -> None:
 
 def test_a_saved_catalogue_is_the_same_after_loading(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    shop = SetMaximizer(["tea", "milk", "soap"], 2, 4000, USUAL, feedback="clicks", max_items=5, journal=path)
+    shop = SetMaximizer(
+        ["tea", "milk", "soap"], 2, 4000, USUAL, feedback="clicks", max_items=5, journal=path
+    )
     fed(shop, 100, np.full(5, 0.3))
     shop.add_item("rope")
     shop.retire("tea")
@@ -236,15 +253,17 @@ def test_a_saved_catalogue_is_the_same_after_loading(tmp_path: Path) -> None:
     shop.detach()
     again = discreet.load(path)
     assert isinstance(again, SetMaximizer)
-    assert again.living == ["milk", "soap"]
+    assert again.active == ["milk", "soap"]
     assert again.labels == ["tea", "milk", "soap", "rope"]
     fed(again, 4900, np.full(5, 0.3))
     assert again.clock == 5000
-    assert again.living == ["milk", "soap", "rope"]
+    assert again.active == ["milk", "soap", "rope"]
 
 
 def test_answers_to_questions_before_an_event_count_for_what_was_shown() -> None:
-    """The slate of a round is the one that was given out, whatever was retired before the answer."""
+    """The slate of a round is the one that was given out, whatever was retired before the
+    answer.
+    """
     learner = SetMaximizer(4, 2, 400, USUAL, feedback="clicks", seed=1, max_items=5)
     before = learner.open_many(5)
     learner.retire(int(before.decisions[0, 0]))
@@ -262,11 +281,11 @@ def test_reports_go_on_after_a_horizon_was_extended(early: bool) -> None:
     learner = SetMaximizer(8, 2, 20_000, USUAL, feedback="clicks", stream="iid", seed=2, report=0.2)
     fed(learner, 19_990 if early else 20_000, np.linspace(0.1, 0.5, 8))
     if not early:
-        learner.turn()
+        learner.release_if_due()
         assert learner.report().rounds[-1] == 20_000
     learner.extend(20_000)
     fed(learner, 20_010 if early else 20_000, np.linspace(0.1, 0.5, 8))
-    learner.turn()
+    learner.release_if_due()
     found = learner.report()
     assert 20_000 in found.rounds
     assert found.rounds[-1] == 40_000
@@ -276,13 +295,17 @@ def test_reports_go_on_after_a_horizon_was_extended(early: bool) -> None:
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_a_log_says_nothing_of_items_that_come_later(feedback: Any) -> None:
-    """Their sums are noise alone: whoever comes later starts with what is usual, not with nothing."""
+    """Their sums are noise alone: whoever comes later starts with what is usual, not with
+    nothing.
+    """
     worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.6, 0.0])
     generator = np.random.default_rng(0)
     slates = [generator.permutation(5)[:2].tolist() for _ in range(4000)]
     hits = [[item for item in slate if generator.random() < worth[item]] for slate in slates]
     answers = (
-        [hit[0] if hit else None for hit in hits] if feedback == "clicks" else [float(bool(h)) for h in hits]
+        [hit[0] if hit else None for hit in hits]
+        if feedback == "clicks"
+        else [float(bool(h)) for h in hits]
     )
     learner = SetMaximizer(5, 2, 30_000, USUAL, feedback=feedback, seed=3, max_items=7)
     learner.warm_start(list(zip(slates, answers, strict=True)))
@@ -298,11 +321,11 @@ def test_an_item_that_was_retired_in_the_middle_of_a_block_looks_no_better_for_i
     learner.observe_many(rows[:50])
     learner.retire(1)
     learner.observe_many(rows[50:])
-    learner.turn()
+    learner.release_if_due()
     learner.add_item(1)
     for _ in range(3):
         learner.observe_many(rows)
-        learner.turn()
+        learner.release_if_due()
     scores = learner.scores().values[0]
     assert scores[1] == pytest.approx(0.8 * scores[0], rel=0.02)
 
@@ -311,9 +334,9 @@ def test_several_events_happen_all_or_none() -> None:
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 400, USUAL, feedback="clicks", max_items=5)
     with pytest.raises(ConfigError, match="no item 'typo'"):
         shop.change(extend=100, add=["rope"], retire=["typo"])
-    assert (shop.horizon, shop.living, shop.coming) == (400, ["tea", "milk", "soap"], [])
+    assert (shop.horizon, shop.active, shop.pending) == (400, ["tea", "milk", "soap"], [])
     assert shop.change(extend=100, add=["rope", "ink"], retire=["milk"]) == ["rope", "ink"]
-    assert (shop.horizon, shop.living, shop.coming) == (500, ["tea", "soap"], ["rope", "ink"])
+    assert (shop.horizon, shop.active, shop.pending) == (500, ["tea", "soap"], ["rope", "ink"])
     plain = SetMaximizer(3, 2, 400, USUAL, feedback="clicks", max_items=6)
     plain.retire(0)
     assert plain.change(add=[None, 0, None]) == [3, 0, 4]
@@ -323,5 +346,5 @@ def test_whole_numbers_of_any_kind_name_items() -> None:
     shop = SetMaximizer([101, 205, 307], 2, 400, USUAL, feedback="clicks", max_items=6)
     assert shop.add_item(np.int64(400)) == 400
     shop.retire(np.int64(205))
-    assert (shop.living, shop.coming) == ([101, 307], [400])
+    assert (shop.active, shop.pending) == ([101, 307], [400])
     assert shop.add_item("205") == 205  # by its text, as a command line has it

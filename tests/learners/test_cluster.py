@@ -1,4 +1,5 @@
-"""Choices on a cluster: if these fail, a lost worker loses or doubles people, or it matters where they are.
+"""Choices on a cluster: if these fail, a lost worker loses or doubles people, or it matters where
+they are.
 
 A real cluster of two worker processes, one of which is killed in the middle of a step.
 """
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Partitions, Privacy, SetSelector
-from discreet.arrivals import ClickModel, Nearby, SetFunction
 from discreet.domains import UniformMatroid
+from discreet.functions import ClickModel, Nearby, SetFunction
 
-distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install discreet[scale])")
+distributed = pytest.importorskip(
+    "distributed", reason="Dask is not installed (pip install discreet[scale])"
+)
 pytestmark = pytest.mark.filterwarnings("default")  # Dask's own, from its event loop
 
 BOTH = Privacy(1.0, 1e-6)
@@ -37,7 +40,9 @@ def homes(number: int) -> np.ndarray:
 
 
 class Kill:
-    """Makes the people of a partition; the worker that is asked for partition 3 in a later pass dies."""
+    """Makes the people of a partition; the worker that is asked for partition 3 in a later pass
+    dies.
+    """
 
     def __init__(self, folder: Path, reading: int) -> None:
         self.folder, self.reading = folder, reading
@@ -56,7 +61,11 @@ class Kill:
 def client() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
@@ -66,7 +75,9 @@ def client() -> Iterator[Any]:
 def choice(
     engine: Any, people: Any, *, function: Any = ClickModel, items: int = 8, **more: Any
 ) -> dict[str, Any]:
-    selector = SetSelector(UniformMatroid(items, 3), BOTH, function=function, engine=engine, seed=5, **more)
+    selector = SetSelector(
+        UniformMatroid(items, 3), BOTH, function=function, engine=engine, seed=5, **more
+    )
     return selector.fit(people).as_plain()
 
 
@@ -110,7 +121,9 @@ def broken(number: int) -> np.ndarray:
     return likes(number)
 
 
-def test_a_partition_that_cannot_be_read_is_named_and_nothing_is_spent(client: Any, tmp_path: Path) -> None:
+def test_a_partition_that_cannot_be_read_is_named_and_nothing_is_spent(
+    client: Any, tmp_path: Path
+) -> None:
     for engine in (None, client):
         selector = SetSelector(
             UniformMatroid(8, 3),
@@ -119,7 +132,9 @@ def test_a_partition_that_cannot_be_read_is_named_and_nothing_is_spent(client: A
             engine=engine,
             journal=tmp_path / f"{engine is None}",
         )
-        with pytest.raises(ConfigError, match=r"partition 2: .*ValueError.*nothing was spent") as refusal:
+        with pytest.raises(
+            ConfigError, match=r"partition 2: .*ValueError.*nothing was spent"
+        ) as refusal:
             selector.fit(Partitions(4, broken))
         assert "0.777" not in str(refusal.value)
         assert refusal.value.__cause__ is None

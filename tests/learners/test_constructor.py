@@ -57,7 +57,11 @@ def test_a_wrong_call_is_refused_in_pythons_words_and_a_removed_word_with_its_re
 
 @every_kind
 def test_settings_of_another_learner_are_refused_in_one_line(kind: Any) -> None:
-    other = Hedge(3, 100, Privacy(1.0)) if kind is RunningSum else RunningSum(2, 100, Privacy(1.0), bound=1.0)
+    other = (
+        Hedge(3, 100, Privacy(1.0))
+        if kind is RunningSum
+        else RunningSum(2, 100, Privacy(1.0), bound=1.0)
+    )
     with pytest.raises(ConfigError, match=f"{kind.__name__} takes {kind.__name__}Settings, got"):
         kind(other.settings)
 

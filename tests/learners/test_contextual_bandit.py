@@ -16,13 +16,17 @@ from discreet.simulate.problems.contextual import LearnerPolicy, play
 BOTH = Privacy(1.0, 1e-6)
 
 
-def lived(learner: ContextualBandit, reward: Any, *, rounds: int | None = None, seed: int = 0) -> np.ndarray:
-    """A whole life with uniform contexts; gives the arms. `reward(contexts, arms)` is what people give."""
+def lived(
+    learner: ContextualBandit, reward: Any, *, rounds: int | None = None, seed: int = 0
+) -> np.ndarray:
+    """A whole life with uniform contexts; gives the arms. `reward(contexts, arms)` is what
+    people give.
+    """
     generator = np.random.default_rng(seed)
     horizon = learner.settings.rounds if rounds is None else rounds
     arms = []
     while learner.clock < horizon:
-        learner.turn()
+        learner.release_if_due()
         count = min(learner.rounds_until_release, horizon - learner.clock)
         contexts = generator.uniform(-1, 1, size=(count, learner.settings.features))
         tickets = learner.open_many(contexts)
@@ -91,12 +95,19 @@ def test_scores_come_with_standard_deviations_and_are_about_right() -> None:
 def test_the_arm_that_is_chosen_is_not_predicted_to_be_better_than_it_is(
     make: Any, horizon: int, too_high: float
 ) -> None:
-    """The best of noisy scores is too high on average; what is shown is not, and decisions follow scores."""
+    """The best of noisy scores is too high on average; what is shown is not, and decisions
+    follow scores.
+    """
     by_weights, shown = [], []
     for seed in range(6):
         world = make(seed)
         learner = ContextualBandit(
-            world.arms, world.features, horizon, BOTH, context_length=world.context_length, seed=seed
+            world.arms,
+            world.features,
+            horizon,
+            BOTH,
+            context_length=world.context_length,
+            seed=seed,
         )
         play(world, LearnerPolicy(learner), horizon, seed=seed)
         contexts, means = world.sample(300, np.random.default_rng(seed))
@@ -119,7 +130,7 @@ def test_rewards_may_have_any_range_and_contexts_any_units() -> None:
     )
     generator = np.random.default_rng(1)
     while usual.clock < 5000:
-        usual.turn(), scaled.turn()
+        usual.release_if_due(), scaled.release_if_due()
         contexts = generator.uniform(-1, 1, size=(usual.rounds_until_release, 2))
         one, two = usual.open_many(contexts), scaled.open_many(contexts * 100)
         assert np.mean(one.decisions == two.decisions) > 0.99  # up to the last bits of a product
@@ -198,8 +209,10 @@ def test_missing_rewards_add_neither_second_moments_nor_moments() -> None:
     generator = np.random.default_rng(0)
     for learner in (with_gaps, without):
         while learner.releases < 3:
-            learner.turn()
-            contexts = np.random.default_rng(learner.clock).uniform(-1, 1, (learner.rounds_until_release, 3))
+            learner.release_if_due()
+            contexts = np.random.default_rng(learner.clock).uniform(
+                -1, 1, (learner.rounds_until_release, 3)
+            )
             tickets = learner.open_many(contexts)
             rewards = by_sign(contexts, tickets.decisions)
             if learner is with_gaps:
@@ -207,15 +220,15 @@ def test_missing_rewards_add_neither_second_moments_nor_moments() -> None:
                 learner.close_many(tickets[np.flatnonzero(some)], rewards[some])
             else:
                 learner.close_many(tickets, rewards)
-        learner.turn()
-    assert all(not gathered.any() for gathered in with_gaps.snapshot().block.values())
+        learner.release_if_due()
+    assert all(not aggregate.any() for aggregate in with_gaps.snapshot().block.values())
     contexts = generator.uniform(-1, 1, (4, 3))
     tickets = with_gaps.open_many(contexts)
     with_gaps.close_many(tickets, [None, float("nan"), "x", None])
-    assert all(not gathered.any() for gathered in with_gaps.snapshot().block.values())
+    assert all(not aggregate.any() for aggregate in with_gaps.snapshot().block.values())
 
 
-# --- arms that come and go -------------------------------------------------------------------------------
+# --- arms that come and go ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("settings", [{}, {"relevant": 2}], ids=["ridge", "screen"])
@@ -230,7 +243,7 @@ def test_a_new_arm_is_tried_from_the_next_block_on_and_then_wins(settings: dict[
     assert learner.labels == ["a", "b", "c"]
     rest = lived(learner, better, rounds=11_000 + learner.rounds_until_release, seed=1)
     assert not (rest == 2).any()  # the block that is under way goes on as it began
-    learner.turn()
+    learner.release_if_due()
     tried = lived(learner, better, rounds=learner.clock + learner.rounds_until_release, seed=2)
     assert np.mean(tried == 2) == pytest.approx(1 / 3, abs=0.05)
     last = lived(learner, better, seed=3)
@@ -248,7 +261,7 @@ def test_new_arms_are_refused_where_there_is_no_room_or_no_time() -> None:
         learner.add_arm("d")
     late = ContextualBandit(2, 3, 5000, BOTH, max_arms=3, seed=4)
     lived(late, by_sign, rounds=4900)
-    late.turn()
+    late.release_if_due()
     with pytest.raises(StateError, match="never be learned"):
         late.add_arm()
 
@@ -272,7 +285,7 @@ def test_only_available_arms_are_played() -> None:
         learner.act([0, 0, 0], available=np.array([False, False, False, True]))
 
 
-# --- what is published -----------------------------------------------------------------------------------
+# --- what is published ----------------------------------------------------------------------------
 
 
 def test_reports_say_what_was_earned() -> None:
@@ -308,7 +321,8 @@ def test_the_decision_is_weights_by_name_that_decide_as_the_learner_does() -> No
     assert set(weights) == {"low", "high"}
     contexts = np.random.default_rng(4).uniform(-1, 1, size=(200, 2)) * [20.0, 1.0]
     by_hand = [
-        learner.decision["offsets"][label] + contexts @ [weights[label]["age"], weights[label]["weight"]]
+        learner.decision["offsets"][label]
+        + contexts @ [weights[label]["age"], weights[label]["weight"]]
         for label in ("low", "high")
     ]
     assert np.array_equal(learner.open_many(contexts).numbers, np.argmax(by_hand, axis=0))
@@ -348,8 +362,12 @@ def test_past_the_horizon_arms_are_free_and_rewards_are_refused() -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"relevant": 1}], ids=["ridge", "screen"])
-def test_a_clinic_with_one_arm_can_be_loaded_at_any_time(tmp_path: Path, settings: dict[str, Any]) -> None:
-    learner: Any = ContextualBandit(1, 2, 20_000, BOTH, max_arms=2, journal=tmp_path / "state", **settings)
+def test_a_clinic_with_one_arm_can_be_loaded_at_any_time(
+    tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    learner: Any = ContextualBandit(
+        1, 2, 20_000, BOTH, max_arms=2, journal=tmp_path / "state", **settings
+    )
     lived(learner, lambda contexts, arms: np.full(len(arms), 0.5), rounds=4000)
     assert np.isfinite(learner.scores([0.1, 0.1]).values).all()
     learner.detach()

@@ -1,4 +1,6 @@
-"""Points and sets under constraints: if these fail, somebody is given away, or the wrong sets are played."""
+"""Points and sets under constraints: if these fail, somebody is given away, or the wrong sets
+are played.
+"""
 
 from itertools import product
 from typing import Any
@@ -7,7 +9,12 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, ContinuousMaximizer, Privacy, StateError, load
-from discreet.arrivals import (
+from discreet.domains import Box, GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.view import View, nobody
+from discreet.functions import (
     BudgetAllocation,
     ClickModel,
     ConcaveOfLinear,
@@ -19,17 +26,12 @@ from discreet.arrivals import (
     SampledSets,
     WeightedCoverage,
 )
-from discreet.arrivals.chains import FamilyChain
-from discreet.domains import Box, GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
+from discreet.functions.chains import FamilyChain
 from discreet.learners.continuous_maximizer.boosted import NODES, WEIGHTS
+from discreet.learners.disjoint_paths import LEVELS
 from discreet.learners.forced import forced
-from discreet.learners.fresh_paths import LEVELS
-from discreet.release.gathering import HeldRows
-from discreet.release.gathering.gain_path import GainPath
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import View, nobody
+from discreet.release.aggregators import HeldRows
+from discreet.release.aggregators.gain_path import GainPath
 
 BOTH = Privacy(1.0, 1e-6)
 COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
@@ -106,7 +108,9 @@ def test_the_best_sets_are_found(bound: Any) -> None:
 def test_complements_are_preferred_to_the_popular() -> None:
     """Items 0 and 1 please the same people; 2 pleases others."""
     same = np.random.default_rng(0).random(8000) < 0.6
-    rows = np.stack([same, same, ~same & (np.random.default_rng(1).random(8000) < 0.8)], axis=1) * 0.9
+    rows = (
+        np.stack([same, same, ~same & (np.random.default_rng(1).random(8000) < 0.8)], axis=1) * 0.9
+    )
     learner = ContinuousMaximizer(UniformMatroid(3, 2), 8000, BOTH, seed=2)
     last = learner.replay(rows)[-1].tolist()
     assert 2 in last
@@ -115,7 +119,9 @@ def test_complements_are_preferred_to_the_popular() -> None:
 def test_a_budget_is_kept_by_every_set_and_point() -> None:
     shop = Knapsack((1.0, 2.0, 2.0, 1.5), 3.0)
     for play in ("set", "point"):
-        learner = ContinuousMaximizer(shop, 3000, BOTH, function=BudgetAllocation(), play=play, seed=1)
+        learner = ContinuousMaximizer(
+            shop, 3000, BOTH, function=BudgetAllocation(), play=play, seed=1
+        )
         for decision in learner.replay(likes(3000, [0.1, 0.5, 0.4, 0.3]) * 0.8)[::300]:
             point = decision if play == "point" else np.isin(np.arange(4), decision)
             assert float(np.array(shop.costs) @ point) <= 3.0 * (1 + 1e-9)
@@ -128,7 +134,9 @@ def test_any_gradient_will_do_and_what_fails_adds_nothing() -> None:
         return row * np.exp(-row @ point)
 
     function = Gradient(gradient, numbers=3, concave=True)
-    learner = ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, function=function, bound=1.0, seed=1)
+    learner = ContinuousMaximizer(
+        UniformMatroid(3, 1), 2000, BOTH, function=function, bound=1.0, seed=1
+    )
     learner.replay(np.random.default_rng(0).random((2000, 3)) * [0.95, 0.5, 0.2])
     assert learner.decision["point"] == {0: 1.0}
 
@@ -136,7 +144,7 @@ def test_any_gradient_will_do_and_what_fails_adds_nothing() -> None:
 def test_state_survives_a_file(tmp_path: Any) -> None:
     learner = ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, journal=tmp_path / "state")
     learner.observe_many(likes(learner.rounds_until_release, [0.1, 0.5, 0.2]))
-    learner.turn()
+    learner.release_if_due()
     learner.detach()
     again = load(tmp_path / "state")
     assert again.decision == learner.decision
@@ -163,7 +171,7 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, An
     assert "\n" not in str(refusal.value)
 
 
-# --- functions of amounts ---------------------------------------------------------------------------------
+# --- functions of amounts -------------------------------------------------------------------------
 
 
 def slopes(value: Any, point: np.ndarray, step: float = 1e-6) -> np.ndarray:
@@ -176,7 +184,11 @@ def slopes(value: Any, point: np.ndarray, step: float = 1e-6) -> np.ndarray:
     return np.array(found)
 
 
-CURVES = {"log": np.log1p, "root": lambda total: np.sqrt(1 + total) - 1, "cap": lambda total: min(1.0, total)}
+CURVES = {
+    "log": np.log1p,
+    "root": lambda total: np.sqrt(1 + total) - 1,
+    "cap": lambda total: min(1.0, total),
+}
 
 
 @pytest.mark.parametrize("curve", list(CURVES))
@@ -203,13 +215,20 @@ def quadratic(row: np.ndarray, point: np.ndarray) -> float:
 def test_slopes_of_quadratics_are_those_of_their_functions_and_never_fall_below_zero() -> None:
     generator = np.random.default_rng(2)
     for _ in range(20):
-        sent = generator.random((1, 14)) * [*[1.0] * 4, *[0.6] * 10]  # more in each other's way than allowed
+        sent = generator.random((1, 14)) * [
+            *[1.0] * 4,
+            *[0.6] * 10,
+        ]  # more in each other's way than allowed
         row = Quadratic().admit(sent, 4)[0]
         point = generator.uniform(0.1, 0.9, size=4)
         found = Quadratic().gradients(row, point)[0]
-        np.testing.assert_allclose(found, slopes(lambda x, row=row: quadratic(row[0], x), point), atol=1e-6)
+        np.testing.assert_allclose(
+            found, slopes(lambda x, row=row: quadratic(row[0], x), point), atol=1e-6
+        )
         for corner in product((0.0, 1.0), repeat=4):
-            assert (slopes(lambda x, row=row: quadratic(row[0], x), np.array(corner)) >= -1e-7).all()
+            assert (
+                slopes(lambda x, row=row: quadratic(row[0], x), np.array(corner)) >= -1e-7
+            ).all()
 
 
 def test_a_quadratic_that_is_monotone_is_left_as_it_is_and_another_is_told_apart() -> None:
@@ -225,16 +244,22 @@ def pairs_worth(chosen: np.ndarray, row: np.ndarray) -> float:
 
 
 def test_random_sets_estimate_the_extension_without_bias() -> None:
-    """At level 10⁻⁶: a mean of 4·800 gains in [0, 1] is off by less than √(ln(2·10⁶·3)/(2·3200))."""
+    """At level 10⁻⁶: a mean of 4·800 gains in [0, 1] is off by less than
+    √(ln(2·10⁶·3)/(2·3200)).
+    """
     row, point = np.array([0.7, 0.5, 0.4]), np.array([0.3, 0.8, 0.5])
     function = Multilinear(SampledSets(pairs_worth, 3))
-    nearby = point + np.random.default_rng(0).normal(size=(800, 3)) * 1e-9  # each has sets of its own
+    nearby = (
+        point + np.random.default_rng(0).normal(size=(800, 3)) * 1e-9
+    )  # each has sets of its own
     found = np.mean([function.gradients(row[None], x)[0] for x in nearby], axis=0)
     for item in range(3):
         exact = 0.0
         for there in product((0, 1), repeat=3):
             if not there[item]:
-                chance = np.prod([point[b] if there[b] else 1 - point[b] for b in range(3) if b != item])
+                chance = np.prod(
+                    [point[b] if there[b] else 1 - point[b] for b in range(3) if b != item]
+                )
                 without = np.flatnonzero(there)
                 gain = pairs_worth(np.append(without, item), row) - pairs_worth(without, row)
                 exact += float(chance) * gain
@@ -263,16 +288,20 @@ def test_a_set_function_that_fails_for_some_adds_nothing_for_them() -> None:
 
 def test_the_best_set_is_found_by_random_sets() -> None:
     function = Multilinear(SampledSets(pairs_worth, 3, samples=2))
-    learner = ContinuousMaximizer(UniformMatroid(3, 1), 300, Privacy(8.0, 1e-6), function=function, seed=1)
+    learner = ContinuousMaximizer(
+        UniformMatroid(3, 1), 300, Privacy(8.0, 1e-6), function=function, seed=1
+    )
     learner.replay(likes(300, [0.1, 0.8, 0.2]))
     assert learner.decision["point"] == {1: 1.0}
 
 
-# --- points between vertices ------------------------------------------------------------------------------
+# --- points between vertices ----------------------------------------------------------------------
 
 
 def mixed_world(people: int) -> np.ndarray:
-    """Three items that are half as good once they are there in full: the best point takes some of each."""
+    """Three items that are half as good once they are there in full: the best point takes some
+    of each.
+    """
     gains = likes(people, [0.6, 0.6, 0.6], seed=3) * 0.9 + 0.05
     ways = np.zeros((people, 6))
     ways[:, [0, 3, 5]] = 0.95 * gains
@@ -303,14 +332,14 @@ def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Pr
     sums = []
     for person in people:
         block = nobody(view)
-        view.gather(block, view.read(Batch(np.array([0]), person[None], NOTHING)))
+        view.gather(block, view.read(Batch(np.array([0]), person[None], EMPTY_REQUEST)))
         sums.append(block["gradient"].values.astype(float).ravel())
-    stated = block["gradient"].gathering.sensitivity(norm)
+    stated = block["gradient"].aggregator.sensitivity(norm)
     moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)
     assert 0.6 * stated < moved <= stated
 
 
-# --- people who are alike over time -----------------------------------------------------------------------
+# --- people who are alike over time ---------------------------------------------------------------
 
 IID_DOMAINS = [
     PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1)),
@@ -331,8 +360,8 @@ def test_fresh_sets_are_feasible_and_good(domain: Any) -> None:
 
 def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float]:
     """The law of the items drawn from one block of two people, their coins averaged out."""
-    domain, path = mode.settings.domain, mode.fresh.paths[0]
-    held = first_view(mode).gatherings()["people"]
+    domain, path = mode.settings.domain, mode.disjoint.paths[0]
+    held = first_view(mode).aggregators()["people"]
     assert isinstance(held, HeldRows)
     people = held.empty()
     held.add(people, np.arange(2), np.array(stream))
@@ -366,14 +395,19 @@ def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
     learner = ContinuousMaximizer(domain, 16, Privacy(2.0), stream="iid", block=2)
     mode = mode_of(learner)
     kinds = [np.array(row) for row in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 1, 0))]
-    laws = {pair: path_law(mode, [kinds[pair[0]], kinds[pair[1]]]) for pair in product(range(5), repeat=2)}
+    laws = {
+        pair: path_law(mode, [kinds[pair[0]], kinds[pair[1]]])
+        for pair in product(range(5), repeat=2)
+    }
     worst = 0.0
     for here, there in product(laws, repeat=2):
         if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
             assert laws[here].keys() == laws[there].keys()
             ratios = [laws[here][path] / laws[there][path] for path in laws[here]]
             worst = max(worst, float(np.log(max(ratios))))
-    assert 0.2 * 2.0 < worst <= mode.fresh.paths[0].charge.amount * (1 + 1e-9) <= 2.0 * (1 + 1e-9)
+    assert (
+        0.2 * 2.0 < worst <= mode.disjoint.paths[0].charge.amount * (1 + 1e-9) <= 2.0 * (1 + 1e-9)
+    )
 
 
 @pytest.mark.parametrize(
@@ -399,7 +433,9 @@ def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str
 
 def test_a_box_leaves_nothing_to_decide() -> None:
     """Functions are monotone, so the upper corner is best for everybody: one line says so."""
-    with pytest.raises(ConfigError, match="over a Box everybody's value is largest at the upper corner"):
+    with pytest.raises(
+        ConfigError, match="over a Box everybody's value is largest at the upper corner"
+    ):
         ContinuousMaximizer(Box(3, 0.0, 1.0), 100, BOTH, function=BudgetAllocation(), play="point")
 
 

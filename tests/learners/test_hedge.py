@@ -1,4 +1,6 @@
-"""If these fail, private experts are not private, or not experts. Streams that react: test_adversarial.py."""
+"""If these fail, private experts are not private, or not experts. Streams that react:
+test_adversarial.py.
+"""
 
 from math import inf, sqrt
 from typing import Any
@@ -7,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Hedge, Privacy
-from discreet.decide.bold import MOST_RELEASES, BoldRate, expected_range, softmax
 from discreet.learners.hedge.softmax import Softmax
+from discreet.optim.adaptive_rate import MOST_RELEASES, AdaptiveRate, expected_range, softmax
 
 BOTH = Privacy(1.0, 1e-6)
 
@@ -29,9 +31,11 @@ def test_a_person_moves_the_gains_and_what_they_earned_by_a_whole_box_and_no_mor
 def test_what_a_person_adds_is_clipped_with_what_it_earns() -> None:
     hedge = Hedge(2, 100, BOTH, bound=2.0, block=10, seed=1)
     hedge.close_many(hedge.open_many(4), [[1.0, 2.0], [-5.0, 9.0], [np.nan, 1.0], "x"])
-    levels = mode_of(hedge).gains.gathering(0).levels
+    levels = mode_of(hedge).gains.aggregator(0).levels
     added = hedge.snapshot().block["gains"] / levels * 2.0
-    assert added == pytest.approx([1.0, 4.0, 0.5 * 1.0 + 0.5 * 4.0], abs=1e-5)  # both equally likely at first
+    assert added == pytest.approx(
+        [1.0, 4.0, 0.5 * 1.0 + 0.5 * 4.0], abs=1e-5
+    )  # both equally likely at first
 
 
 @pytest.mark.parametrize("horizon", [2, 3, 7, 100])
@@ -86,7 +90,7 @@ def test_without_a_horizon_rates_fall_from_segment_to_segment() -> None:
 def test_every_round_draws_anew_with_the_published_chances() -> None:
     hedge = Hedge(4, 200_000, BOTH, block=100_000, seed=1)
     hedge.observe_many(np.tile([0.0, 0.002, 0.004, 0.002], (100_000, 1)))
-    hedge.turn()
+    hedge.release_if_due()
     chances = np.array(list(hedge.decision["chances"].values()))
     assert chances.sum() == pytest.approx(1.0)
     drawn = np.bincount(hedge.open_many(100_000).numbers, minlength=4) / 100_000
@@ -104,7 +108,8 @@ def test_plans_do_not_depend_on_the_units_of_gains(bound: float) -> None:
 def test_without_a_horizon_blocks_do_not_grow_so_regret_per_round_falls() -> None:
     mode = mode_of(Hedge(10, None, BOTH))
     per_round = [
-        mode.rate(32 * (2**segment - 1)).bound / (1024 * (2 ** (segment + 1) - 1)) for segment in range(14)
+        mode.rate(32 * (2**segment - 1)).bound / (1024 * (2 ** (segment + 1) - 1))
+        for segment in range(14)
     ]
     assert per_round == sorted(per_round, reverse=True)
     assert per_round[-1] < 0.01
@@ -118,10 +123,18 @@ def test_the_range_of_normal_numbers_is_the_expected_one() -> None:
 
 
 def test_a_rate_is_cut_level_by_level_down_to_the_slowest() -> None:
-    rate = BoldRate.for_stream(10, rounds=10_000, block=10, range=40.0, boldness=64.0, patience=0.01)
+    rate = AdaptiveRate.for_stream(
+        10, rounds=10_000, block=10, range=40.0, boldness=64.0, patience=0.01
+    )
     assert rate.most_cuts == 3
     assert rate.at(3) == rate.at(9) == rate.slowest
-    assert [rate.cuts_after(0, lost * rate.level) for lost in (0.9, 1.1, 2.1, 3.1, 99.0)] == [0, 1, 2, 3, 3]
+    assert [rate.cuts_after(0, lost * rate.level) for lost in (0.9, 1.1, 2.1, 3.1, 99.0)] == [
+        0,
+        1,
+        2,
+        3,
+        3,
+    ]
     assert rate.cuts_after(2, 0.0) == 2  # nothing is taken back
     each = 10 / 8 + 40 / 4
     assert rate.bound == pytest.approx(np.log(10) / rate.slowest + rate.slowest * 10_000 * each)

@@ -17,10 +17,10 @@ from discreet import (
     SetMinimizer,
     SetSelector,
 )
-from discreet.arrivals import ClickModel, GraphCut, MinusModular
 from discreet.domains import Knapsack, UniformMatroid
+from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import ConfigError, OutOfBounds, StateError
-from discreet.turn.tickets import Ticket, Tickets
+from discreet.functions import ClickModel, GraphCut, MinusModular
 
 BOTH = Privacy(1.0, 1e-6)
 GOODS = ["tea", "milk", "soap", "rope"]
@@ -41,7 +41,9 @@ def clinic(**settings: Any) -> ContextualBandit:
 
 
 def test_handing_back_what_was_shown_teaches_the_items_that_were_shown() -> None:
-    """Integer ids: a shop whose products are called 1 to 20 must not learn about their neighbours."""
+    """Integer ids: a shop whose products are called 1 to 20 must not learn about their
+    neighbours.
+    """
     products = SetMaximizer(range(1, 21), 3, 20_000, BOTH, feedback="clicks", stream="iid", seed=1)
     for _ in range(4000):
         slate = products.act()
@@ -59,7 +61,9 @@ def test_a_slate_is_a_list_of_labels_and_many_are_an_array() -> None:
     assert [ticket.decision for ticket in tickets] == tickets.decisions.tolist()
     assert tickets[2:4].decisions.tolist() == tickets.decisions[2:4].tolist()
     assert learner.preview(3).tolist() == shop().preview(10)[7:].tolist()
-    assert learner.decision["slate"] == [GOODS[GOODS.index(name)] for name in learner.decision["slate"]]
+    assert learner.decision["slate"] == [
+        GOODS[GOODS.index(name)] for name in learner.decision["slate"]
+    ]
 
 
 def test_whole_numbers_as_labels_stay_whole_numbers() -> None:
@@ -97,7 +101,9 @@ def test_sets_are_lists_of_labels() -> None:
     assert len({len(each) for each in chosen}) > 1
     assert all(set(each) <= set(GOODS) for each in chosen)
     tickets = learner.open_many(5)
-    assert tickets.decisions == [[GOODS[item] for item in row if item >= 0] for row in tickets.numbers]
+    assert tickets.decisions == [
+        [GOODS[item] for item in row if item >= 0] for row in tickets.numbers
+    ]
     assert set(learner.act()) <= set(GOODS)
     assert list(learner.decision["chances"]) == GOODS
 
@@ -112,7 +118,9 @@ def test_sets_under_quotas_and_budgets_are_labels(domain: Any) -> None:
 
 
 def test_points_stay_numbers() -> None:
-    learner = ContinuousMaximizer(UniformMatroid(4, 2), 400, BOTH, labels=GOODS, play="point", seed=1)
+    learner = ContinuousMaximizer(
+        UniformMatroid(4, 2), 400, BOTH, labels=GOODS, play="point", seed=1
+    )
     assert learner.act().shape == (4,)
 
 
@@ -137,9 +145,15 @@ def test_actions_may_have_names() -> None:
 
 def test_a_chosen_set_is_labels_and_its_numbers_are_there_too() -> None:
     likes = (np.random.default_rng(0).random((3000, 4)) < [0.02, 0.5, 0.05, 0.3]).astype(float)
-    chosen = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, labels=GOODS, seed=1).fit(likes)
+    chosen = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, labels=GOODS, seed=1).fit(
+        likes
+    )
     assert sorted(chosen.items) == ["milk", "rope"]
-    assert [GOODS[number] for number in chosen.numbers] == chosen.items == [item for item, _ in chosen.trace]
+    assert (
+        [GOODS[number] for number in chosen.numbers]
+        == chosen.items
+        == [item for item, _ in chosen.trace]
+    )
 
 
 # --- tickets as data
@@ -149,8 +163,12 @@ def test_tickets_come_back_from_json_with_their_labels() -> None:
     for learner in (shop(), SetMinimizer(GOODS, 400, BOTH, function=PAIRS, block=20, seed=1)):
         tickets = learner.open_many(7)
         again = Tickets.from_plain(json.loads(json.dumps(tickets.as_plain())))
-        assert np.array_equal(again.numbers[again.numbers >= 0], tickets.numbers[tickets.numbers >= 0])
-        assert [list(each) for each in again.decisions] == [list(each) for each in tickets.decisions]
+        assert np.array_equal(
+            again.numbers[again.numbers >= 0], tickets.numbers[tickets.numbers >= 0]
+        )
+        assert [list(each) for each in again.decisions] == [
+            list(each) for each in tickets.decisions
+        ]
         assert again[3].decision == tickets[3].decision
 
 
@@ -188,7 +206,9 @@ def test_among_many_an_answer_about_what_was_not_shown_says_nothing() -> None:
     assert np.array_equal(one.snapshot().block["found"], two.snapshot().block["found"])
 
 
-@pytest.mark.parametrize("container", [list, tuple, np.array, lambda clicks: np.array(clicks, dtype=object)])
+@pytest.mark.parametrize(
+    "container", [list, tuple, np.array, lambda clicks: np.array(clicks, dtype=object)]
+)
 def test_clicks_by_label_are_read_alike_from_any_container(container: Any) -> None:
     learner, twin = shop(), shop()
     tickets, alike = learner.open_many(50), twin.open_many(50)
@@ -259,21 +279,29 @@ def test_a_personal_mask_of_no_labels_affects_nobody_else(wrong: Any) -> None:
         for count in (1, 2, 3):
             decisions = clinic().open_many(contexts[:count], available=one_for_all).decisions
             assert set(decisions) == {"high"}
-    with pytest.raises(ConfigError, match="one mask of 2 arms per round, or one mask for all rounds"):
+    with pytest.raises(
+        ConfigError, match="one mask of 2 arms per round, or one mask for all rounds"
+    ):
         clinic().open_many(contexts, available=["high"])
 
 
 @pytest.mark.parametrize("wrong", [["x", "y"], [1, 0], [0.5, 2.0], [1j, 0]], ids=str)
-def test_one_entry_that_makes_an_array_of_masks_something_else_affects_nobody_else(wrong: Any) -> None:
+def test_one_entry_that_makes_an_array_of_masks_something_else_affects_nobody_else(
+    wrong: Any,
+) -> None:
     masks = [[True, False]] * 29
     for learner in (clinic(), ContextualBandit(2, FEATURES, 4000, BOTH, seed=1)):
-        decisions = learner.open_many(np.zeros((30, 2)), available=np.array([*masks, wrong])).numbers
+        decisions = learner.open_many(
+            np.zeros((30, 2)), available=np.array([*masks, wrong])
+        ).numbers
         assert not decisions[:-1].any()
 
 
 def test_an_error_about_a_personal_mask_quotes_nobody() -> None:
     for wrong in (["secret illness"], ["low", "low"], [10**5000]):
-        with pytest.raises(ConfigError, match="a yes or no for each arm, or a list of labels") as refusal:
+        with pytest.raises(
+            ConfigError, match="a yes or no for each arm, or a list of labels"
+        ) as refusal:
             clinic().act([0.0, 0.0], available=wrong)
         assert "secret" not in str(refusal.value)
 
@@ -300,14 +328,18 @@ def test_contexts_may_be_dictionaries_by_feature() -> None:
 
 def test_a_dictionary_with_other_names_is_refused_alone_and_is_its_own_blank_among_many() -> None:
     learner = clinic()
-    for wrong in ({"age": 0.777}, {"age": 0.777, "height": 1.0}, {"age": 0.7, "weight": 0.1, "sex": 1.0}):
+    for wrong in (
+        {"age": 0.777},
+        {"age": 0.777, "height": 1.0},
+        {"age": 0.7, "weight": 0.1, "sex": 1.0},
+    ):
         with pytest.raises(OutOfBounds, match="each feature once: age, weight") as refusal:
             learner.act(wrong)
         assert "0.777" not in str(refusal.value)
     rows = [{"age": 0.1, "weight": 0.2}, {"age": 0.777}, [0.3, 0.4]]
     blank = [[0.1, 0.2], [np.nan, np.nan], [0.3, 0.4]]
-    asked = learner._engine.problem.asked(rows, None, 3).context
-    assert np.array_equal(asked, blank, equal_nan=True)
+    request = learner._engine.problem.request(rows, None, 3).context
+    assert np.array_equal(request, blank, equal_nan=True)
     with pytest.raises(OutOfBounds, match="named features"):
         ContextualBandit(2, 2, 400, BOTH).act({"age": 0.1, "weight": 0.1})
 
@@ -317,8 +349,10 @@ def test_a_dictionary_with_other_names_is_refused_alone_and_is_its_own_blank_amo
 
 def test_scores_carry_labels() -> None:
     learner = shop()
-    learner.close_many(tickets := learner.open_many(learner.rounds_until_release), tickets.decisions[:, 0])
-    learner.turn()
+    learner.close_many(
+        tickets := learner.open_many(learner.rounds_until_release), tickets.decisions[:, 0]
+    )
+    learner.release_if_due()
     scores = learner.scores()
     assert scores.labels == tuple(GOODS)
     assert [list(slot) for slot in scores.as_dict()] == [GOODS, GOODS]
@@ -332,7 +366,7 @@ def test_scores_of_arms_carry_labels() -> None:
     while learner.clock < 2000:
         tickets = learner.open_many(np.zeros((learner.rounds_until_release, 2)))
         learner.close_many(tickets, np.ones(len(tickets)))
-        learner.turn()
+        learner.release_if_due()
     scores = learner.scores({"age": 0.1, "weight": 0.2})
     assert list(scores.as_dict()) == ["low", "high"]
 
@@ -367,7 +401,7 @@ def test_a_ticket_from_before_a_restart_is_late_once_its_block_is_over(tmp_path:
         with pytest.raises(StateError, match="before the state was loaded"):
             again.close(old, None)
         again.open_many(again.rounds_until_release)
-        assert again.turn()
+        assert again.release_if_due()
         assert again.close(old, old.decision[0]) is False
         assert again.close_many(many, [None, None]).tolist() == [False, False]
 

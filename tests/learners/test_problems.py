@@ -1,4 +1,6 @@
-"""If these fail, a block gathered on many machines is another block, or a decision needs a secret."""
+"""If these fail, a block aggregated on many machines is another block, or a decision needs a
+secret.
+"""
 
 import pickle
 import subprocess
@@ -11,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.audit import Case
-from discreet.audit.cases import HORIZON, cases
-from discreet.turn.coins import Coins
-from discreet.turn.problem import view_of
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import nobody
+from discreet.audit.cases.learners import HORIZON, cases
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.problem import view_of
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.view import nobody
 
 CASES = {case.name: case for case in cases()}
 names = pytest.mark.parametrize("name", CASES)
@@ -29,7 +31,7 @@ def lived(case: Case, rounds: int, seed: int) -> Any:
     for round, person in enumerate(case.people(rounds, seed)):
         ticket = learner.open(None if contexts is None else contexts[round])
         learner.close(ticket, case.answered(person, ticket.decision))
-    learner.turn()
+    learner.release_if_due()
     return learner
 
 
@@ -38,34 +40,39 @@ def lived(case: Case, rounds: int, seed: int) -> Any:
 def test_a_block_gathered_apart_and_merged_is_the_block_in_every_mode(
     name: str, lived_for: int, data: st.DataObject, masked: bool
 ) -> None:
-    """Anywhere in its life, the block's rounds split in any two, with and without masks: bit for bit."""
+    """Anywhere in its life, the block's rounds split in any two, with and without masks: bit for
+    bit.
+    """
     case = CASES[name]
     learner = lived(case, lived_for, seed=3)
-    problem, turn = type(learner).problem_for(learner.settings), learner.snapshot()
-    view = view_of(problem, turn)
+    problem, snapshot = type(learner).problem_for(learner.settings), learner.snapshot()
+    view = view_of(problem, snapshot)
     if view.step is None:
         return
-    rounds = np.arange(turn.begin, turn.begin + view.step.rounds)
+    rounds = np.arange(snapshot.begin, snapshot.begin + view.step.rounds)
     people = case.people(len(rounds), seed=1)
     masks = case.masks(len(rounds)) if masked else None
     contexts = case.contexts(len(rounds))
     nothing = masks is None and contexts is None
-    asked = NOTHING if nothing else problem.asked(contexts, masks, len(rounds))
-    gatherings = view.gatherings()
+    request = EMPTY_REQUEST if nothing else problem.request(contexts, masks, len(rounds))
+    aggregators = view.aggregators()
 
-    def gathered(places: list[int]) -> dict[str, Any]:
+    def aggregate(places: list[int]) -> dict[str, Any]:
         block = nobody(view)
         rows = problem.rows([people[place] for place in places])
         here = np.array(places, dtype=np.int64)
-        batch = Batch(rounds[here], rows, asked[here])
+        batch = Batch(rounds[here], rows, request[here])
         view.gather(block, view.read(batch))
         return block
 
     order = data.draw(st.permutations(range(len(rounds))))
     cut = data.draw(st.integers(0, len(rounds)))
-    whole, parts = gathered(list(range(len(rounds)))), [gathered(order[:cut]), gathered(order[cut:])]
-    for part, gathering in gatherings.items():
-        merged = gathering.merge(parts[0][part], parts[1][part])
+    whole, parts = (
+        aggregate(list(range(len(rounds)))),
+        [aggregate(order[:cut]), aggregate(order[cut:])],
+    )
+    for part, aggregator in aggregators.items():
+        merged = aggregator.merge(parts[0][part], parts[1][part])
         assert np.array_equal(merged.values, whole[part].values)
         assert merged.values.dtype == whole[part].values.dtype
 
@@ -81,11 +88,11 @@ def test_tallies_of_parts_add_up(name: str) -> None:
     if masks is None:
         return
     view, rounds = view_of(problem, learner.snapshot()), np.arange(count)
-    asked = problem.asked(case.contexts(count), masks, count)
-    whole, in_parts = view.no_counts(), view.no_counts()
-    view.tally(whole, rounds, asked)
+    request = problem.request(case.contexts(count), masks, count)
+    whole, in_parts = view.no_mask_counts(), view.no_mask_counts()
+    view.count_masks(whole, rounds, request)
     for part in (rounds[::2], rounds[1::2]):
-        view.tally(in_parts, rounds[part], asked[part])
+        view.count_masks(in_parts, rounds[part], request[part])
     assert whole.keys() == in_parts.keys()
     for part in whole:
         assert np.array_equal(whole[part], in_parts[part])
@@ -94,27 +101,29 @@ def test_tallies_of_parts_add_up(name: str) -> None:
 PROGRAM = """
 import pickle, sys
 import numpy as np
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING
+from discreet.engine.coins import Coins
+from discreet.engine.request import EMPTY_REQUEST
 found = {}
 for name, (problem, place, rounds, contexts, masks) in pickle.load(sys.stdin.buffer).items():
     public, index, begin, key = place
     view = problem.view(public, index, begin, Coins(key))
-    asked = NOTHING if contexts is None else problem.asked(contexts, None, len(rounds))
-    plain = view.decide(rounds, asked)
-    asked = None if masks is None else problem.asked(contexts, masks, len(rounds))
-    masked = None if masks is None else view.decide(rounds, asked)
+    request = EMPTY_REQUEST if contexts is None else problem.request(contexts, None, len(rounds))
+    plain = view.decide(rounds, request)
+    request = None if masks is None else problem.request(contexts, masks, len(rounds))
+    masked = None if masks is None else view.decide(rounds, request)
     found[name] = plain, masked, problem.plan.calibration
 sys.stdout.buffer.write(pickle.dumps(found))
 """
 
 
 def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
-    """Settings, the released state and the coin key are shipped; no sums, no buffers, no journal."""
+    """Settings, the released state and the coin key are shipped; no sums, no buffers, no
+    journal.
+    """
     shipped, here = {}, {}
     for name, case in CASES.items():
         learner = lived(case, HORIZON // 2, seed=3)
-        problem, turn = type(learner).problem_for(learner.settings), learner.snapshot()
+        problem, snapshot = type(learner).problem_for(learner.settings), learner.snapshot()
         count = min(4, learner.rounds_until_release)
         rounds, masks = np.arange(learner.clock, learner.clock + count), case.masks(count)
         try:
@@ -123,15 +132,18 @@ def test_a_fresh_process_decides_the_same_from_what_is_public() -> None:
             assert "callable" in name  # somebody's own function
             continue
         contexts = case.contexts(count)
-        place = turn.public, turn.index, turn.begin, turn.coin_key
+        place = snapshot.public, snapshot.index, snapshot.begin, snapshot.coin_key
         shipped[name] = problem, place, rounds, contexts, masks
         what = count if contexts is None else contexts
         masked = None if masks is None else learner.open_many(what, masks).decisions
         again = lived(case, HORIZON // 2, seed=3)
-        here[name] = again.open_many(what).decisions, masked, turn.calibration
+        here[name] = again.open_many(what).decisions, masked, snapshot.calibration
     assert len(shipped) > 25
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=pickle.dumps(shipped), capture_output=True, check=True
+        [sys.executable, "-c", PROGRAM],
+        input=pickle.dumps(shipped),
+        capture_output=True,
+        check=True,
     )
     found = pickle.loads(run.stdout)
     for name in shipped:
@@ -145,6 +157,6 @@ def test_a_shipped_problem_carries_its_settings_and_nothing_else(name: str) -> N
     learner = lived(case, 5, seed=3)
     problem = type(learner).problem_for(learner.settings)
     view = problem.view(flat(problem.start()[0]), 0, 0, Coins(bytes(16)))
-    batch = Batch(np.array([0]), problem.rows(case.people(1)), NOTHING)
+    batch = Batch(np.array([0]), problem.rows(case.people(1)), EMPTY_REQUEST)
     view.gather(nobody(view), view.read(batch))
     assert problem.__reduce__() == (type(problem), (learner.settings,))

@@ -1,4 +1,6 @@
-"""If these fail, a published total is not the total, or says more about a person than it was charged for."""
+"""If these fail, a published total is not the total, or says more about a person than it was
+charged for.
+"""
 
 from itertools import product
 from typing import Any
@@ -37,7 +39,9 @@ def test_a_running_sum_with_hardly_any_noise_is_the_sum(
 
 
 def test_blocks_release_less_often_and_with_less_noise() -> None:
-    often, seldom = (RunningSum(1, 1000, USUAL, bound=1.0, block=block, seed=1) for block in (1, 100))
+    often, seldom = (
+        RunningSum(1, 1000, USUAL, bound=1.0, block=block, seed=1) for block in (1, 100)
+    )
     for sums in (often, seldom):
         for _ in range(1000):
             sums.add([1.0])
@@ -46,8 +50,12 @@ def test_blocks_release_less_often_and_with_less_noise() -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "honaker", "fresh"])
-@pytest.mark.parametrize("privacy", [Privacy(1e3, 1e-6), Privacy(1e3), Privacy(1e3, 1e-6, contributions=2)])
-def test_without_a_horizon_the_sum_goes_on_and_nobody_pays_twice(method: str, privacy: Privacy) -> None:
+@pytest.mark.parametrize(
+    "privacy", [Privacy(1e3, 1e-6), Privacy(1e3), Privacy(1e3, 1e-6, contributions=2)]
+)
+def test_without_a_horizon_the_sum_goes_on_and_nobody_pays_twice(
+    method: str, privacy: Privacy
+) -> None:
     sums = forced(RunningSum, method, 1, None, privacy, bound=1.0, seed=1)
     people = FIRST_SEGMENT + 2 * FIRST_SEGMENT + 100
     for _ in range(people):
@@ -60,7 +68,8 @@ def test_without_a_horizon_the_sum_goes_on_and_nobody_pays_twice(method: str, pr
 
 def test_people_of_different_segments_are_different_cohorts() -> None:
     tree, fresh = (
-        prefixes_of(forced(RunningSum, method, 1, None, USUAL, bound=1.0)) for method in ("honaker", "fresh")
+        prefixes_of(forced(RunningSum, method, 1, None, USUAL, bound=1.0))
+        for method in ("honaker", "fresh")
     )
     ends = [0, FIRST_SEGMENT - 1, FIRST_SEGMENT, 3 * FIRST_SEGMENT - 1, 3 * FIRST_SEGMENT]
     assert [tree.total.cohort(index) for index in ends] == [
@@ -81,10 +90,12 @@ def test_few_releases_of_few_numbers_are_paid_side_by_side() -> None:
     assert sums.facts["method"] == "fresh"
     assert sums.guarantee.total.pure == pytest.approx(1.0, rel=1e-3)
     assert sums.guarantee.total.everyone.amount == 0
-    toeplitz = forced(RunningSum, "toeplitz", 1, 1000, USUAL, bound=1.0, nonnegative=True, block=200)
+    toeplitz = forced(
+        RunningSum, "toeplitz", 1, 1000, USUAL, bound=1.0, nonnegative=True, block=200
+    )
     for learner in (sums, toeplitz):
         learner.observe_many(np.ones((200, 1)))
-        learner.turn()
+        learner.release_if_due()
     assert sums.standard_deviation < toeplitz.standard_deviation / 2
 
 

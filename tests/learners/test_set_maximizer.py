@@ -11,17 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import ConfigError, OutOfBounds, Privacy, SetMaximizer
-from discreet.arrivals import FacilityLocation, GraphCut, MinusModular, SetFunction, WeightedCoverage
-from discreet.arrivals.chains import FamilyChain
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch, Request
+from discreet.engine.view import nobody
+from discreet.functions import (
+    FacilityLocation,
+    GraphCut,
+    MinusModular,
+    SetFunction,
+    WeightedCoverage,
+)
+from discreet.functions.chains import FamilyChain
+from discreet.learners.set_maximizer.gain_sum import stacked
 from discreet.learners.set_maximizer.preferences import gains_along
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
-from discreet.learners.set_maximizer.sum_expert import stacked
-from discreet.release.gathering.gain_path import GainPath
+from discreet.release.aggregators.gain_path import GainPath
 from discreet.simulate.problems.display import World, run_display
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Asked, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import nobody
 from laws import epsilon_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
@@ -37,10 +43,10 @@ def first_view(mode: Any) -> Any:
     return mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
 
 
-def fed(view: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[str, Any]:
-    """What one person adds to an empty block, by the shipped gathering."""
+def fed(view: Any, person: Any, round: int = 0, request: Request = EMPTY_REQUEST) -> dict[str, Any]:
+    """What one person adds to an empty block, by the shipped aggregator."""
     block = nobody(view)
-    batch = Batch(np.array([round]), view.problem.rows([person]), asked)
+    batch = Batch(np.array([round]), view.problem.rows([person]), request)
     view.gather(block, view.read(batch))
     return block
 
@@ -49,16 +55,20 @@ def fed(view: Any, person: Any, round: int = 0, asked: Asked = NOTHING) -> dict[
 
 
 def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
-    """The law of the slate that is chosen from one block of two visitors, their coins averaged out."""
+    """The law of the slate that is chosen from one block of two visitors, their coins averaged
+    out.
+    """
     view = first_view(mode)
     block = fed(view, stream[0], round=0)["people"]
-    block = block.gathering.merge(block, fed(view, stream[1], round=1)["people"])
-    path = mode.fresh.paths[0]
+    block = block.aggregator.merge(block, fed(view, stream[1], round=1)["people"])
+    path = mode.disjoint.paths[0]
     law = dict.fromkeys(permutations(range(mode.settings.items), mode.settings.slots), 0.0)
     for coins in product((False, True), repeat=2):
         chance = float(np.prod([path.chance if coin else 1 - path.chance for coin in coins]))
         for slate in law:
-            gains = GainPath(block, FamilyChain(mode.settings.functions), np.ones(mode.settings.items), 2**16)
+            gains = GainPath(
+                block, FamilyChain(mode.settings.functions), np.ones(mode.settings.items), 2**16
+            )
             gains.begin(np.array(coins))
             likelihood = chance
             for place, item in enumerate(slate):
@@ -85,11 +95,15 @@ def test_slates_drawn_along_a_path_lose_no_more_than_their_budget(privacy: Priva
 
 
 unit = st.floats(0, 1)
-rows = st.lists(unit | st.sampled_from([nan, inf, -inf, 1e308, -1.0, 5e-324]), min_size=6, max_size=6)
+rows = st.lists(
+    unit | st.sampled_from([nan, inf, -inf, 1e308, -1.0, 5e-324]), min_size=6, max_size=6
+)
 
 
 @settings(max_examples=80)
-@given(rows, rows, st.sampled_from([USUAL, PURE]), st.sampled_from(["ClickModel", "FacilityLocation"]))
+@given(
+    rows, rows, st.sampled_from([USUAL, PURE]), st.sampled_from(["ClickModel", "FacilityLocation"])
+)
 def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     here: Any, there: Any, privacy: Privacy, function: str
 ) -> None:
@@ -97,7 +111,9 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
     view = first_view(mode)
     moved = fed(view, here)["gains"].values - fed(view, there)["gains"].values
     norm = 1 if privacy.pure else 2
-    assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.gathering.sensitivity(norm)
+    assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.aggregator.sensitivity(
+        norm
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,18 +124,22 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
 def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
     kind: Any, values: list[Any], privacy: Privacy, stream: Any
 ) -> None:
-    """Every round of the first block, every pair of answers; and the worst is as bad as it is paid for."""
+    """Every round of the first block, every pair of answers; and the worst is as bad as it is
+    paid for.
+    """
     learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)
     view = first_view(mode_of(learner))
-    gathering = view.gatherings()["found"]
+    aggregator = view.aggregators()["found"]
     for norm in (1, 2):
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [fed(view, value, round)["found"].values.ravel().astype(float) for value in values]
+            found = [
+                fed(view, value, round)["found"].values.ravel().astype(float) for value in values
+            ]
             moves = [one - two for one, two in product(found, repeat=2)]
             largest = max(largest, *(float(np.linalg.norm(move, norm)) for move in moves))
-            assert max(np.count_nonzero(move) for move in moves) <= gathering.cells
-        assert largest == pytest.approx(gathering.sensitivity(norm), rel=1e-9)
+            assert max(np.count_nonzero(move) for move in moves) <= aggregator.cells
+        assert largest == pytest.approx(aggregator.sensitivity(norm), rel=1e-9)
 
 
 def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None:
@@ -134,13 +154,13 @@ def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None
 def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     mode = mode_of(SetMaximizer(7, slots, 100, USUAL, block=10))
-    view, gathering = first_view(mode), mode.gains.gathering
-    assert gathering.is_fine
+    view, aggregator = first_view(mode), mode.gains.aggregator
+    assert aggregator.is_fine
     people = generator.uniform(0, 1, size=(1, 7)) * generator.choice([0.1, 1.0])
-    fused, plain = fed(view, people[0])["gains"].values, gathering.empty()
+    fused, plain = fed(view, people[0])["gains"].values, aggregator.empty()
     for gains in gains_along(people, view.public.slate, mode.settings, known=7):
-        gathering.add(plain, stacked(gains))
-    assert np.abs(fused - plain.values).max() <= 1 + gathering.levels * 1e-5
+        aggregator.add(plain, stacked(gains))
+    assert np.abs(fused - plain.values).max() <= 1 + aggregator.levels * 1e-5
 
 
 # --- defaults are worth taking
@@ -163,11 +183,13 @@ def shop(people: int, seed: int = 0) -> np.ndarray:
     return kinds[generator.integers(2, size=people)]
 
 
-def visited(learner: SetMaximizer, people: np.ndarray, masks: Any = None, seed: int = 1) -> np.ndarray:
+def visited(
+    learner: SetMaximizer, people: np.ndarray, masks: Any = None, seed: int = 1
+) -> np.ndarray:
     """Let everybody come and click, or not; how many clicked by the end of each block."""
     generator, position, clicks = np.random.default_rng(seed), 0, []
     while position < len(people):
-        learner.turn()
+        learner.release_if_due()
         count = min(learner.rounds_until_release, len(people) - position)
         part = slice(position, position + count)
         tickets = learner.open_many(count, None if masks is None else masks[part])
@@ -207,10 +229,14 @@ def test_other_functions_and_callables_learn_too() -> None:
     rows = shop(3000)
     each_its_own = WeightedCoverage(tuple(tuple(int(i == j) for j in range(6)) for i in range(6)))
     for function in (FacilityLocation, each_its_own):
-        learner = SetMaximizer(6, 2, 3000, Privacy(3.0, 1e-6), function=function, stream="iid", seed=1)
+        learner = SetMaximizer(
+            6, 2, 3000, Privacy(3.0, 1e-6), function=function, stream="iid", seed=1
+        )
         scale = 1.0 if function is FacilityLocation else rows.sum(axis=1, keepdims=True)
         assert 0 in learner.replay(rows / scale)[-1]
-    people = [lambda chosen, row=row: 5 * (1 - float(np.prod(1 - row[chosen]))) for row in rows[:400]]
+    people = [
+        lambda chosen, row=row: 5 * (1 - float(np.prod(1 - row[chosen]))) for row in rows[:400]
+    ]
     learner = SetMaximizer(6, 2, 400, Privacy(20.0, 1e-6), function=SetFunction, bound=5.0, seed=1)
     assert 0 in learner.replay(people)[-1]
 
@@ -218,7 +244,9 @@ def test_other_functions_and_callables_learn_too() -> None:
 # --- masks
 
 FEW = [{"feedback": "full"}, {"feedback": "full", "stream": "iid"}]
-PARTIAL = [dict(feedback=f, stream=s) for f, s in product(["clicks", "bandit"], ["drifting", "iid"])]  # noqa: C408
+PARTIAL = [
+    {"feedback": f, "stream": s} for f, s in product(["clicks", "bandit"], ["drifting", "iid"])
+]
 
 
 @pytest.mark.parametrize("more", [*FEW, *PARTIAL], ids=lambda more: " ".join(more.values()))
@@ -232,7 +260,7 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
     masks[~masks.any(axis=1), 2] = True
     position = 0
     while position < 3000:
-        learner.turn()
+        learner.release_if_due()
         count = min(learner.rounds_until_release, 3000 - position)
         part = masks[position : position + count]
         shared = position % 2 == 1
@@ -245,7 +273,9 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
             assert mask[shown].all()
             assert (slate[len(shown) :] == -1).all()
         feedback = (
-            people[position : position + count] if learner.settings.feedback == "full" else np.zeros(count)
+            people[position : position + count]
+            if learner.settings.feedback == "full"
+            else np.zeros(count)
         )
         learner.close_many(tickets, feedback)
         position += count
@@ -253,7 +283,9 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
 
 
 @pytest.mark.parametrize("more", PARTIAL, ids=lambda more: " ".join(more.values()))
-def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.random.Generator) -> None:
+def test_only_what_was_shown_counts_as_tried(
+    more: dict[str, Any], crowd: np.random.Generator
+) -> None:
     """An item that is never available is never viewed, and nobody's answer is entered for it."""
     learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, explore=0.5, **more)
     masks = crowd.random((4000, 6)) < 0.8
@@ -261,14 +293,18 @@ def test_only_what_was_shown_counts_as_tried(more: dict[str, Any], crowd: np.ran
     visited(learner, np.full((4000, 6), 0.5), masks)
     public = learner.snapshot().public
     assert learner.releases > 1
-    assert (public["belief.precisions"][:, 4] == 0).all()  # its noise is not taken for views
-    assert (public["belief.precisions"][0, [0, 1, 2, 3, 5]] > 0).all()
+    assert (public["posterior.precisions"][:, 4] == 0).all()  # its noise is not taken for views
+    assert (public["posterior.precisions"][0, [0, 1, 2, 3, 5]] > 0).all()
     assert 4 not in learner.open(available=masks[0]).decision
 
 
 @pytest.mark.parametrize("more", [*FEW[:1], *PARTIAL], ids=lambda more: " ".join(more.values()))
-def test_the_shop_still_learns_under_masks(more: dict[str, Any], crowd: np.random.Generator) -> None:
-    """A third of the items is missing at any time; at the end all are there, and the best two are known."""
+def test_the_shop_still_learns_under_masks(
+    more: dict[str, Any], crowd: np.random.Generator
+) -> None:
+    """A third of the items is missing at any time; at the end all are there, and the best two
+    are known.
+    """
     horizon = 6000 if more["feedback"] == "full" else 30_000
     learner = SetMaximizer(6, 2, horizon, USUAL, seed=3, **more)
     masks = crowd.random((horizon, 6)) < 0.7
@@ -313,7 +349,9 @@ def test_filled_slates_keep_what_may_be_shown_in_its_order(
     masks = generator.random((3, items)) < 0.6
     order = generator.permutation(items)
     filled = filled_up(slates, masks[0] if one else masks, order)
-    for before, after, mask in zip(slates, filled, np.repeat(masks[:1], 3, 0) if one else masks, strict=True):
+    for before, after, mask in zip(
+        slates, filled, np.repeat(masks[:1], 3, 0) if one else masks, strict=True
+    ):
         kept = [item for item in before if item >= 0 and mask[item]]
         fill = [item for item in order if mask[item] and item not in kept]
         expected = (kept + fill)[:slots]
@@ -324,13 +362,13 @@ def test_filled_slates_keep_what_may_be_shown_in_its_order(
 
 
 def found_by(learner: SetMaximizer) -> Any:
-    """What the first block is gathered with."""
-    return first_view(mode_of(learner)).gatherings()["found"]
+    """What the first block is aggregated with."""
+    return first_view(mode_of(learner)).aggregators()["found"]
 
 
 def clicked(learner: SetMaximizer, click: Any) -> int:
     """The item that one answer names, if the round shows the first items in their order."""
-    batch = Batch(np.array([0]), [click], NOTHING)
+    batch = Batch(np.array([0]), [click], EMPTY_REQUEST)
     return int(clicked_items(learner, batch, np.arange(learner.settings.slots)[None])[0])
 
 
@@ -346,15 +384,28 @@ def test_labels_name_clicks_and_slates() -> None:
     slate = learner.act()
     assert set(slate) < {"tea", "milk", "soap"}
     learner.observe(slate[0])
-    assert [clicked(learner, click) for click in ("tea", "milk", "soap", None, "rope")] == [0, 1, -1, -1, -1]
+    assert [clicked(learner, click) for click in ("tea", "milk", "soap", None, "rope")] == [
+        0,
+        1,
+        -1,
+        -1,
+        -1,
+    ]
     assert all(label in ("tea", "milk", "soap") for label in learner.decision["slate"])
 
 
 def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
     """Or a click on product 2 would be counted for whatever stands third."""
     products = SetMaximizer([2, 0, 7], 2, 100, USUAL, feedback="clicks")
-    assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(0), 2.0)] == [0, 1, -1, -1, 1, 0]
-    many = Batch(np.arange(4), np.array([2, 0, 7, 1]), NOTHING)
+    assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(0), 2.0)] == [
+        0,
+        1,
+        -1,
+        -1,
+        1,
+        0,
+    ]
+    many = Batch(np.arange(4), np.array([2, 0, 7, 1]), EMPTY_REQUEST)
     slates = np.array([[0, 1], [0, 1], [2, 0], [0, 1]])
     assert clicked_items(products, many, slates).tolist() == [0, 1, 2, -1]
     names = SetMaximizer(["tea", "milk", "soap"], 2, 100, USUAL, feedback="clicks")
@@ -437,7 +488,9 @@ def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
         ({"feedback": "clicks", "stream": "iid", "slots": 4, "horizon": 5}, "too short"),
     ],
 )
-def test_impossible_shops_are_refused_with_their_value(change: dict[str, Any], message: str) -> None:
+def test_impossible_shops_are_refused_with_their_value(
+    change: dict[str, Any], message: str
+) -> None:
     base = {"items": 4, "slots": 2, "horizon": 100, "privacy": USUAL} | change
     with pytest.raises(ConfigError, match=message):
         SetMaximizer(**base)
@@ -447,7 +500,10 @@ def test_too_short_a_horizon_is_said_in_plain_words() -> None:
     for stream in ("iid", "drifting"):
         learner = SetMaximizer(100, 5, 2000, USUAL, feedback="bandit", stream=stream)  # type: ignore[arg-type]
         assert "too short" in learner.facts["warning"]
-        assert "warning" not in SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream).facts  # type: ignore[arg-type]
+        assert (
+            "warning"
+            not in SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream).facts
+        )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("more", [{}, {"feedback": "bandit", "bound": 1e-3, "stream": "iid"}])
@@ -461,19 +517,27 @@ def test_huge_answers_are_clipped_in_silence(more: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("bound", [1.0, 7.0, 49.0, 1e-3])
 def test_rewards_are_counted_in_units_of_their_bound(bound: float) -> None:
-    learner = SetMaximizer(4, 2, 400, USUAL, feedback="bandit", stream="iid", bound=bound, explore=0.5)
+    learner = SetMaximizer(
+        4, 2, 400, USUAL, feedback="bandit", stream="iid", bound=bound, explore=0.5
+    )
     tickets = learner.open_many(10)
     learner.close_many(tickets, [bound] * 10)
     levels = found_by(learner).levels
-    assert learner.snapshot().block["found"].sum() == 10 * 3 * levels  # of two items, and of everyone
+    assert (
+        learner.snapshot().block["found"].sum() == 10 * 3 * levels
+    )  # of two items, and of everyone
 
 
 def test_scores_come_with_how_far_they_may_be_off() -> None:
-    for more in ({}, {"feedback": "clicks", "explore": 0.5}, {"feedback": "bandit", "stream": "iid"}):
+    for more in (
+        {},
+        {"feedback": "clicks", "explore": 0.5},
+        {"feedback": "bandit", "stream": "iid"},
+    ):
         learner = SetMaximizer(5, 2, 1000, USUAL, seed=1, **more)  # type: ignore[arg-type]
         while not learner.releases:
             learner.observe_many([learner.preview(1)[0][0] if "feedback" in more else [0.5] * 5])
-            learner.turn()
+            learner.release_if_due()
         found = learner.scores()
         assert found.standard_deviations is not None
         assert found.values.shape == found.standard_deviations.shape

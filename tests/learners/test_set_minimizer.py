@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import ConfigError, Privacy, SetMaximizer, SetMinimizer, StateError
-from discreet.arrivals import ConcaveOverModular, GraphCut, MinusModular
 from discreet.audit.lower_bound import audit, through_doors
-from discreet.learners.set_minimizer.pairs.public import TrialsPlan
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch, Request
+from discreet.engine.view import View, nobody
+from discreet.functions import ConcaveOverModular, GraphCut, MinusModular
+from discreet.learners.set_minimizer.pairwise_search.public import TrialsPlan
 from discreet.release.door import Door
-from discreet.release.fresh import FreshSum
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
+from discreet.release.sums.disjoint import DisjointSum
 from discreet.simulate.problems.costs import BundleWorld, run_bundle
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Asked, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import View, nobody
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
 PAIRS = MinusModular(GraphCut(((0, 1), (2, 3))))
@@ -37,11 +37,13 @@ def first_view(mode: Any) -> View[Any]:
     return view
 
 
-def fed(mode: Any, people: Any, rounds: Any = (0,), asked: Asked = NOTHING) -> dict[str, Any]:
-    """What people add to the first block, by the shipped gathering."""
+def fed(
+    mode: Any, people: Any, rounds: Any = (0,), request: Request = EMPTY_REQUEST
+) -> dict[str, Any]:
+    """What people add to the first block, by the shipped aggregator."""
     view = first_view(mode)
     block = nobody(view)
-    view.gather(block, view.read(Batch(np.array(rounds), mode.rows(people), asked)))
+    view.gather(block, view.read(Batch(np.array(rounds), mode.rows(people), request)))
     return block
 
 
@@ -60,9 +62,9 @@ def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(
     here: Any, there: Any, privacy: Privacy
 ) -> None:
     mode = mode_of(SetMinimizer(4, 100, privacy, function=PAIRS))
-    norm = mode.gradient.gathering.norm
+    norm = mode.gradient.aggregator.norm
     moved = fed(mode, [here])["gradient"].values - fed(mode, [there])["gradient"].values
-    assert np.linalg.norm(moved.astype(float), norm) <= mode.gradient.gathering.sensitivity(norm)
+    assert np.linalg.norm(moved.astype(float), norm) <= mode.gradient.aggregator.sensitivity(norm)
 
 
 @pytest.mark.parametrize("privacy", [USUAL, PURE])
@@ -71,17 +73,21 @@ def test_one_visitor_moves_the_gradient_by_no_more_than_calibrated(
 def test_one_visitor_moves_the_sums_of_tried_sets_by_no_more_than_calibrated(
     privacy: Privacy, stream: Any, items: int
 ) -> None:
-    """Every round of the first block, every pair of costs; and the worst is as bad as it is paid for."""
-    learner = SetMinimizer(items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3)
+    """Every round of the first block, every pair of costs; and the worst is as bad as it is paid
+    for.
+    """
+    learner = SetMinimizer(
+        items, 300, privacy, feedback="bandit", stream=stream, bound=2.0, explore=0.3
+    )
     mode, norm, largest = mode_of(learner), 1 if privacy.pure else 2, 0.0
-    gathering = first_view(mode).gatherings()["costs"]
+    aggregator = first_view(mode).aggregators()["costs"]
     for round in range(learner.rounds_until_release):
         answers = (-9.0, -2.0, 0.1, 2.0, nan, inf, 1e308, -0.0)
         found = [fed(mode, [cost], [round])["costs"].values for cost in answers]
         moves = [one - two for one, two in product(found, repeat=2)]
         largest = max(largest, *(np.linalg.norm(move.astype(float), norm) for move in moves))
-        assert max(np.count_nonzero(move) for move in moves) <= gathering.cells
-    assert largest == pytest.approx(gathering.sensitivity(norm), rel=1e-9)
+        assert max(np.count_nonzero(move) for move in moves) <= aggregator.cells
+    assert largest == pytest.approx(aggregator.sensitivity(norm), rel=1e-9)
 
 
 def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: bool) -> np.ndarray:
@@ -96,17 +102,21 @@ def outputs(learner: SetMinimizer, cost: float, claim: Any, seed: int, weak: boo
         mode.gradient.__dict__["sum"] = with_half_the_noise(mode.gradient.sum)
 
     def passage(door: Door) -> float:
-        door._left = 2**120  # the weak copy charges more than was reserved: let it pass, to see it noticed
+        door._left = (
+            2**120
+        )  # the weak copy charges more than was reserved: let it pass, to see it noticed
         after, _ = view.release({}, dict(kept), block, door)
         return float(after.memory.total @ direction)
 
-    return through_doors(passage, claim, trials=1_500 if claim.measure == "zcdp" else 4_000, seed=seed)
+    return through_doors(
+        passage, claim, trials=1_500 if claim.measure == "zcdp" else 4_000, seed=seed
+    )
 
 
 def with_half_the_noise(sums: Any) -> Any:
-    if isinstance(sums, FreshSum):
-        weak = DiscreteLaplace(sums.once.noise.scale // 2)  # type: ignore[attr-defined]
-        return replace(sums, once=replace(sums.once, noise=weak))
+    if isinstance(sums, DisjointSum):
+        weak = DiscreteLaplace(sums.calibrated.noise.scale // 2)  # type: ignore[attr-defined]
+        return replace(sums, calibrated=replace(sums.calibrated, noise=weak))
     return replace(sums, noise=DiscreteGaussian(sums.noise.sigma // 2))
 
 
@@ -121,7 +131,8 @@ def with_half_the_noise(sums: Any) -> Any:
 def test_the_worst_pair_of_visitors_keeps_the_charge_and_half_the_noise_does_not(
     privacy: Privacy, measure: str, more: dict[str, Any]
 ) -> None:
-    """Costs of 1 and −1 for the first item alone: subgradients (c, −c) and (−c, c), as far apart as any.
+    """Costs of 1 and −1 for the first item alone: subgradients (c, −c) and (−c, c), as far apart as
+    any.
 
     α = 10⁻⁶; half the noise costs twice (pure) or four times (zCDP) as much, and that is seen.
     """
@@ -155,10 +166,12 @@ def test_more_items_than_single_costs_can_tell_apart_are_refused() -> None:
 def test_no_more_visitors_meet_trials_than_explore_allows(stream: Any, explore: float) -> None:
     """Trials are sets other than the anchor, the set that most rounds of a block play."""
     world = BundleWorld.drawn(20_000, items=6, seed=2)
-    learner = SetMinimizer(6, 20_000, USUAL, feedback="bandit", stream=stream, explore=explore, seed=1)
+    learner = SetMinimizer(
+        6, 20_000, USUAL, feedback="bandit", stream=stream, explore=explore, seed=1
+    )
     tried = 0
     while learner.clock < 20_000:
-        learner.turn()
+        learner.release_if_due()
         count, screening = learner.rounds_until_release, learner.releases == 0
         plan = learner._engine.view.public.phase
         own = int(plan.counts[0]) if isinstance(plan, TrialsPlan) else count
@@ -182,7 +195,9 @@ def test_a_short_horizon_warns_in_the_plan() -> None:
 @pytest.mark.parametrize("changes", [{}, {"privacy": Privacy(3.0)}])
 def test_full_information_finds_the_best_bundle(changes: dict[str, Any]) -> None:
     world = BundleWorld.drawn(30_000, items=12, seed=8)
-    learner = SetMinimizer(12, 30_000, function=world.function, seed=1, **({"privacy": USUAL} | changes))
+    learner = SetMinimizer(
+        12, 30_000, function=world.function, seed=1, **({"privacy": USUAL} | changes)
+    )
     cost = run_bundle(learner, world)
     best = world.cost_of(world.best)
     assert cost <= world.naive + 0.8 * (best - world.naive)
@@ -234,7 +249,9 @@ def test_one_set_or_many_at_once_are_the_same_sets() -> None:
     assert learner.open_many(1).decisions.shape == (1, 4)
     tickets = learner.open_many(19)
     assert np.array_equal(tickets.decisions, shown[1:])
-    assert [ticket.decision.tolist() for ticket in tickets] == [row[row >= 0].tolist() for row in shown[1:]]
+    assert [ticket.decision.tolist() for ticket in tickets] == [
+        row[row >= 0].tolist() for row in shown[1:]
+    ]
 
 
 def test_unavailable_items_are_left_out_and_labels_name_the_rest() -> None:

@@ -1,4 +1,6 @@
-"""One set from people's records: if these fail, a record is given away, or the wrong sites are opened."""
+"""One set from people's records: if these fail, a record is given away, or the wrong sites are
+opened.
+"""
 
 import pickle
 from collections.abc import Sequence
@@ -12,19 +14,19 @@ import numpy as np
 import pytest
 
 from discreet import BudgetError, ConfigError, MemoryJournal, Privacy, SetSelector, StateError, load
-from discreet.arrivals import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
-from discreet.arrivals.chains import PresentChain
 from discreet.audit import Case, audit_transcript, weakened
-from discreet.audit.choices import choices
+from discreet.audit.cases.selections import choices
 from discreet.audit.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.engine.engine import Engine
+from discreet.functions import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
+from discreet.functions.chains import PresentChain
 from discreet.learners.forced import forced
 from discreet.learners.set_selector.sampled import LEVELS
-from discreet.release.gathering import HeldRows
-from discreet.release.gathering.gain_path import GainPath
-from discreet.release.randomness import seeded_words
-from discreet.release.sampled import RATE_UNIT, SampledPath
-from discreet.turn.engine import Engine
+from discreet.release.aggregators import HeldRows
+from discreet.release.aggregators.gain_path import GainPath
+from discreet.release.randomness import seeded_bits
+from discreet.release.sampled_path import RATE_UNIT, SampledPath
 
 BOTH = Privacy(1.0, 1e-6)
 BOX = ((0.0, 1.0), (0.0, 1.0))
@@ -34,16 +36,20 @@ SITES = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
 def homes(count: int = 4000, seed: int = 0) -> np.ndarray:
     generator = np.random.default_rng(seed)
     centres = np.array([[0.25, 0.75], [0.75, 0.25]])
-    return np.clip(centres[generator.integers(2, size=count)] + generator.normal(0, 0.05, (count, 2)), 0, 1)
+    return np.clip(
+        centres[generator.integers(2, size=count)] + generator.normal(0, 0.05, (count, 2)), 0, 1
+    )
 
 
-# --- what it chooses -------------------------------------------------------------------------------------
+# --- what it chooses ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
 def test_sites_are_where_people_live(mode: str) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(homes())
+    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(
+        homes()
+    )
     assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
     assert chosen.method == mode
     assert chosen.guarantee.epsilon_spent <= 1.0
@@ -55,7 +61,9 @@ def test_quotas_and_budgets_are_kept() -> None:
     assert [SITES[item] for item in west.items] == [(0.25, 0.75)]
     costs = tuple(1.0 if x < 0.5 else 5.0 for x, _ in SITES)
     for mode in ("histogram", "sampled"):
-        bought = forced(SetSelector, mode, Knapsack(costs, 3.0), BOTH, function=city, seed=1).fit(homes())
+        bought = forced(SetSelector, mode, Knapsack(costs, 3.0), BOTH, function=city, seed=1).fit(
+            homes()
+        )
         assert sum(costs[item] for item in bought.items) <= 3.0
         assert (0.25, 0.75) in [SITES[item] for item in bought.items]
 
@@ -75,9 +83,9 @@ def test_types_are_counted() -> None:
     people = np.random.default_rng(0).choice(3, size=500, p=[0.1, 0.6, 0.3])
     chosen = SetSelector(UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1).fit(people)
     assert sorted(chosen.items) == [1, 2]
-    held = forced(SetSelector, "sampled", UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1).fit(
-        people
-    )
+    held = forced(
+        SetSelector, "sampled", UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1
+    ).fit(people)
     assert sorted(held.items) == [1, 2]
 
 
@@ -85,22 +93,27 @@ def test_the_value_of_the_choice_is_told_if_it_is_paid_for() -> None:
     likes = (np.random.default_rng(0).random((3000, 4)) < 0.3).astype(float)
     without = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, seed=1).fit(likes)
     assert without.value is None
-    paid = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, report=0.3, seed=2).fit(likes)
+    paid = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, report=0.3, seed=2).fit(
+        likes
+    )
     assert paid.value is not None
     truth = likes[:, paid.items].max(axis=1).sum()
     assert abs(paid.value[0] - truth) < 8 * paid.value[1]  # Laplace: α < 1e-5, with a fixed seed
     assert paid.guarantee.epsilon_spent <= 1.0
-    city = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), seed=2).fit(homes())
+    city = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), seed=2).fit(
+        homes()
+    )
     assert city.value is not None
 
 
-# --- who is protected ------------------------------------------------------------------------------------
+# --- who is protected -----------------------------------------------------------------------------
 
 
 def exact_law(
     path: SampledPath, others: np.ndarray, row: np.ndarray, prices: np.ndarray
 ) -> dict[tuple[int, ...], float]:
-    """The law of two draws among three items, the last person's coin averaged out; the others are kept.
+    """The law of two draws among three items, the last person's coin averaged out; the others are
+    kept.
 
     Written independently of the door. Privacy given the others' coins is more than is promised.
     """
@@ -139,12 +152,16 @@ def exact_law(
 def test_no_record_moves_the_law_of_a_path_by_more_than_epsilon(
     path: SampledPath, prices: list[float], lovers: int
 ) -> None:
-    """All pairs of extreme people beside others: the exact ratio of laws, against what is charged."""
+    """All pairs of extreme people beside others: the exact ratio of laws, against what is
+    charged.
+    """
     others = np.tile([[1.0, 0.0, 0.0]], (lovers, 1))
     others = np.concatenate([others, np.tile([[0.0, 0.0, 1.0]], (lovers, 1))])
     extremes = [*map(np.array, product((0.0, 1.0), repeat=3)), np.array([0.5, 1.0, 0.3])]
     laws = [exact_law(path, others, row, np.array(prices)) for row in extremes]
-    worst = max(abs(log(one[chosen] / two[chosen])) for one in laws for two in laws for chosen in one)
+    worst = max(
+        abs(log(one[chosen] / two[chosen])) for one in laws for two in laws for chosen in one
+    )
     assert worst <= path.charge.amount
     if lovers == 60 and min(prices) == 1:
         assert worst > 0.8 * path.charge.amount  # so the bound is not loose by mistake
@@ -153,11 +170,14 @@ def test_no_record_moves_the_law_of_a_path_by_more_than_epsilon(
 def test_draws_are_exactly_those_of_the_exponential_mechanism() -> None:
     from discreet.release import kernels
 
-    scores, mask = np.array([0, 3 * LEVELS, 2 * LEVELS, 9 * LEVELS]), np.array([True, True, True, False])
-    words, rate = seeded_words(1, 0), RATE_UNIT // 2
+    scores, mask = (
+        np.array([0, 3 * LEVELS, 2 * LEVELS, 9 * LEVELS]),
+        np.array([True, True, True, False]),
+    )
+    bits, rate = seeded_bits(1, 0), RATE_UNIT // 2
     unit = np.uint64(RATE_UNIT * LEVELS)
     drawn = [
-        kernels.draw_rejecting(scores, mask, np.uint64(rate), unit, words.address, words.state)
+        kernels.draw_rejecting(scores, mask, np.uint64(rate), unit, bits.address, bits.state)
         for _ in range(20_000)
     ]
     weights = np.exp([0.0, 1.5, 1.0, -np.inf])
@@ -187,8 +207,17 @@ def test_gains_of_a_person_add_up_to_one_along_any_path() -> None:
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
 def test_strange_records_are_worth_nothing_and_stop_nobody(mode: str) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    people: list[Any] = [*homes(2000).tolist(), "strange", None, [1.0], [np.nan, 0.5], [1e308, -1e308]]
-    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(people)
+    people: list[Any] = [
+        *homes(2000).tolist(),
+        "strange",
+        None,
+        [1.0],
+        [np.nan, 0.5],
+        [1e308, -1e308],
+    ]
+    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(
+        people
+    )
     assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
 
 
@@ -196,7 +225,9 @@ def test_nobody_is_worth_nothing_also_where_a_row_of_zeros_is_somebody() -> None
     """A point that is not finite must not count as the corner of the box."""
     city = Nearby(((0.0, 0.0), (1.0, 1.0)), 0.5, BOX)
     people = np.concatenate([np.full((300, 2), np.nan), np.full((200, 2), 1.0)])
-    chosen = forced(SetSelector, "sampled", UniformMatroid(2, 1), BOTH, function=city, seed=1).fit(people)
+    chosen = forced(SetSelector, "sampled", UniformMatroid(2, 1), BOTH, function=city, seed=1).fit(
+        people
+    )
     assert chosen.items == [1]
 
 
@@ -214,7 +245,7 @@ def test_the_audit_notices_half_the_noise_and_half_the_price() -> None:
         assert found.largest_cost_over_charge > 1 + 1e-6, case.name
 
 
-# --- once ------------------------------------------------------------------------------------------------
+# --- once -----------------------------------------------------------------------------------------
 
 
 def test_a_second_choice_is_refused_and_a_kept_one_is_read_back(tmp_path: Any) -> None:
@@ -255,12 +286,16 @@ class Unreliable(MemoryJournal):
 
 
 @pytest.mark.parametrize("keeps", [False, True])
-@pytest.mark.parametrize("function", [Nearby(SITES, 0.3, BOX), ClickModel()], ids=["histogram", "sampled"])
+@pytest.mark.parametrize(
+    "function", [Nearby(SITES, 0.3, BOX), ClickModel()], ids=["histogram", "sampled"]
+)
 def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
     function: Any, keeps: bool
 ) -> None:
     """The second commit, after that of the beginning, is the choice; it fails twice."""
-    people = homes(300) if isinstance(function, Nearby) else np.random.default_rng(1).random((300, 25))
+    people = (
+        homes(300) if isinstance(function, Nearby) else np.random.default_rng(1).random((300, 25))
+    )
     journal = Unreliable((2, 3), keeps=keeps)
     selector = SetSelector(UniformMatroid(25, 2), BOTH, function=function, journal=journal, seed=7)
     for _ in range(2):
@@ -272,8 +307,8 @@ def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
     reference = SetSelector(UniformMatroid(25, 2), BOTH, function=function, seed=7).fit(people)
     assert chosen.items == reference.items
     assert chosen.people == 300
-    kept = journal.latest()
-    assert kept.index == 1
+    sampled = journal.latest()
+    assert sampled.index == 1
     with pytest.raises(BudgetError, match="chooses once"):
         selector.fit(people)
 
@@ -301,7 +336,9 @@ def test_a_choice_that_was_committed_and_not_shown_is_shown_by_the_next_fit(
 
 def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
     journal = Unreliable((1,), keeps=False)  # the commit of the beginning
-    selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), journal=journal)
+    selector = SetSelector(
+        UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), journal=journal
+    )
     with pytest.raises(StateError, match=r"could not be kept \(OSError\): try again"):
         selector.fit(homes(300))
     assert selector.fit(homes(200)).people == 200
@@ -320,7 +357,11 @@ def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
-    usual: dict[str, Any] = {"domain": UniformMatroid(25, 2), "privacy": BOTH, "function": ClickModel}
+    usual: dict[str, Any] = {
+        "domain": UniformMatroid(25, 2),
+        "privacy": BOTH,
+        "function": ClickModel,
+    }
     with pytest.raises(ConfigError) as refusal:
         SetSelector(**(usual | wrong))
     assert "\n" not in str(refusal.value)
@@ -334,9 +375,13 @@ def test_people_must_be_there_and_have_the_right_shape() -> None:
         selector.fit(3)
 
 
-def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(tmp_path: Any) -> None:
+def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(
+    tmp_path: Any,
+) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(homes(300))
+    SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(
+        homes(300)
+    )
     with pytest.raises(StateError, match="reads it back"):
         load(tmp_path / "state")
 
@@ -345,7 +390,9 @@ def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(t
 def test_a_choice_that_was_begun_in_a_file_goes_on(
     function: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Killed after the beginning was committed, and before the draw: the next fit reads people again."""
+    """Killed after the beginning was committed, and before the draw: the next fit reads people
+    again.
+    """
     people = homes(300) if isinstance(function, Nearby) else np.ones((300, 25))
     settings: dict[str, Any] = {"function": function, "journal": tmp_path / "choice"}
 

@@ -1,4 +1,6 @@
-"""Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or count twice."""
+"""Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or
+count twice.
+"""
 
 import os
 import warnings
@@ -16,7 +18,8 @@ import polars
 import pytest
 
 from discreet import ConfigError, Partitions, Privacy, SetSelector, StateError
-from discreet.arrivals import (
+from discreet.domains import UniformMatroid
+from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
@@ -25,16 +28,15 @@ from discreet.arrivals import (
     Types,
     WeightedCoverage,
 )
-from discreet.arrivals.chains import PresentChain, VoicesChain
-from discreet.arrivals.person import reading
-from discreet.domains import UniformMatroid
-from discreet.learners.set_selector import crowd
-from discreet.learners.set_selector.entrance import Entrance, Source
+from discreet.functions.chains import PersonFunctionsChain, PresentChain
+from discreet.functions.person import reading
+from discreet.learners.set_selector import partitions
+from discreet.learners.set_selector.records import RecordReader, Source
+from discreet.release.aggregators import HeldRows
+from discreet.release.aggregators.gain_path import GainPath
+from discreet.release.aggregators.partitions import HeldPart, in_place
 from discreet.release.door import Door
-from discreet.release.gathering import HeldRows
-from discreet.release.gathering.gain_path import GainPath
-from discreet.release.gathering.parts import HeldPart, in_place
-from discreet.release.sampled import SecretCoins
+from discreet.release.sampled_path import SecretCoins
 
 BOTH = Privacy(1.0, 1e-6)
 NAMES = ["ale", "bun", "cod", "dip", "egg", "fig"]
@@ -56,19 +58,26 @@ def frame() -> polars.DataFrame:
     """The items' columns in another order, among others."""
     shuffled = [3, 1, 0, 5, 4, 2]
     return polars.DataFrame(
-        {"id": np.arange(3000)} | {NAMES[item]: LIKES[:, item] for item in shuffled} | {"note": ["x"] * 3000}
+        {"id": np.arange(3000)}
+        | {NAMES[item]: LIKES[:, item] for item in shuffled}
+        | {"note": ["x"] * 3000}
     )
 
 
-# --- the same people, however they come -------------------------------------------------------------------
+# --- the same people, however they come -----------------------------------------------------------
 
 
 def test_rows_come_in_partitions_lists_and_iterators(expected: dict[str, Any]) -> None:
     assert choice(LIKES.tolist()) == expected
     assert choice(iter(LIKES.tolist())) == expected
     assert choice(Partitions.of([LIKES[:1000], LIKES[1000:1001], LIKES[1001:]])) == expected
-    assert choice(Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])) == expected
-    assert choice([Partitions.of([LIKES[:700]]), Partitions(1, lambda number: LIKES[700:])]) == expected
+    assert (
+        choice(Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])) == expected
+    )
+    assert (
+        choice([Partitions.of([LIKES[:700]]), Partitions(1, lambda number: LIKES[700:])])
+        == expected
+    )
 
 
 def test_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
@@ -109,7 +118,7 @@ def test_partitions_that_do_not_fit_are_read_again_at_every_step(
 ) -> None:
     parts = Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])
     held = choice(parts)
-    monkeypatch.setattr(crowd, "HELD_BYTES", 0)
+    monkeypatch.setattr(partitions, "HELD_BYTES", 0)
     assert choice(parts) == held
 
 
@@ -124,7 +133,7 @@ def test_an_iterator_of_points_is_counted_like_an_array_of_them() -> None:
     assert whole["trace"][0]["worth"] == pytest.approx(whole["value"]["mean"])
 
 
-# --- callables -------------------------------------------------------------------------------------------
+# --- callables ------------------------------------------------------------------------------------
 
 
 def test_callables_choose_as_the_rows_that_they_stand_for() -> None:
@@ -147,11 +156,11 @@ def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
     """What it said is remembered: gains telescope along every path."""
     generator = np.random.default_rng(0)
     for _ in range(30):
-        everyone = crowd.voices_of([lambda chosen: float(generator.uniform(-0.5, 1.5))])
+        everyone = partitions.callables_of([lambda chosen: float(generator.uniform(-0.5, 1.5))])
         held = HeldRows((1, 1), elsewhere=True)
         people = held.empty()
         held.stay(people, everyone.staying(), everyone.run)
-        walk = GainPath(people, VoicesChain(5), np.ones(5), 2**16)
+        walk = GainPath(people, PersonFunctionsChain(5), np.ones(5), 2**16)
         walk.begin(np.array([True]))
         total = 0
         for item in generator.permutation(5).tolist():
@@ -160,11 +169,13 @@ def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
         assert 0 <= total <= 2**16
 
 
-# --- partitions that misbehave ---------------------------------------------------------------------------
+# --- partitions that misbehave --------------------------------------------------------------------
 
 
 class Twice(Executor):
-    """Runs every task twice, as a cluster may after it lost a worker, and gives the second answer."""
+    """Runs every task twice, as a cluster may after it lost a worker, and gives the second
+    answer.
+    """
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(2)
@@ -182,7 +193,7 @@ def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Gains telescope only if everybody brings the same row at every step."""
-    monkeypatch.setattr(crowd, "HELD_BYTES", 0)
+    monkeypatch.setattr(partitions, "HELD_BYTES", 0)
     readings = iter(range(100))
 
     def changing(number: int) -> np.ndarray:
@@ -213,34 +224,38 @@ def test_an_iterator_that_fails_is_refused_without_its_text_and_nothing_is_spent
     assert selector.fit(LIKES).people == 3000
 
 
-@pytest.mark.parametrize("nobody", [[], iter([]), Partitions(2, lambda number: LIKES[:0]), np.zeros((0, 6))])
+@pytest.mark.parametrize(
+    "nobody", [[], iter([]), Partitions(2, lambda number: LIKES[:0]), np.zeros((0, 6))]
+)
 def test_nobody_is_refused(nobody: Any) -> None:
     with pytest.raises(ConfigError, match="no people"):
         choice(nobody)
 
 
-# --- coins -----------------------------------------------------------------------------------------------
+# --- coins ----------------------------------------------------------------------------------------
 
 
 def test_a_persons_coin_does_not_depend_on_the_part_that_they_are_in() -> None:
     coins = SecretCoins(bytes(range(32)), 20_000)
-    whole = coins.kept(0, 5000)
+    whole = coins.sampled(0, 5000)
     for first, count in ((0, 1), (1023, 2), (1024, 1024), (3000, 2000), (4999, 1), (77, 0)):
-        assert np.array_equal(coins.kept(first, count), whole[first : first + count])
+        assert np.array_equal(coins.sampled(first, count), whole[first : first + count])
     assert "key" not in repr(coins)
 
 
 @pytest.mark.statistical
 def test_coins_keep_the_share_that_is_charged_for() -> None:
-    """α < 1e-6: five standard deviations, on all people and on neighbours together (they are independent)."""
+    """α < 1e-6: five standard deviations, on all people and on neighbours together (they are
+    independent).
+    """
     keep, people = 20_000, 400_000
     chance = keep / 2**16
-    kept = SecretCoins(b"k" * 32, keep).kept(0, people)
-    assert abs(kept.mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / people)
-    both = (kept[1:] & kept[:-1]).mean()
+    sampled = SecretCoins(b"k" * 32, keep).sampled(0, people)
+    assert abs(sampled.mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / people)
+    both = (sampled[1:] & sampled[:-1]).mean()
     assert abs(both - chance**2) < 10 * np.sqrt(chance**2 / people)
-    other = SecretCoins(b"l" * 32, keep).kept(0, people)
-    assert abs((kept & other).mean() - chance**2) < 5 * np.sqrt(chance**2 / people)
+    other = SecretCoins(b"l" * 32, keep).sampled(0, people)
+    assert abs((sampled & other).mean() - chance**2) < 5 * np.sqrt(chance**2 / people)
 
 
 def test_every_choice_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +276,7 @@ def test_every_choice_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(len(key) == 32 for key in keys)
 
 
-# --- where a person is read does not matter --------------------------------------------------------------
+# --- where a person is read does not matter -------------------------------------------------------
 
 
 def families() -> list[Any]:
@@ -284,7 +299,9 @@ def test_one_column_of_worths_is_bit_for_bit_that_column(family: Any) -> None:
         if isinstance(family, Types)
         else generator.random((211, family.width(9)))
     )
-    rows = np.concatenate([generator.integers(0, 2, (211, 1)), family.admit(raw.astype(float), 9)[0]], axis=1)
+    rows = np.concatenate(
+        [generator.integers(0, 2, (211, 1)), family.admit(raw.astype(float), 9)[0]], axis=1
+    )
     state = chain.begin(rows)
     for item in generator.permutation(9).tolist():
         worths = chain.worths(rows, state)
@@ -304,7 +321,8 @@ def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
     parts = [HeldPart(values[first:last], first) for first, last in pairwise(cuts)]
     apart.stay(parted, parts[::-1], lambda task, parts: [task(part) for part in parts])
     walks = [
-        GainPath(people, PresentChain(family), np.linspace(0.2, 1, 9), 2**16) for people in (together, parted)
+        GainPath(people, PresentChain(family), np.linspace(0.2, 1, 9), 2**16)
+        for people in (together, parted)
     ]
     for walk in walks:
         walk.begin(SecretCoins(bytes(32), 30_000))
@@ -316,7 +334,7 @@ def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
             walk.take(item)
 
 
-# --- one person does not decide how others are read ------------------------------------------------------
+# --- one person does not decide how others are read -----------------------------------------------
 
 
 def test_one_text_in_a_column_that_pandas_read_makes_nobody_of_one_person_only() -> None:
@@ -339,7 +357,10 @@ def test_arrays_in_a_list_are_records_whatever_is_in_them() -> None:
     ragged = np.array([*LIKES[:49].tolist(), [1.0]], dtype=object)
     assert (even.ndim, ragged.ndim) == (2, 1)
     assert choice([even, even])["people"] == choice([even, ragged])["people"] == 2
-    assert choice(Partitions.of([even, even]))["people"] == choice(Partitions.of([even, ragged]))["people"]
+    assert (
+        choice(Partitions.of([even, even]))["people"]
+        == choice(Partitions.of([even, ragged]))["people"]
+    )
     rows = np.concatenate([LIKES[:50], LIKES[:49], np.full((1, 6), np.nan)])
     assert choice(Partitions.of([even, ragged])) == choice(rows)
 
@@ -347,15 +368,20 @@ def test_arrays_in_a_list_are_records_whatever_is_in_them() -> None:
 def test_a_checksum_has_a_key_of_its_own_in_every_choice() -> None:
     """Without one, somebody could prepare rows that look the same: CRCs are linear."""
     parts = Partitions.of([LIKES])
-    entrance = Entrance(ClickModel(), 6)
+    reader = RecordReader(ClickModel(), 6)
     first, second = (
-        crowd.crowd_of(parts, entrance, in_place, is_local=True, has_cells=False).parts[0] for _ in range(2)
+        partitions.partitioned_people(
+            parts, reader, in_place, is_local=True, has_cells=False
+        ).parts[0]
+        for _ in range(2)
     )
     assert len(first.key) == 16
     assert first.key != second.key
     assert first.check != second.check
     assert "key" not in repr(first)
-    assert sum(part.values[:, 0].sum() > 0 for part in first.held()) == 1  # the same rows are let in
+    assert (
+        sum(part.values[:, 0].sum() > 0 for part in first.held()) == 1
+    )  # the same rows are let in
     changed = replace(first, source=Source(np.where(np.arange(3000)[:, None] == 1234, 1.0, LIKES)))
     with pytest.raises(ConfigError, match="it changed"):
         list(changed.held())
@@ -370,7 +396,9 @@ def test_people_who_bring_no_callable_are_worth_nothing() -> None:
 def test_texts_in_a_list_are_records_and_not_paths() -> None:
     """Whoever brings a text must not have a file read by that name, or be quoted."""
     nobody = choice([[0.0] * 6] * 3)
-    assert choice(["0", "1", "x"]) == choice(["people-0.parquet", "people-1.csv", "x.csv"]) == nobody
+    assert (
+        choice(["0", "1", "x"]) == choice(["people-0.parquet", "people-1.csv", "x.csv"]) == nobody
+    )
 
 
 class Iterated:
@@ -383,7 +411,9 @@ class Iterated:
 
 @pytest.mark.parametrize("function", [ClickModel, SetFunction])
 @pytest.mark.parametrize("make", [Iterated, lambda: iter(Iterated())])
-def test_whatever_people_are_read_from_is_not_quoted(function: Any, make: Callable[[], Any]) -> None:
+def test_whatever_people_are_read_from_is_not_quoted(
+    function: Any, make: Callable[[], Any]
+) -> None:
     with pytest.raises(ConfigError, match="stopped \\(ValueError\\)") as refusal:
         choice(make(), function=function)
     assert "0.777" not in str(refusal.value)
@@ -395,7 +425,9 @@ def test_whatever_people_are_read_from_is_not_quoted(function: Any, make: Callab
 def test_a_forked_selector_is_refused() -> None:
     for selector in (
         SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel),
-        SetSelector.from_settings(SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel).settings),
+        SetSelector.from_settings(
+            SetSelector(UniformMatroid(6, 3), BOTH, function=ClickModel).settings
+        ),
     ):
         child = os.fork()
         if child == 0:

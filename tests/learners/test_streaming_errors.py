@@ -1,4 +1,6 @@
-"""If these fail, a published coefficient, its intercept or its error means something else than it says."""
+"""If these fail, a published coefficient, its intercept or its error means something else than
+it says.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,16 +11,20 @@ import pytest
 import discreet
 from discreet import Privacy, StreamingLearner
 from discreet.arrays import Floats
-from discreet.arrivals import HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.domains import LpBall
 from discreet.learners.forced import forced
+from discreet.losses import HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 
 SAMPLES = 30_000
 USUAL = Privacy(1.0, 1e-6)
 
 
-def samples_of(seed: int, *, together: float = 0.0, noise: float = 0.1) -> tuple[Floats, Floats, Floats]:
-    """Features, of which the first two may go together, targets, and the coefficients that made them."""
+def samples_of(
+    seed: int, *, together: float = 0.0, noise: float = 0.1
+) -> tuple[Floats, Floats, Floats]:
+    """Features, of which the first two may go together, targets, and the coefficients that made
+    them.
+    """
     generator = np.random.default_rng([seed, 7])
     features = generator.uniform(-1, 1, size=(SAMPLES, 4))
     features[:, 1] = together * features[:, 0] + (1 - together**2) ** 0.5 * features[:, 1]
@@ -105,10 +111,14 @@ def test_nothing_is_said_of_what_was_not_learned() -> None:
 
 
 def test_targets_of_which_most_gradients_are_clipped_have_no_errors() -> None:
-    """Two answers, little explained: clipped gradients vanish at other coefficients than least squares."""
+    """Two answers, little explained: clipped gradients vanish at other coefficients than least
+    squares.
+    """
     generator = np.random.default_rng(0)
     features = generator.uniform(-1, 1, size=(SAMPLES, 4))
-    answers = np.where(generator.random(SAMPLES) < 0.5 + features @ [0.1, -0.1, 0.05, 0.1], 0.5, -0.5)
+    answers = np.where(
+        generator.random(SAMPLES) < 0.5 + features @ [0.1, -0.1, 0.05, 0.1], 0.5, -0.5
+    )
     found = learned(features, answers, Privacy(3.0, 1e-6)).standard_errors
     assert np.isnan(found).all()
 
@@ -144,20 +154,29 @@ def test_errors_follow_from_what_is_kept_and_from_nothing_else(tmp_path: Path) -
     assert np.array_equal(discreet.load(tmp_path / "state").standard_errors, before)
 
 
-# --- intercepts -------------------------------------------------------------------------------------------
+# --- intercepts -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["auto", "passes", "frank-wolfe", "leader"])
 @pytest.mark.parametrize("bound", [0.5, 1.0, 20.0])
-def test_a_prediction_is_features_times_coefficients_plus_the_intercept(method: str, bound: float) -> None:
+def test_a_prediction_is_features_times_coefficients_plus_the_intercept(
+    method: str, bound: float
+) -> None:
     """The last coefficient used to be the intercept over `feature_bound`."""
     generator = np.random.default_rng(0)
     features = generator.uniform(-bound, bound, size=(20_000, 2)) / 2**0.5
     targets = features @ [0.8 / bound, -0.5 / bound] + 0.4
-    settings: dict[str, Any] = {"feature_bound": bound, "target_bound": 2.0, "intercept": True, "seed": 1}
+    settings: dict[str, Any] = {
+        "feature_bound": bound,
+        "target_bound": 2.0,
+        "intercept": True,
+        "seed": 1,
+    }
     domain, privacy = LpBall(3, 2.0, 3.0 / bound), Privacy(10.0, 1e-6)
     if method == "leader":
-        learner: Any = forced(StreamingLearner, "leader", domain, SquaredLoss(), 20_000, privacy, **settings)
+        learner: Any = forced(
+            StreamingLearner, "leader", domain, SquaredLoss(), 20_000, privacy, **settings
+        )
     else:
         settings |= {"method": method}
         learner = StreamingLearner(domain, SquaredLoss(), 20_000, privacy, **settings)
@@ -180,14 +199,20 @@ def test_without_an_intercept_there_is_none() -> None:
     learner = learned(features, targets)
     assert learner.intercept == 0.0
     assert np.isnan(learner.intercept_standard_error)
-    assert learner.coefficients.tolist() == learner.act().tolist() == learner.decision["coefficients"]
+    assert (
+        learner.coefficients.tolist() == learner.act().tolist() == learner.decision["coefficients"]
+    )
 
 
 def test_classes_have_one_row_of_coefficients_and_one_intercept_each() -> None:
     generator = np.random.default_rng(0)
     features = generator.uniform(-4, 4, size=(20_000, 2))
     labels = np.argmax(features @ [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]] + [0.0, 0.0, 2.0], axis=1)
-    settings: dict[str, Any] = {"loss": SoftmaxLoss(3), "domain": LpBall(9, 2.0, 10.0), "intercept": True}
+    settings: dict[str, Any] = {
+        "loss": SoftmaxLoss(3),
+        "domain": LpBall(9, 2.0, 10.0),
+        "intercept": True,
+    }
     learner = learned(features, labels, feature_bound=6.0, method="passes", **settings)
     assert learner.coefficients.shape == (3, 2)
     assert learner.intercept.shape == (3,)

@@ -15,17 +15,16 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet import ConfigError, HorizonReached, OutOfBounds, Privacy, StateError, StreamingLearner
-from discreet.arrivals import HuberLoss, LogisticLoss, SquaredLoss
-from discreet.arrivals.losses import Samples
 from discreet.audit.lower_bound import audit, through_doors
 from discreet.domains import Box, LpBall, Simplex
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch
 from discreet.learners.forced import forced
+from discreet.losses import HuberLoss, LogisticLoss, Samples, SquaredLoss
 from discreet.release.door import Door
 from discreet.release.noise import DiscreteGaussian
 from discreet.simulate.problems.regression import Regression
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.states import flat
 from laws import FEW_ORDERS, epsilon_of, selection_law, zcdp_of
 
 USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
@@ -53,15 +52,15 @@ def viewed(mode: Any, public: Any = None, index: int = 0) -> Any:
 
 
 def rows_of(mode: Any) -> Any:
-    """The gathering that gradients go through."""
-    return viewed(mode).gatherings()["gradient"]
+    """The aggregator that gradients go through."""
+    return viewed(mode).aggregators()["gradient"]
 
 
 def fed(mode: Any, sample: Any, public: Any = None, index: int = 0) -> Any:
-    """What one sample adds to an empty block, by the shipped gathering."""
+    """What one sample adds to an empty block, by the shipped aggregator."""
     view, block = viewed(mode, public, index), {"gradient": rows_of(mode).empty()}
     samples = Samples([sample[0]], [sample[1]])
-    view.gather(block, view.read(Batch(np.array([0]), samples, NOTHING)))
+    view.gather(block, view.read(Batch(np.array([0]), samples, EMPTY_REQUEST)))
     return block["gradient"]
 
 
@@ -98,7 +97,9 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
     mode = mode_of(learner)
     points = [learner.settings.domain.project(generator.normal(size=3)) for _ in range(2)]
     public = at(mode.start()[0], *points)
-    moved = (fed(mode, here, public, index).values - fed(mode, there, public, index).values).astype(float)
+    moved = (fed(mode, here, public, index).values - fed(mode, there, public, index).values).astype(
+        float
+    )
     rows = rows_of(mode)
     if learner.settings.domain.corners and "method" in method:
         assert np.abs(moved).max() <= 2 * rows.levels
@@ -116,7 +117,9 @@ def test_one_sample_moves_the_sum_by_no_more_than_calibrated(
         {"feature_bound": 1e8},
     ],
 )
-@pytest.mark.parametrize("domain", [LpBall(3), LpBall(3, 1), LpBall(3, 1.5), LpBall(3, 3), Box(3)], ids=repr)
+@pytest.mark.parametrize(
+    "domain", [LpBall(3), LpBall(3, 1), LpBall(3, 1.5), LpBall(3, 3), Box(3)], ids=repr
+)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_huge_and_tiny_samples_weigh_no_more_than_others(
     bounds: dict[str, float], domain: Any, intercept: bool
@@ -125,7 +128,11 @@ def test_huge_and_tiny_samples_weigh_no_more_than_others(
     mode = mode_of(made(domain, mode="leader", intercept=intercept, **bounds))
     size = 2 if intercept else 3
     for length in (1e-320, 1e-160, 1e-8, 1.0, 1e8, 1e100, 1e150, 1e154, 1e200, 1e307):
-        shapes = (np.full(size, length), np.array([length, *[1.0] * (size - 1)]), np.eye(size)[0] * length)
+        shapes = (
+            np.full(size, length),
+            np.array([length, *[1.0] * (size - 1)]),
+            np.eye(size)[0] * length,
+        )
         for row, y in product(shapes, (1e8, -1e308, 1e-300)):
             moved = fed(mode, (row, y)).values.astype(float)
             assert np.linalg.norm(moved) <= rows_of(mode).levels
@@ -161,14 +168,18 @@ def test_a_gradient_that_reuses_its_array_or_fails_counts_for_its_own_sample_onl
 
 @pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
 def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
-    """The exact joint law of two draws on every path, for all neighbouring streams of two samples."""
+    """The exact joint law of two draws on every path, for all neighbouring streams of two
+    samples.
+    """
     learner = made(LpBall(2, 1), horizon=2, privacy=privacy, method="frank-wolfe", block=1)
     mode = mode_of(learner)
     rows = rows_of(mode)
     people = [([1.0, 0.0], 1.0), ([1.0, 0.0], -1.0), ([0.0, -1.0], 1.0), ([0.0, 0.0], 0.0)]
 
     def draw_law(index: int, total: Any) -> list[Fraction]:
-        return selection_law(mode.corners.selection(index), rows.opposites(total, both=True).values.tolist())
+        return selection_law(
+            mode.corners.selection(index), rows.opposites(total, both=True).values.tolist()
+        )
 
     def law(stream: Any) -> list[Fraction]:
         public, first, found = mode.start()[0], fed(mode, stream[0]), []
@@ -180,7 +191,10 @@ def test_drawn_corners_lose_no_more_than_their_budget(privacy: Privacy) -> None:
             found += [chance * other for other in draw_law(1, both)]
         return found
 
-    laws = [(numbers, law([people[number] for number in numbers])) for numbers in product(range(4), repeat=2)]
+    laws = [
+        (numbers, law([people[number] for number in numbers]))
+        for numbers in product(range(4), repeat=2)
+    ]
     worst = 0.0
     for (here, first), (there, second) in product(laws, repeat=2):
         if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
@@ -203,7 +217,9 @@ def test_the_worst_pair_of_samples_keeps_the_charge_and_half_the_noise_does_not(
         block = {"gradient": fed(mode, ([1.0, 0.0, 0.0], target))}
         sums = mode.gradient.sum
         if weak:
-            mode.gradient.__dict__["sum"] = replace(sums, noise=DiscreteGaussian(sums.noise.sigma // 2))
+            mode.gradient.__dict__["sum"] = replace(
+                sums, noise=DiscreteGaussian(sums.noise.sigma // 2)
+            )
 
         def passage(door: Door) -> float:
             door._left = (
@@ -245,7 +261,9 @@ def test_the_leader_is_taken_for_a_pure_guarantee_over_corners(domain: Any) -> N
     """Frank–Wolfe lost nearly everything here: SubOpt .94 where the leader has .2."""
     assert made(domain, horizon=20_000, privacy=PURE).facts["method"] == "leader"
     many = {LpBall: LpBall(1000, 1), Simplex: Simplex(1000)}[type(domain)]
-    assert made(many, horizon=200_000, privacy=PURE).facts["method"] == "frank-wolfe"  # where corners do pay
+    assert (
+        made(many, horizon=200_000, privacy=PURE).facts["method"] == "frank-wolfe"
+    )  # where corners do pay
 
 
 def test_a_pure_regression_over_an_l1_ball_is_learned() -> None:
@@ -277,10 +295,17 @@ def test_other_losses_an_intercept_and_a_callable() -> None:
     assert np.allclose(own.coefficients, built_in.coefficients, atol=1e-3)
 
 
-def test_a_constant_feature_as_large_as_the_others_gives_an_intercept_in_the_targets_units() -> None:
+def test_a_constant_feature_as_large_as_the_others_gives_an_intercept_in_the_targets_units() -> (
+    None
+):
     features = np.random.default_rng(0).uniform(-10, 10, size=(6000, 1))
     learner = made(
-        LpBall(2), horizon=6000, feature_bound=10.0, privacy=Privacy(50.0, 1e-6), intercept=True, seed=1
+        LpBall(2),
+        horizon=6000,
+        feature_bound=10.0,
+        privacy=Privacy(50.0, 1e-6),
+        intercept=True,
+        seed=1,
     )
     learner.observe_stream(features, 0.05 * features[:, 0] + 0.4)
     assert learner.intercept == pytest.approx(0.4, abs=0.1)
@@ -293,30 +318,36 @@ def test_sparse_matrices_and_single_samples_are_the_same_samples() -> None:
     from scipy.sparse import csr_matrix
 
     generator = np.random.default_rng(0)
-    features, targets = generator.uniform(-0.5, 0.5, size=(100, 3)), generator.uniform(-1, 1, size=100)
+    features, targets = (
+        generator.uniform(-0.5, 0.5, size=(100, 3)),
+        generator.uniform(-1, 1, size=100),
+    )
     dense, sparse, single, listed = (made(seed=3, block=30) for _ in range(4))
     dense.observe_stream(features, targets)
     sparse.observe_stream(csr_matrix(features), targets)
     for x, y in zip(features, targets, strict=True):
         single.act()
         single.observe((csr_matrix(x[None]), float(y)))
-    single.turn()
+    single.release_if_due()
     listed.replay([(x, float(y)) for x, y in zip(features, targets, strict=True)])
-    listed.turn()
+    listed.release_if_due()
     for other in (sparse, single, listed):
         assert np.array_equal(dense.coefficients, other.coefficients)
 
 
 def test_a_round_that_was_asked_for_keeps_its_sample_and_the_stream_goes_on_after_it() -> None:
     """The asked round is one of its own: unanswered, it adds nothing."""
-    features, targets = np.random.default_rng(0).uniform(-0.5, 0.5, size=(10, 3)), np.linspace(-1, 1, 10)
-    asked, plain = made(horizon=10, block=5, seed=1), made(horizon=10, block=5, seed=1)
-    asked.observe_stream(features[:4], targets[:4])
-    asked.act()  # the last round of a block
-    asked.observe((features[4], float(targets[4])))
-    asked.observe_stream(features[5:], targets[5:])
+    features, targets = (
+        np.random.default_rng(0).uniform(-0.5, 0.5, size=(10, 3)),
+        np.linspace(-1, 1, 10),
+    )
+    request, plain = made(horizon=10, block=5, seed=1), made(horizon=10, block=5, seed=1)
+    request.observe_stream(features[:4], targets[:4])
+    request.act()  # the last round of a block
+    request.observe((features[4], float(targets[4])))
+    request.observe_stream(features[5:], targets[5:])
     plain.observe_stream(features, targets)
-    assert np.array_equal(asked.coefficients, plain.coefficients)
+    assert np.array_equal(request.coefficients, plain.coefficients)
 
 
 def test_more_samples_than_planned_are_refused_before_the_first() -> None:
@@ -336,7 +367,9 @@ def test_rows_of_the_wrong_width_are_refused_and_nothing_changes(rows: Any) -> N
     except OutOfBounds:
         assert learner.clock == 0
     else:
-        assert not learner.snapshot().block["gradient"].any()  # three letters are three samples of nothing
+        assert (
+            not learner.snapshot().block["gradient"].any()
+        )  # three letters are three samples of nothing
 
 
 def test_malformed_pairs_among_many_add_nothing_and_use_up_their_rounds() -> None:
@@ -385,12 +418,16 @@ def test_a_callable_loss_is_not_kept_in_a_file(tmp_path: Path) -> None:
 
 
 def test_what_is_published_is_in_the_domain_from_the_first_release_on() -> None:
-    for domain, mode in product([LpBall(3, 1.5), Box(3, -0.2, 0.1), Simplex(3)], ["leader", "frank-wolfe"]):
+    for domain, mode in product(
+        [LpBall(3, 1.5), Box(3, -0.2, 0.1), Simplex(3)], ["leader", "frank-wolfe"]
+    ):
         learner = made(domain, horizon=60, block=10, mode=mode, seed=1)
         for _ in range(6):
             learner.observe_many((np.ones((10, 3)), np.ones(10)))
-            learner.turn()
-            assert np.allclose(domain.project(learner.coefficients), learner.coefficients, atol=1e-9)
+            learner.release_if_due()
+            assert np.allclose(
+                domain.project(learner.coefficients), learner.coefficients, atol=1e-9
+            )
         assert learner.guarantee.releases == learner.guarantee.planned == 6
 
 
@@ -404,7 +441,10 @@ def test_what_is_published_is_in_the_domain_from_the_first_release_on() -> None:
         ({"bound": "large"}, "bound"),
         ({"bound": 0.5}, "bound is for a loss that is a callable: leave it out"),
         ({"method": "sgd"}, "method"),
-        ({"method": "leader"}, "method='leader' cannot be chosen, it is used where it is best: leave it out"),
+        (
+            {"method": "leader"},
+            "method='leader' cannot be chosen, it is used where it is best: leave it out",
+        ),
         ({"method": "passes", "block": 5}, "publishes once"),
         ({"curvature": 0.0}, "curvature is no setting"),
         ({"pace": 2.0}, "pace is no setting"),

@@ -1,4 +1,6 @@
-"""If these fail, samples that are measured first or held for many passes are given away, or in vain."""
+"""If these fail, samples that are measured first or held for many passes are given away, or in
+vain.
+"""
 
 from functools import cached_property, partial
 from math import inf, nan, sqrt
@@ -8,27 +10,33 @@ import numpy as np
 import pytest
 
 from discreet import ConfigError, Privacy, StreamingLearner
-from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
-from discreet.arrivals.losses import Samples
-from discreet.arrivals.measured import even_rows, row_lengths
 from discreet.audit import Case, audit_transcript, weakened
 from discreet.audit.transcript import measured_costs
-from discreet.decide.evening import Evening
 from discreet.domains import LpBall, Simplex
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.view import nobody
 from discreet.errors import OutOfBounds
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.many_passes.descent import Descent
 from discreet.learners.streaming_learner.many_passes.parts import DrawnParts
+from discreet.learners.streaming_learner.row_kernels import row_lengths, whiten_rows
+from discreet.losses import (
+    GeneralisedLinearLoss,
+    HuberLoss,
+    LogisticLoss,
+    Samples,
+    SoftmaxLoss,
+    SquaredLoss,
+)
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Gram, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gram, OneChoice, Rows
 from discreet.release.noise import DiscreteLaplace
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.regression import Regression
-from discreet.turn.coins import Coins
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import nobody
 
 USUAL = Privacy(1.0, 1e-6)
 BOUNDS = {"feature_bound": 1.0, "target_bound": 1.0}
@@ -54,7 +62,7 @@ def viewed(mode: Any, index: int = 0) -> Any:
 
 
 def batch_of(samples: Any, index: int = 0) -> Batch:
-    return Batch(np.arange(len(samples)), samples, NOTHING)
+    return Batch(np.arange(len(samples)), samples, EMPTY_REQUEST)
 
 
 # --- samples of their own
@@ -79,8 +87,12 @@ def test_every_sample_pays_for_one_stage_only_and_none_pays_more_than_the_budget
 
 @pytest.mark.parametrize(("horizon", "mode"), [(6000, None), (6000, "whitened"), (40, "whitened")])
 @pytest.mark.parametrize("block", ["auto", 6000])
-def test_people_who_come_several_times_pay_in_one_measure(horizon: int, mode: str, block: Any) -> None:
-    """With few releases, separate ones in the pure measure would have less noise: they do not add up."""
+def test_people_who_come_several_times_pay_in_one_measure(
+    horizon: int, mode: str, block: Any
+) -> None:
+    """With few releases, separate ones in the pure measure would have less noise: they do not
+    add up.
+    """
     privacy = Privacy(1.0, 1e-6, contributions=3)
     learner = made(horizon=horizon, mode=mode, block=block, privacy=privacy, seed=1)
     plan = mode_of(learner).plan
@@ -115,12 +127,14 @@ def test_who_has_no_share_says_nothing_in_any_stage(stage: int, share: float) ->
         block = nobody(view)
         samples = mode.streamed(features, targets, shares)
         view.gather(block, view.read(batch_of(samples, index=stage)))
-        (gathered,) = block.values()
-        return gathered.values
+        (aggregate,) = block.values()
+        return aggregate.values
 
     assert measured(None).any()
     assert not measured([share] * 4).any()
-    assert np.array_equal(measured([1.0, share, share, 1.0]) + measured([0.0, 1.0, 1.0, 0.0]), measured(None))
+    assert np.array_equal(
+        measured([1.0, share, share, 1.0]) + measured([0.0, 1.0, 1.0, 0.0]), measured(None)
+    )
 
 
 @pytest.mark.parametrize("sizes", [[0.0, 1.0], [np.nan, 0.3], [inf, 0.26], [5e-324, 1e300]])
@@ -133,7 +147,8 @@ def test_a_replaced_sample_moves_two_counts_of_the_histogram_and_the_noise_cover
     choices.add(there, histogram.cells(np.array([0.7, sizes[1]]), 1.0))
     moved = int(np.abs(here.values - there.values).sum())
     assert moved <= 2
-    # The exact law of integer Laplace noise, two cells: no outcome is more than e^{moved/scale} as likely.
+    # The exact law of integer Laplace noise, two cells: no outcome is more than e^{moved/scale} as
+    # likely.
     noise = DiscreteLaplace(3)
     outcomes = np.arange(-40, 41)
     law = np.exp(-np.abs(outcomes) / 3)
@@ -148,7 +163,7 @@ def test_what_is_measured_one_by_one_is_what_is_measured_at_once() -> None:
     for x, y in zip(world.features, world.targets, strict=True):
         learners[1].act()
         learners[1].observe((x, float(y)))
-    learners[1].turn()
+    learners[1].release_if_due()
     assert np.array_equal(learners[0].coefficients, learners[1].coefficients)
 
 
@@ -159,19 +174,19 @@ def test_evened_rows_have_directions_alike_and_what_noise_hides_is_left() -> Non
     generator = np.random.default_rng(0)
     directions = np.linalg.qr(generator.normal(size=(6, 6)))[0]
     matrix = directions @ np.diag([50.0, 8.0, 1.0, 1.0, 1.0, 1.0]) @ directions.T
-    evening = Evening.read(matrix, noise=0.2)
+    evening = SpikedCovariance.read(matrix, noise=0.2)
     assert evening.spikes == 2
     whole = np.stack([evening.times(column, -0.5) for column in np.eye(6)])
     assert np.allclose(whole @ matrix @ whole, np.eye(6), atol=1e-9)
     rows, out = generator.normal(size=(7, 6)), np.empty((7, 6))
     factors = evening.values**-0.5
-    even_rows(rows, 0.0, 2.0, 1e9, evening.vectors, factors, evening.rest**-0.5, out)
+    whiten_rows(rows, 0.0, 2.0, 1e9, evening.vectors, factors, evening.rest**-0.5, out)
     assert np.allclose(out, rows @ whole)
-    assert Evening.read(np.eye(6), noise=0.2).spikes == 0
+    assert SpikedCovariance.read(np.eye(6), noise=0.2).spikes == 0
 
 
 def test_the_nearest_point_in_the_norm_of_the_moments_is_nearest() -> None:
-    evening = Evening(np.eye(3)[:1], np.array([10.0]), 1.0)
+    evening = SpikedCovariance(np.eye(3)[:1], np.array([10.0]), 1.0)
     point = np.array([2.0, 1.0, 0.0])
     found = evening.nearest(point, 1.0)
     matrix = np.diag([10.0, 1.0, 1.0])
@@ -190,7 +205,7 @@ def test_lengths_and_hostile_rows() -> None:
     assert found[0] == pytest.approx(5.0)
     assert np.isnan(found[1])
     assert found[2] == pytest.approx(sqrt(2) * 1e300)
-    even_rows(rows, 0.5, 2.0, 1.0, np.empty((0, 3)), np.empty(0), 1.0, out)
+    whiten_rows(rows, 0.5, 2.0, 1.0, np.empty((0, 3)), np.empty(0), 1.0, out)
     assert out[0] == pytest.approx([0.6, -0.8, 0.5])
     assert np.isnan(out[1]).all()
     assert out[2] == pytest.approx([sqrt(0.5), sqrt(0.5), 0.5])
@@ -207,13 +222,16 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
     domain = LpBall(6 if isinstance(loss, SoftmaxLoss) else 3)
     mode = mode_of(made(domain, loss, 8, Privacy(epsilon, 1e-6), method="passes"))
     view = viewed(mode)
-    features, targets = generator.uniform(-0.5, 0.5, size=(8, 3)), np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4])
-    held, unfolded = view.gatherings()["held"], mode.samples_held.unfolded
+    features, targets = (
+        generator.uniform(-0.5, 0.5, size=(8, 3)),
+        np.array([0.0, 1, 0, 1, 1, 0, np.nan, 0.4]),
+    )
+    held, unfolded = view.aggregators()["held"], mode.samples_held.unfolded
     everyone = held.empty()
     view.gather({"held": everyone}, view.read(batch_of(Samples(features, targets))))
     way, here = np.diag([1.0, 2.0, 0.5]), np.full(domain.dimension, 0.1)
     for once in mode.passes.parts:
-        door = Door(seeded_words(1, 0), mode.plan.steps(0).charge, 0)
+        door = Door(seeded_bits(1, 0), mode.plan.steps(0).charge, 0)
         parts = _Noting(mode.settings, mode.loss, mode.passes, mode.samples_held, everyone, door)
         if once in mode.passes.steps:
             parts.gradient(once, way, here, 0.3)
@@ -226,13 +244,13 @@ def test_each_pass_reads_samples_one_by_one(loss: Any, epsilon: float) -> None:
         else:
             Descent(parts).regress_once(once, way)
         of_numbers = lambda numbers, of_people=parts.noted[0]: of_people(unfolded(numbers))  # noqa: E731
-        total = held.total(everyone, of_numbers, once.gathering).values
+        total = held.total(everyone, of_numbers, once.aggregator).values
         alone = np.zeros_like(total)
-        nothing = held.total(held.empty(), of_numbers, once.gathering)
+        nothing = held.total(held.empty(), of_numbers, once.aggregator)
         for place in range(8):
             one = held.empty()
             one.values[place] = everyone.values[place]
-            alone += held.total(one, of_numbers, once.gathering).values - nothing.values
+            alone += held.total(one, of_numbers, once.aggregator).values - nothing.values
         assert np.array_equal(total, alone + nothing.values)
 
 
@@ -245,18 +263,18 @@ class _Noting(DrawnParts):
 
     def total(self, once: Any, of_people: Any) -> Any:
         self.noted.append(of_people)
-        return np.zeros(once.gathering.shape)
+        return np.zeros(once.aggregator.shape)
 
 
 def test_many_passes_cost_what_was_reserved_and_not_a_pass_more() -> None:
     mode = mode_of(made(horizon=8, method="passes", privacy=Privacy(1000.0, 1e-6)))
     view = viewed(mode)
     charge = mode.plan.steps(0).charge
-    view.release({}, {}, nobody(view), Door(seeded_words(1, 0), charge, 0))
+    view.release({}, {}, nobody(view), Door(seeded_bits(1, 0), charge, 0))
     from discreet.errors import BudgetError
 
     with pytest.raises(BudgetError):
-        view.release({}, {}, nobody(view), Door(seeded_words(1, 0), charge * 0.999, 0))
+        view.release({}, {}, nobody(view), Door(seeded_bits(1, 0), charge * 0.999, 0))
 
 
 def test_few_samples_are_read_once_and_many_again_and_again() -> None:
@@ -276,8 +294,12 @@ def test_few_samples_are_read_once_and_many_again_and_again() -> None:
         {"mode": "whitened", "block": 4, "domain": LpBall(4), "intercept": True},
     ],
 )
-def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(settings: dict[str, Any]) -> None:
-    """The ways that are no cases of their own: once honest, once with gatherings that state half."""
+def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(
+    settings: dict[str, Any],
+) -> None:
+    """The ways that are no cases of their own: once honest, once with aggregators that state
+    half.
+    """
 
     def make(**more: Any) -> Any:
         return made(**(settings | more))
@@ -285,7 +307,9 @@ def test_one_person_changes_what_meets_the_door_by_no_more_than_is_charged(setti
     low = 0.0 if "loss" in settings else -1.0
 
     def person(generator: np.random.Generator) -> Any:
-        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(generator.choice([low, 1.0]))
+        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(
+            generator.choice([low, 1.0])
+        )
 
     case = Case("streaming", make, person)
     assert 0.3 < audit_transcript(case, pairs=12, seed=1).largest_cost_over_charge <= 1.0
@@ -304,7 +328,9 @@ def test_one_release_of_many_in_a_turn_with_too_little_noise_is_caught(
         return made(**({"method": "passes", "privacy": Privacy(1000.0, 1e-6)} | more))
 
     def person(generator: np.random.Generator) -> Any:
-        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(generator.choice([-1.0, 1.0]))
+        return np.array([generator.choice([-1.0, 1.0]), 0.0, 0.0]), float(
+            generator.choice([-1.0, 1.0])
+        )
 
     case, honest = Case("streaming", make, person), kind.unit_sensitivity
     assert audit_transcript(case, pairs=3, seed=1).largest_cost_over_charge > 0.99
@@ -319,11 +345,16 @@ def test_one_release_of_many_in_a_turn_with_too_little_noise_is_caught(
 
 
 @pytest.mark.parametrize(
-    "row", [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]], ids=["text", "short", "none", "huge"]
+    "row",
+    [["x", 0.1, 0.1], [0.1, 0.1], None, [10**400, 0.1, 0.1]],
+    ids=["text", "short", "none", "huge"],
 )
 def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
     generator = np.random.default_rng(3)
-    features, targets = generator.uniform(-0.5, 0.5, size=(40, 3)), generator.uniform(-1, 1, size=40)
+    features, targets = (
+        generator.uniform(-0.5, 0.5, size=(40, 3)),
+        generator.uniform(-1, 1, size=40),
+    )
 
     def learned(*stream: Any) -> list[float]:
         learner = made(horizon=40, seed=1, mode="leader", privacy=Privacy(100.0, 1e-6))
@@ -335,7 +366,10 @@ def test_a_malformed_sample_in_a_stream_drops_nobody_else(row: Any) -> None:
     assert expected != learned(features, targets)
     assert learned([*listed[:7], row, *listed[8:]], targets.tolist()) == expected
     assert learned(features, [*targets[:7], "x", *targets[8:]]) == expected
-    assert learned(features.astype(str), [*targets[:7].tolist(), "x", *targets[8:].tolist()]) == expected
+    assert (
+        learned(features.astype(str), [*targets[:7].tolist(), "x", *targets[8:].tolist()])
+        == expected
+    )
     assert learned(features, targets, [*[1.0] * 7, row, *[1.0] * 32]) == expected
     for shares in ([1.0] * 39, np.ones((40, 1))):
         with pytest.raises(OutOfBounds, match="one number a round"):

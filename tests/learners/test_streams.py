@@ -1,6 +1,7 @@
 """If these fail, a page promises value on streams on which a learner keeps less.
 
-The promises are those of docs/streams.md. Every run has a fixed seed; the floors leave room for other draws.
+The promises are those of docs/streams.md. Every run has a fixed seed; the floors leave room for
+other draws.
 """
 
 import json
@@ -26,22 +27,53 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "set_maximizer_clicks": ("set_maximizer", CLICKS | {"feedback": "clicks"}),
     "set_maximizer_bandit": ("set_maximizer", CLICKS | {"feedback": "bandit", "horizon": 100_000}),
     "set_minimizer_full": ("set_minimizer", {"feedback": "full", "items": 10, "horizon": 10_000}),
-    "set_minimizer_bandit": ("set_minimizer", {"feedback": "bandit", "items": 10, "horizon": 100_000}),
+    "set_minimizer_bandit": (
+        "set_minimizer",
+        {"feedback": "bandit", "items": 10, "horizon": 100_000},
+    ),
     "continuous_maximizer": ("continuous_set", SLATES),
-    "streaming": ("streaming_passing", {"kind": "plain", "p": "2", "dimension": 10, "horizon": 10_000}),
+    "streaming": (
+        "streaming_passing",
+        {"kind": "plain", "p": "2", "dimension": 10, "horizon": 10_000},
+    ),
     "hedge": ("hedge", {"actions": 10, "horizon": 10_000}),
 }
 SHARES: dict[tuple[str, str], dict[str, float]] = {
-    ("set_maximizer_full", "drifting"): {"iid": 0.85, "drift": 0.8, "exchange": 0.7, "alternate": 0.8},
+    ("set_maximizer_full", "drifting"): {
+        "iid": 0.85,
+        "drift": 0.8,
+        "exchange": 0.7,
+        "alternate": 0.8,
+    },
     ("set_maximizer_full", "iid"): {"iid": 0.9},
-    ("set_maximizer_clicks", "drifting"): {"iid": 0.85, "drift": 0.7, "exchange": 0.7, "alternate": 0.6},
+    ("set_maximizer_clicks", "drifting"): {
+        "iid": 0.85,
+        "drift": 0.7,
+        "exchange": 0.7,
+        "alternate": 0.6,
+    },
     ("set_maximizer_clicks", "iid"): {"iid": 0.85},
-    ("set_maximizer_bandit", "drifting"): {"iid": 0.75, "drift": 0.75, "exchange": 0.75, "alternate": 0.5},
+    ("set_maximizer_bandit", "drifting"): {
+        "iid": 0.75,
+        "drift": 0.75,
+        "exchange": 0.75,
+        "alternate": 0.5,
+    },
     ("set_maximizer_bandit", "iid"): {"iid": 0.75},
-    ("set_minimizer_full", "drifting"): {"iid": 0.7, "drift": 0.7, "exchange": 0.7, "alternate": 0.4},
+    ("set_minimizer_full", "drifting"): {
+        "iid": 0.7,
+        "drift": 0.7,
+        "exchange": 0.7,
+        "alternate": 0.4,
+    },
     ("set_minimizer_bandit", "drifting"): {"iid": 0.7, "drift": 0.7, "exchange": 0.7},
     ("set_minimizer_bandit", "iid"): {"iid": 0.7},
-    ("continuous_maximizer", "drifting"): {"iid": 0.85, "drift": 0.8, "exchange": 0.7, "alternate": 0.8},
+    ("continuous_maximizer", "drifting"): {
+        "iid": 0.85,
+        "drift": 0.8,
+        "exchange": 0.7,
+        "alternate": 0.8,
+    },
     ("continuous_maximizer", "iid"): {"iid": 0.9},
 }
 """The least share of what the best fixed decision gains over the start."""
@@ -54,8 +86,12 @@ LOSSES: dict[str, dict[str, float]] = {
 
 def mean_value(name: str, data: str, **word: str) -> float:
     group, setting = SETTINGS[name]
-    found = [compare(group, setting | BUDGET | word | {"data": data}, seed, True) for seed in WORLDS]
-    return float(np.mean([world["auto"] for world in found if world]))  # worlds with something to gain
+    found = [
+        compare(group, setting | BUDGET | word | {"data": data}, seed, True) for seed in WORLDS
+    ]
+    return float(
+        np.mean([world["auto"] for world in found if world])
+    )  # worlds with something to gain
 
 
 @pytest.mark.parametrize(
@@ -65,7 +101,9 @@ def test_a_word_keeps_the_share_that_it_promises(name: str, word: str, data: str
     assert mean_value(name, data, word=word) >= SHARES[name, word][data]
 
 
-@pytest.mark.parametrize(("name", "data"), [(name, data) for name, most in LOSSES.items() for data in most])
+@pytest.mark.parametrize(
+    ("name", "data"), [(name, data) for name, most in LOSSES.items() for data in most]
+)
 def test_a_learner_without_a_word_loses_no_more_than_it_promises(name: str, data: str) -> None:
     assert mean_value(name, data) <= LOSSES[name][data]
 
@@ -81,8 +119,12 @@ def rows_of_page() -> dict[tuple[str, str], list[str]]:
 
 
 def test_the_page_says_what_is_promised_and_measured() -> None:
-    """Every promise that is tested stands on the page, and every measured figure is the benchmark's."""
-    promised = {key: SHARES[key] for key in SHARES} | {(name, "–"): most for name, most in LOSSES.items()}
+    """Every promise that is tested stands on the page, and every measured figure is the
+    benchmark's.
+    """
+    promised = {key: SHARES[key] for key in SHARES} | {
+        (name, "–"): most for name, most in LOSSES.items()
+    }
     rows = rows_of_page()
     assert rows.keys() == promised.keys()
     measured = json.loads((ROOT / "benchmarks" / "results" / "ways.json").read_text())["streams"]
@@ -90,7 +132,11 @@ def test_the_page_says_what_is_promised_and_measured() -> None:
         for data, cell in zip(("iid", "drift", "exchange", "alternate"), cells, strict=True):
             shown, floor = re.fullmatch(r"(−?[\d.]+)(?: \(([\d.]+)\))?", cell).groups()  # type: ignore[union-attr]
             figure = measured[f"{name}/{'none' if word == '–' else word}/{data}"]["mean"]
-            assert float(shown.replace("−", "-")) == pytest.approx(figure, abs=0.0051), (name, word, data)
+            assert float(shown.replace("−", "-")) == pytest.approx(figure, abs=0.0051), (
+                name,
+                word,
+                data,
+            )
             assert (floor and float(floor)) == promised[name, word].get(data)
 
 
@@ -107,7 +153,9 @@ def learner(kind: type, **more: Any) -> Any:
 def test_words_that_are_not_offered_say_what_to_write(kind: type) -> None:
     with pytest.raises(ConfigError, match="write stream='drifting'"):
         learner(kind, stream="any")
-    with pytest.raises(ConfigError, match="stream must be drifting or iid or adversarial, got 'windy'"):
+    with pytest.raises(
+        ConfigError, match="stream must be drifting or iid or adversarial, got 'windy'"
+    ):
         learner(kind, stream="windy")
 
 

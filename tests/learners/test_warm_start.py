@@ -1,4 +1,6 @@
-"""If these fail, somebody in a log of another policy is given away, or the log teaches something wrong."""
+"""If these fail, somebody in a log of another policy is given away, or the log teaches something
+wrong.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,20 +14,20 @@ import pytest
 import discreet
 from discreet import ConfigError, ContextualBandit, Privacy, SetMaximizer, SetMinimizer, StateError
 from discreet.audit import audit_transcript
-from discreet.audit.cases import long_cases
-from discreet.audit.kills import run_and_die
+from discreet.audit.cases.learners import long_cases
+from discreet.audit.contract.kills import run_and_die
 from discreet.audit.transcript import measured_costs, neighbours
-from discreet.learners.learner import Learner
-from discreet.learners.set_maximizer.swap.log import ClickLog, Logged, RewardLog
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.journal import MemoryJournal
+from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.snapshot import Snapshot
+from discreet.engine.view import nobody
+from discreet.learners.base import Learner
+from discreet.learners.set_maximizer.incumbent_search.log import ClickLog, Logged, RewardLog
+from discreet.release.aggregators import Aggregate, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, OneChoice, Rows
 from discreet.simulate.problems.display import World, run_display
-from discreet.turn.coins import Coins
-from discreet.turn.journal import MemoryJournal
-from discreet.turn.questions import NOTHING, Batch
-from discreet.turn.record import Turn
-from discreet.turn.states import flat
-from discreet.turn.view import nobody
 from measures.logs import Log
 
 NAMES = ["tea", "milk", "soap", "rope"]
@@ -39,9 +41,9 @@ def shop(feedback: Any = "clicks", epsilon: float = 1.0, **more: Any) -> SetMaxi
     return SetMaximizer(NAMES, 2, horizon, privacy, **settings)
 
 
-def gathered(
+def aggregate(
     feedback: Any, rows: list[Any], propensity: Any = "uniform", least: float | None = None
-) -> Gathered:
+) -> Aggregate:
     """What some rows add up to."""
     mode = SetMaximizer.problem_for(shop(feedback).settings)
     logged = Logged.checked(rows, propensity, least, 4)
@@ -49,29 +51,29 @@ def gathered(
     before = mode.view(flat(mode.start()[0]), 0, 0, coins)
     view = mode.view(flat(before.noted(logged.event)), 0, 0, coins)
     block = nobody(view)
-    view.gather(block, view.read(Batch(np.arange(len(rows)), logged, NOTHING)))
+    view.gather(block, view.read(Batch(np.arange(len(rows)), logged, EMPTY_REQUEST)))
     return block["found"]
 
 
-def shares(found: Gathered) -> list[float]:
-    return (found.values / found.gathering.levels).round(6).tolist()
+def shares(found: Aggregate) -> list[float]:
+    return (found.values / found.aggregator.levels).round(6).tolist()
 
 
 # --- what a row adds
 
 
 def test_a_click_adds_its_weight_to_its_item() -> None:
-    assert shares(gathered("clicks", ROWS)) == [1, 0, 0, 1]
+    assert shares(aggregate("clicks", ROWS)) == [1, 0, 0, 1]
     chances = [[0.5, 0.2], 0.1, [0.2, 0.05]]
-    assert shares(gathered("clicks", ROWS, chances, 0.1)) == [0.2, 0, 0, 1]  # 0.05 counts as 0.1
+    assert shares(aggregate("clicks", ROWS, chances, 0.1)) == [0.2, 0, 0, 1]  # 0.05 counts as 0.1
     several = [(["tea", "milk"], ["milk", "tea"]), (["milk", "tea"], ["milk", "tea"])]
-    assert shares(gathered("clicks", several)) == [1, 1, 0, 0]  # the first in the order of places
+    assert shares(aggregate("clicks", several)) == [1, 1, 0, 0]  # the first in the order of places
 
 
 def test_a_reward_is_shared_by_what_was_shown() -> None:
     rows = [(["tea", "milk"], 1.0), (["milk", "soap"], 0.5), (["soap", "rope"], 0.0)]
-    assert shares(gathered("bandit", rows)) == [0.5, 0.75, 0.25, 0]
-    assert shares(gathered("bandit", rows, [[0.5, 0.2], 0.25, 0.1], 0.1)) == [0.1, 0.35, 0.1, 0]
+    assert shares(aggregate("bandit", rows)) == [0.5, 0.75, 0.25, 0]
+    assert shares(aggregate("bandit", rows, [[0.5, 0.2], 0.25, 0.1], 0.1)) == [0.1, 0.35, 0.1, 0]
 
 
 STRANGE: list[Any] = [
@@ -110,13 +112,16 @@ NO_CHANCES: list[Any] = [
 def test_rows_that_are_no_rows_add_nothing_and_stop_nobody(feedback: Any) -> None:
     answer: Any = "tea" if feedback == "clicks" else 1.0
     proper = (["tea", "milk"], answer)
-    usual = gathered(feedback, [proper]).values
+    usual = aggregate(feedback, [proper]).values
     strange = STRANGE
     if feedback == "bandit":
         rows = [row for row in STRANGE if not isinstance(row, tuple) or len(row) != 2]
-        strange = [*rows, *((["tea", "milk"], bad) for bad in (None, "much", float("nan"), object()))]
-    assert np.array_equal(gathered(feedback, [*strange, proper]).values, usual)
-    chances = gathered(feedback, [proper] * (1 + len(NO_CHANCES)), [*NO_CHANCES, 0.1], 0.1).values
+        strange = [
+            *rows,
+            *((["tea", "milk"], bad) for bad in (None, "much", float("nan"), object())),
+        ]
+    assert np.array_equal(aggregate(feedback, [*strange, proper]).values, usual)
+    chances = aggregate(feedback, [proper] * (1 + len(NO_CHANCES)), [*NO_CHANCES, 0.1], 0.1).values
     assert np.array_equal(chances, usual)
 
 
@@ -136,14 +141,14 @@ def test_whatever_one_row_is_it_moves_the_sums_by_no_more_than_is_paid_for(feedb
         answers = [0.0, 0.3, 1.0, 50.0, -3.0, float("inf")]
     chances: list[Any] = [1.0, 0.3, 0.1, 1e-9, [1e-300, 0.5], [0.07, 0.1], 0.0]
     found = [
-        gathered(feedback, [(slate, answer)], [chance], 0.1).values
+        aggregate(feedback, [(slate, answer)], [chance], 0.1).values
         for slate, answer, chance in product(slates, answers, chances)
     ]
     moved = max(int(np.abs(one - two).sum()) for one in found for two in found[::3])
-    gathering = gathered(feedback, ROWS).gathering
-    assert isinstance(gathering, OneChoice if feedback == "clicks" else Rows)
-    assert moved <= gathering.sensitivity(1)
-    assert moved >= 0.99 * gathering.sensitivity(1)
+    aggregator = aggregate(feedback, ROWS).aggregator
+    assert isinstance(aggregator, OneChoice if feedback == "clicks" else Rows)
+    assert moved <= aggregator.sensitivity(1)
+    assert moved >= 0.99 * aggregator.sensitivity(1)
 
 
 # --- what is released
@@ -154,7 +159,9 @@ def test_whatever_one_row_is_it_moves_the_sums_by_no_more_than_is_paid_for(feedb
 def test_logs_that_differ_in_one_row_are_told_apart_as_little_as_was_promised(
     feedback: Any, least: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same noise: what is released differs by at most ε of its scale in l₁, and by almost that."""
+    """The same noise: what is released differs by at most ε of its scale in l₁, and by almost
+    that.
+    """
     released: list[Any] = []
     real = Door.noised
 
@@ -185,13 +192,15 @@ def test_the_people_of_the_log_pay_for_their_release_and_visitors_for_theirs() -
     assert (once.cohort, once.everyone) == (0, 0)
     while learner.releases < 3:
         learner.observe_many([None] * learner.rounds_until_release)
-        learner.turn()
+        learner.release_if_due()
     later = learner.snapshot().ledger
     assert later.cohort == 2
     assert later.newest_pure == later.closed_pure == once.newest_pure  # nobody pays twice
     assert learner.guarantee.epsilon_spent <= 1.0
     text = " ".join(str(learner.guarantee).split())
-    assert "Neighbours: replace one round; or one row of the log that came before (its people" in text
+    assert (
+        "Neighbours: replace one round; or one row of the log that came before (its people" in text
+    )
     assert "whoever is in both takes part twice" in text
     assert "row of the log" not in str(shop().guarantee)
 
@@ -200,7 +209,9 @@ LOGS = [case for case in long_cases() if case.log is not None]
 
 
 @pytest.mark.parametrize("case", LOGS, ids=lambda case: case.name)
-def test_people_of_a_log_who_count_twice_are_caught(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_people_of_a_log_who_count_twice_are_caught(
+    case: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     short = replace(case, horizon=1)
     assert audit_transcript(short, pairs=10, seed=1).largest_cost_over_charge > 0
     phase = ClickLog if "clicks" in case.name else RewardLog
@@ -236,18 +247,18 @@ def test_interests_are_found_in_a_log_whatever_its_policy_liked(biased: bool) ->
     chances: Any = "uniform" if log.chances is None else log.chances
     learner.warm_start(log.rows("clicks"), chances, least_propensity=0.5 / 12 if biased else None)
     public = learner.snapshot().public
-    means = public["belief.means"][0]
+    means = public["posterior.means"][0]
     true = world.weights @ world.chances
     assert np.abs(means - true).max() < 0.03
     assert np.corrcoef(means, true)[0, 1] > 0.98
-    deviations = 1 / np.sqrt(public["belief.precisions"][0])
+    deviations = 1 / np.sqrt(public["posterior.precisions"][0])
     assert np.abs(means - true).mean() < 4 * deviations.mean() + 0.01
 
 
 def test_chances_below_the_least_make_an_item_look_worse_and_never_better() -> None:
     rows = [(["tea", "milk"], "tea"), (["milk", "soap"], "milk")]
     for least in (0.01, 0.1):
-        found = np.array(shares(gathered("clicks", rows, [0.01, 0.5], least))) / least
+        found = np.array(shares(aggregate("clicks", rows, [0.01, 0.5], least))) / least
         assert found[0] == pytest.approx(1 / least)  # of one over 0.01
         assert found[1] == pytest.approx(2.0, abs=1e-3)
 
@@ -277,7 +288,9 @@ def test_a_short_log_is_followed_by_the_random_slates_that_it_lacks(feedback: An
     for rows in (first // 4, 4 * first):
         learner = shop(feedback, horizon=100_000)
         learner.warm_start([row, blank] * (rows // 2))
-        lengths.append((learner.rounds_until_release, len({tuple(slate) for slate in learner.preview(100)})))
+        lengths.append(
+            (learner.rounds_until_release, len({tuple(slate) for slate in learner.preview(100)}))
+        )
     assert lengths[0][0] > 0.3 * first
     assert lengths[0][1] == 12  # all slates
     assert lengths[1][0] < 0.6 * first
@@ -289,7 +302,7 @@ def test_noise_is_not_taken_for_what_a_log_of_two_says(feedback: Any) -> None:
     for seed in range(8):
         learner = shop(feedback, horizon=100_000, seed=seed)
         learner.warm_start(ROWS[:2] if feedback == "clicks" else [(["tea", "milk"], 0.0)] * 2)
-        assert 0.02 < learner.snapshot().public["belief.centre"] < 0.15
+        assert 0.02 < learner.snapshot().public["posterior.centre"] < 0.15
         assert 0.5 * first < learner.rounds_until_release <= first
 
 
@@ -307,7 +320,7 @@ def test_a_warm_start_takes_no_round() -> None:
     )
     while learner.clock < 4000:
         learner.observe_many([None] * min(learner.rounds_until_release, 4000 - learner.clock))
-        learner.turn()
+        learner.release_if_due()
     with pytest.raises(discreet.HorizonReached):
         learner.observe_many([None])
 
@@ -331,12 +344,20 @@ def test_it_comes_once_and_first() -> None:
     ("arguments", "least", "message"),
     [
         ((ROWS, "random"), None, "propensity must be one of uniform, got 'random'"),
-        ((ROWS, "uniform"), 0.1, 'least_propensity is for chances of single rows, not for "uniform"'),
+        (
+            (ROWS, "uniform"),
+            0.1,
+            'least_propensity is for chances of single rows, not for "uniform"',
+        ),
         ((ROWS, [0.1, 0.1]), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
         ((ROWS, 0.1), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
         ((ROWS, [0.1] * 3), None, "least_propensity is missing: a public number"),
         ((ROWS, [0.1] * 3), 0.0, "least_propensity must be a number between 1e-09 and 1, got 0.0"),
-        ((ROWS, [0.1] * 3), "much", "least_propensity must be a number between 1e-09 and 1, got 'much'"),
+        (
+            (ROWS, [0.1] * 3),
+            "much",
+            "least_propensity must be a number between 1e-09 and 1, got 'much'",
+        ),
         (([], "uniform"), None, "the number of rows must be a whole number, at least 1, got 0"),
         ((iter(ROWS), "uniform"), None, "rows must be a list"),
     ],
@@ -353,7 +374,9 @@ def test_what_is_refused_is_refused_from_public_facts_and_changes_nothing(
 
 
 def test_only_those_have_it_who_can_use_it() -> None:
-    assert not any(hasattr(kind, "warm_start") for kind in (SetMinimizer, ContextualBandit, Learner))
+    assert not any(
+        hasattr(kind, "warm_start") for kind in (SetMinimizer, ContextualBandit, Learner)
+    )
     with pytest.raises(ConfigError, match="warm_start is for feedback"):
         shop(feedback="full").warm_start(ROWS)
 
@@ -366,13 +389,15 @@ class Flaky(MemoryJournal):
 
     failing = False
 
-    def commit(self, turn: Turn) -> None:
+    def commit(self, snapshot: Snapshot) -> None:
         if self.failing:
             raise OSError("the disk is full")
-        super().commit(turn)
+        super().commit(snapshot)
 
 
-def test_a_release_of_a_log_that_could_not_be_committed_is_committed_later_and_not_drawn_again() -> None:
+def test_a_release_of_a_log_that_could_not_be_committed_is_committed_later_and_not_drawn_again() -> (
+    None
+):
     journal = Flaky()
     learner = shop(journal=journal, seed=None)
     drawn: list[Any] = []
@@ -384,7 +409,7 @@ def test_a_release_of_a_log_that_could_not_be_committed_is_committed_later_and_n
     assert learner.releases == 0
     drawn.append(learner._engine._unsettled)
     journal.failing = False
-    assert learner.turn()
+    assert learner.release_if_due()
     assert learner.log_rows == 90
     assert learner.snapshot().coin_key == drawn[0].coin_key
     assert learner.guarantee.epsilon_spent == pytest.approx(1.0)
@@ -416,8 +441,12 @@ def test_an_interrupt_in_the_middle_leaves_nothing_and_the_log_may_be_handed_in_
     assert (learner.log_rows, learner.releases) == (90, 1)
 
 
-def test_a_kill_at_any_line_loses_no_charge_and_reads_the_log_for_one_release_only(memory_path: Path) -> None:
-    """Whatever was shown is in the file; without it the call may be repeated, with it it may not."""
+def test_a_kill_at_any_line_loses_no_charge_and_reads_the_log_for_one_release_only(
+    memory_path: Path,
+) -> None:
+    """Whatever was shown is in the file; without it the call may be repeated, with it it may
+    not.
+    """
     path = memory_path / "state"
     ways = set()
     last, lived = 0, False

@@ -1,4 +1,6 @@
-"""If these fail, docs/papers.md says something else about the papers than what was computed and measured."""
+"""If these fail, docs/papers.md says something else about the papers than what was computed and
+measured.
+"""
 
 import doctest
 import json

@@ -1,4 +1,6 @@
-"""Reports of experiments: what was computed is what is written, and a report that was stopped goes on."""
+"""Reports of experiments: what was computed is what is written, and a report that was stopped
+goes on.
+"""
 
 import json
 from dataclasses import replace
@@ -16,10 +18,17 @@ from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.reproduce import EXPERIMENTS, rates, shares, value
 from discreet.papers.reproduce import sco_tables as sco_chapter
 from discreet.papers.reproduce.claims import CLAIMS, OURS, PROBLEMS, regret
-from discreet.papers.reproduce.report import Ask, Chapter, Grid, Picture, print_chapter, write_report
+from discreet.papers.reproduce.report import (
+    Ask,
+    Chapter,
+    Grid,
+    Picture,
+    print_chapter,
+    write_report,
+)
 from discreet.papers.reproduce.sco_tables import errors_over_time, rates_over_time
 from discreet.papers.rivals.sco_tables import COLUMNS, PRINTED, Error
-from discreet.tasks import Kept
+from discreet.tasks import ResultStore
 
 
 def test_experiments_are_run_by_their_names_only() -> None:
@@ -40,7 +49,12 @@ def test_a_report_has_the_same_words_and_numbers_in_every_form(tmp_path: Path) -
         "first", "A chapter", ["Said & done.", grid, Picture("drawn", figure, "A line.")], {"x": 1}
     )
     written = write_report([chapter], tmp_path, "All of it")
-    assert sorted(path.name for path in written) == ["drawn.png", "report.html", "report.json", "report.md"]
+    assert sorted(path.name for path in written) == [
+        "drawn.png",
+        "report.html",
+        "report.json",
+        "report.md",
+    ]
     assert "| p \\| 2 | 0.1 < | short |" in (tmp_path / "report.md").read_text()
     page = (tmp_path / "report.html").read_text()
     assert "Said &amp; done." in page
@@ -63,7 +77,9 @@ def test_errata_are_computed_and_written(tmp_path: Path) -> None:
     assert "the tree gives twice epsilon" in (tmp_path / "report.md").read_text()
 
 
-def test_as_many_processes_run_as_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_as_many_processes_run_as_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     asked: list[Ask] = []
 
     def told(ask: Ask) -> Chapter:
@@ -91,22 +107,31 @@ def known_table() -> dict[str, dict[str, Error]]:
     return table
 
 
-def test_tables_keep_printed_figures_and_say_what_does_not_reproduce(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_keep_printed_figures_and_say_what_does_not_reproduce(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = known_table()
     monkeypatch.setattr(sco_chapter, "best_of_grids", lambda *args, **kwargs: table)
     path = np.ones(sco_chapter.MOMENTS)
     monkeypatch.setattr(
-        sco_chapter, "_followed", lambda *args: dict.fromkeys(("lemma", "corrected", "discreet"), path)
+        sco_chapter,
+        "_followed",
+        lambda *args: dict.fromkeys(("lemma", "corrected", "discreet"), path),
     )
     monkeypatch.setattr(sco_chapter, "_rates", lambda *args: {})
     chapter = sco_chapter.tell_sco_tables(Ask(quick=True, workers=1))
-    (grid,) = [part for part in chapter.parts if isinstance(part, Grid) and "Table 3" in part.caption]
+    (grid,) = [
+        part for part in chapter.parts if isinstance(part, Grid) and "Table 3" in part.caption
+    ]
     cells = {row[0]: row[1:3] for row in grid.rows}
     assert cells["p1.5, T1000, d10"] == ["0.20 ± 0.048", "0.95 ± 0.095"]
     assert cells["p1.5, T2000, d5"] == ["0.0024 ± 0.001", "0.44 ± 0.029"]
     assert cells["p1.5, T2000, d10"] == ["0.060 ± 0.032", "0.89 ± 0.069"]
     words = " ".join(part for part in chapter.parts if isinstance(part, str))
-    assert "NoisySFW's cells of Table 3 do not reproduce: 0.94, 1, 0.61, 1 here, 0.52, 0.95, 0.44," in words
+    assert (
+        "NoisySFW's cells of Table 3 do not reproduce: 0.94, 1, 0.61, 1 here, 0.52, 0.95, 0.44,"
+        in words
+    )
     assert "in print, 2 of 4 by more than two printed deviations" in words
     assert "NoisySGD's cells of Table 4 do not reproduce" in words
     assert "LocalMD, of which the text prints no number, has 0.79" in words
@@ -150,10 +175,12 @@ def known_regret(problem: str, who: str, horizon: int, seed: int) -> list[float]
     return [horizon**0.5 if who == OURS else float(horizon), 2.0 * horizon]
 
 
-def test_rates_are_told_beside_their_bounds_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_rates_are_told_beside_their_bounds_and_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(rates, "regret", known_regret)
     done = tmp_path / "done.jsonl"
-    ask = Ask(quick=True, seeds=1, workers=1, kept=Kept(done))
+    ask = Ask(quick=True, seeds=1, workers=1, store=ResultStore(done))
     chapter = rates.tell_rates(ask)
     assert chapter.numbers.keys() == CLAIMS.keys() < CATALOGUE.keys()
     for name, found in chapter.numbers.items():
@@ -168,7 +195,7 @@ def test_rates_are_told_beside_their_bounds_and_kept(monkeypatch: pytest.MonkeyP
     write_report([chapter], tmp_path, "Rates")
     assert (tmp_path / "rates.png").stat().st_size > 10_000
     before = done.read_text()
-    assert rates.tell_rates(replace(ask, kept=Kept(done))).numbers == chapter.numbers
+    assert rates.tell_rates(replace(ask, store=ResultStore(done))).numbers == chapter.numbers
     assert done.read_text() == before  # nothing was done again
 
 
@@ -186,7 +213,9 @@ def known_share(problem: str, who: shares.Who, people: int, epsilon: float, seed
     return {"printed": 0.1, "sound": 0.2, "discreet": 0.9, "random": 0.3}[who] - 0.01 / epsilon
 
 
-def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_shares_are_told_as_they_were_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(value, "kept", known_share)
     chapter = value.tell_value(Ask(quick=True, seeds=1, workers=1))
     assert chapter.numbers.keys() == shares.PROBLEMS.keys()
@@ -202,7 +231,10 @@ def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, 
     assert "noisier than ε asks for: FI-DP, BanditDP, DPCG, DPMFW." in words
     write_report([chapter], tmp_path, "Value")
     assert (tmp_path / "value.png").stat().st_size > 10_000
-    assert "| discreet | 30,000 | 0.80 | 0.87 | 0.89 | 0.90 | 0.90 |" in (tmp_path / "report.md").read_text()
+    assert (
+        "| discreet | 30,000 | 0.80 | 0.87 | 0.89 | 0.90 | 0.90 |"
+        in (tmp_path / "report.md").read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +254,9 @@ def test_shares_are_told_as_they_were_measured(monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_ours_keeps_more_than_what_was_printed(problem: str, people: int) -> None:
-    kept = {who: shares.kept(problem, who, people, 3.0, 900) for who in shares.PROBLEMS[problem].who}
+    kept = {
+        who: shares.kept(problem, who, people, 3.0, 900) for who in shares.PROBLEMS[problem].who
+    }
     ours = kept.pop("discreet")
     assert max(kept.values(), default=0.0) + 0.05 < ours < 1.05
 

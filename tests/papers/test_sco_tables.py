@@ -23,7 +23,9 @@ def test_every_column_has_something_to_try(p: float) -> None:
     assert {sco_tables.case_name(*case) for case in sco_tables.CASES} == set(sco_tables.PRINTED)
 
 
-@pytest.mark.parametrize("method", ["published", "published_by_lemma", "authors_lemma", "noisy_sfw"])
+@pytest.mark.parametrize(
+    "method", ["published", "published_by_lemma", "authors_lemma", "noisy_sfw"]
+)
 def test_rivals_reproduce_with_their_seed(method: str) -> None:
     case = (1.5, 300, 5)
     first = sco_tables.suboptimality(case, method, {"pace": 1.0}, 3)
@@ -31,7 +33,9 @@ def test_rivals_reproduce_with_their_seed(method: str) -> None:
 
 
 def test_table_3_reproduces_as_printed_and_not_with_the_noise_of_the_box() -> None:
-    """The cell T = 1000, d = 5: printed 0.017 ± 0.010, every one of four runs within a factor of ten."""
+    """The cell T = 1000, d = 5: printed 0.017 ± 0.010, every one of four runs within a factor of
+    ten.
+    """
     case = (1.5, 1000, 5)
     as_printed = [sco_tables.as_the_authors(case, 0.4, seed, noise="lemma") for seed in range(4)]
     correct = [sco_tables.as_the_authors(case, 0.4, seed, noise="corrected") for seed in range(4)]

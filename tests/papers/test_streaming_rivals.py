@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.optim.domains import LpBall
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.rivals.streaming import RIVALS, Euclidean, descent
 from discreet.papers.rivals.streaming.descent import local_md, noisy_sgd
 from discreet.papers.rivals.streaming.problem import mean_gradient
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.regression import Regression
 
 
@@ -67,7 +67,9 @@ def test_euclidean_constants_bound_those_of_the_ball() -> None:
             row = vector / max(np.linalg.norm(vector, ball.dual), 1e-12)
             point = vector / max(np.linalg.norm(vector, p), 1e-12)
             assert np.linalg.norm(row) <= plane.lipschitz + 1e-9  # a gradient of dual norm 1
-            assert np.linalg.norm(row) ** 2 <= plane.smoothness + 1e-9  # xxᵀ, smooth in l_p with constant 1
+            assert (
+                np.linalg.norm(row) ** 2 <= plane.smoothness + 1e-9
+            )  # xxᵀ, smooth in l_p with constant 1
             assert 2 * np.linalg.norm(point) <= plane.diameter + 1e-9
 
 
@@ -91,18 +93,20 @@ def test_noisy_sfw_takes_the_stated_steps() -> None:
     from discreet.papers.noise import generalised_gaussian
 
     problem, epsilon, delta = world(1.5, samples=64), 30.0, 1e-3
-    words = seeded_words(5, 0)
+    bits = seeded_bits(5, 0)
     eta = log(64) / 16
     sigma_0 = sqrt(32 * 2 * 16 * log(1000)) / (64 * epsilon)
     sigma = sqrt(32 * 2 * (2 * 2) ** 2 * eta**2 * log(1000) / (64 * epsilon**2))
     here = np.zeros(4)
-    direction = mean_gradient(problem, slice(0, 32), here) + generalised_gaussian(4, sigma_0, 3.0, words)
+    direction = mean_gradient(problem, slice(0, 32), here) + generalised_gaussian(
+        4, sigma_0, 3.0, bits
+    )
     for step in range(8):
         before, here = here, here + eta * (problem.domain.corner(direction) - here)
         batch = slice(32 + 4 * step, 36 + 4 * step)
         newest, older = mean_gradient(problem, batch, here), mean_gradient(problem, batch, before)
         direction = (1 - eta) * (direction + newest - older) + eta * newest
-        direction = direction + generalised_gaussian(4, sigma, 3.0, words)
+        direction = direction + generalised_gaussian(4, sigma, 3.0, bits)
     assert np.allclose(RIVALS["noisy_sfw"](problem, epsilon, delta, 1.0, 5), here)
 
 
@@ -124,7 +128,9 @@ def test_a_mirror_step_minimises_what_is_printed() -> None:
 
     found = LpBall(3, p, reach).lead(-((1 - length * pull) * slope - length * gradient), 1.0)
     limit = {"type": "ineq", "fun": lambda point: reach - np.linalg.norm(point, p)}
-    best = minimize(worth, np.full(3, 0.1), constraints=[limit], options={"maxiter": 500, "ftol": 1e-12})
+    best = minimize(
+        worth, np.full(3, 0.1), constraints=[limit], options={"maxiter": 500, "ftol": 1e-12}
+    )
     assert worth(found) <= best.fun + 1e-6
 
 
@@ -165,11 +171,19 @@ def test_noisy_sgd_is_certified_to_be_less_than_twice_as_revealing_as_is_said() 
     assert 1.6 < accountant.get_epsilon(delta) < 1.85
 
 
-def test_noisy_sgd_uses_the_step_and_the_noise_that_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noisy_sgd_uses_the_step_and_the_noise_that_are_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given: dict[str, float] = {}
 
     def noted(
-        rows: object, targets: object, steps: int, length: float, sigma: float, p: float, radius: float
+        rows: object,
+        targets: object,
+        steps: int,
+        length: float,
+        sigma: float,
+        p: float,
+        radius: float,
     ) -> np.ndarray:
         given.update(steps=steps, length=length, sigma=sigma, p=p, radius=radius)
         return np.zeros(4)
@@ -180,7 +194,10 @@ def test_noisy_sgd_uses_the_step_and_the_noise_that_are_printed(monkeypatch: pyt
     assert given == pytest.approx(
         {
             "steps": 2500,
-            "length": 3 * diameter / (lipschitz * 50) * min(1 / sqrt(50), 0.5 / sqrt(4 * log(1000))),
+            "length": 3
+            * diameter
+            / (lipschitz * 50)
+            * min(1 / sqrt(50), 0.5 / sqrt(4 * log(1000))),
             "sigma": sqrt(8 * log(1000)) * lipschitz / 0.5,
             "p": inf,
             "radius": 2.0,

@@ -16,10 +16,10 @@ from scipy.special import logsumexp
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
 from discreet.release import kernels
+from discreet.release.aggregators import Aggregate, ChosenRows, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import ChosenRows, Gathered, Rows
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.release.selection import INTEGER_SLACK, Selection
 from laws import ORDERS, epsilon_of, selection_law, zcdp_of
 
@@ -63,8 +63,12 @@ def assert_stated(chosen: ChosenRows, changes: np.ndarray) -> None:
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)])
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_no_two_people_move_the_table_farther_than_stated(shape: tuple[int, int], levels: int) -> None:
-    """All pairs: other numbers, another slot, both, or nobody; and every bound is attained by somebody."""
+def test_no_two_people_move_the_table_farther_than_stated(
+    shape: tuple[int, int], levels: int
+) -> None:
+    """All pairs: other numbers, another slot, both, or nobody; and every bound is attained by
+    somebody.
+    """
     chosen = ChosenRows(shape, levels)
     numbers = [*HOSTILE, *(step / (2 * levels) for step in range(-2 * levels - 1, 2 * levels + 2))]
     rows = product(numbers, repeat=shape[1])
@@ -117,12 +121,19 @@ def test_people_on_many_machines_are_people_on_one(crowd: np.random.Generator) -
 def test_magnitudes_move_no_farther_than_sums(crowd: np.random.Generator) -> None:
     """Among others who pull the sums to either side of zero."""
     chosen = ChosenRows((2, 2), 2)
-    people = [alone(chosen, row, slot) for row in product([-1, -0.5, 0, 1], repeat=2) for slot in (-1, 0, 1)]
+    people = [
+        alone(chosen, row, slot)
+        for row in product([-1, -0.5, 0, 1], repeat=2)
+        for slot in (-1, 0, 1)
+    ]
     for _ in range(20):
         others = crowd.integers(-3, 4, size=(2, 2))
         tables = [chosen.magnitudes(chosen.holding(others + person)) for person in people]
-        assert all(table.gathering == chosen for table in tables)
-        assert all((table.values == np.abs(others + one)).all() for table, one in zip(tables, people))  # noqa: B905
+        assert all(table.aggregator == chosen for table in tables)
+        assert all(
+            (table.values == np.abs(others + one)).all()
+            for table, one in zip(tables, people, strict=True)
+        )
         assert_stated(chosen, changes_of([table.values for table in tables]))
 
 
@@ -132,7 +143,7 @@ def test_picked_columns_move_less_far(crowd: np.random.Generator) -> None:
     for _ in range(5):
         columns = np.array([crowd.permutation(4)[:2] for _ in range(2)])
         tables = [chosen.picked(chosen.holding(person), columns) for person in people]
-        fewer = tables[0].gathering
+        fewer = tables[0].aggregator
         assert fewer == ChosenRows((2, 2), 3)
         assert fewer.sensitivity(2) == pytest.approx(chosen.sensitivity(2) / sqrt(2))
         changes = changes_of([table.values for table in tables])
@@ -156,7 +167,9 @@ def test_a_slot_is_picked_once() -> None:
 @pytest.mark.parametrize("derive", [lambda one, sums: one.magnitudes(sums), lambda one, sums: one.picked(
     sums, np.zeros((2, 1), dtype=np.int64))], ids=["magnitudes", "picked"])  # fmt: skip
 def test_only_ones_own_sums_are_turned_into_others(derive: Any) -> None:
-    """Sums on a grid of 100 steps, called sums of one step, would get a hundredth of their noise."""
+    """Sums on a grid of 100 steps, called sums of one step, would get a hundredth of their
+    noise.
+    """
     fine, coarse = ChosenRows((2, 2), 100), ChosenRows((2, 2), 1)
     with pytest.raises(ConfigError):
         derive(coarse, fine.empty())
@@ -193,7 +206,8 @@ def table_law(
         for scores, mask in zip(table.tolist(), available.tolist(), strict=True)
     ]
     return {
-        orders: prod(law[order] for law, order in zip(rows, orders, strict=True)) for orders in product(*rows)
+        orders: prod(law[order] for law, order in zip(rows, orders, strict=True))
+        for orders in product(*rows)
     }
 
 
@@ -201,7 +215,7 @@ class ToldDoor(Door):
     """A door whose draws are told in advance, and which notes how likely each of them was."""
 
     def __init__(self, reserved: Charge, told: list[int]) -> None:
-        super().__init__(seeded_words(1, 0), reserved, 0)
+        super().__init__(seeded_bits(1, 0), reserved, 0)
         self.told, self.chance = list(told), Fraction(1)
 
     def draw(self, selection: Selection, scores: np.ndarray, available: np.ndarray) -> int:
@@ -211,7 +225,7 @@ class ToldDoor(Door):
 
 
 def door(reserved: Charge) -> Door:
-    return Door(seeded_words(5, 0), reserved, 0)
+    return Door(seeded_bits(5, 0), reserved, 0)
 
 
 def price(selection: Selection, draws: int, measure: str = "pure") -> Charge:
@@ -221,7 +235,9 @@ def price(selection: Selection, draws: int, measure: str = "pure") -> Charge:
 @pytest.mark.parametrize("mask", [EVERYTHING, np.array([[True, False, True], [True, True, False]])])
 @pytest.mark.parametrize("draws", [1, 2])
 def test_the_door_draws_by_the_law_that_is_enumerated(mask: np.ndarray, draws: int) -> None:
-    """Every order of draws, told to the door: it asks for each among what is left of its own row."""
+    """Every order of draws, told to the door: it asks for each among what is left of its own
+    row.
+    """
     table = SCORES.holding(np.array([[0, 4, 1], [2, 2, -5]]))
     law = table_law(SELECTION, table.values, mask, draws)
     for orders, chance in law.items():
@@ -250,9 +266,13 @@ def test_draws_in_slots_follow_their_law() -> None:
 def losses(
     selection: Selection, tables: list[np.ndarray], available: np.ndarray, draws: int
 ) -> tuple[float, float]:
-    """The largest pure ε and the largest ρ of zCDP over all pairs of tables, from the exact laws."""
+    """The largest pure ε and the largest ρ of zCDP over all pairs of tables, from the exact
+    laws.
+    """
     laws = [table_law(selection, table, available, draws).values() for table in tables]
-    logs = np.array([[log(chance.numerator) - log(chance.denominator) for chance in law] for law in laws])
+    logs = np.array(
+        [[log(chance.numerator) - log(chance.denominator) for chance in law] for law in laws]
+    )
     most_pure = max(np.abs(logs - here).max() for here in logs)
     most_zcdp = 0.0
     for order in ORDERS[::4]:
@@ -263,7 +283,9 @@ def losses(
 
 
 OTHERS = [[[0, 0, 0], [0, 0, 0]], [[0, 9, -3], [4, 0, 1]], [[0, 200, 60], [400, 0, 398]]]
-"""What everyone else brought: all alike, somewhat apart, and so far apart that weights are on the floor."""
+"""What everyone else brought: all alike, somewhat apart, and so far apart that weights are on
+the floor.
+"""
 
 
 @pytest.mark.parametrize("others", OTHERS)
@@ -273,7 +295,9 @@ OTHERS = [[[0, 0, 0], [0, 0, 0]], [[0, 9, -3], [4, 0, 1]], [[0, 200, 60], [400, 
 def test_no_person_changes_draws_in_all_slots_by_more_than_the_charge(
     others: list[list[int]], rate: float, draws: int, magnitudes: bool
 ) -> None:
-    """All pairs of people, in one slot, in two, or in none: two rows together cost what one does."""
+    """All pairs of people, in one slot, in two, or in none: two rows together cost what one
+    does.
+    """
     selection = Selection.at_rate(rate, SCORES.span)
     rows = [*product([-1, 1], repeat=3), (0, 1, -1)]
     people = [alone(SCORES, row, slot) for row in rows for slot in (0, 1)] + [SCORES.empty().values]
@@ -294,7 +318,8 @@ def test_masks_do_not_make_draws_dearer() -> None:
 
 
 def test_whoever_changes_slots_can_cost_the_whole_pure_charge() -> None:
-    """The checks above can fail: one row, and two rows by half each, come within a percent of the charge.
+    """The checks above can fail: one row, and two rows by half each, come within a percent of the
+    charge.
 
     The likeliest candidates lose a step, unlikely ones gain one, and those are drawn.
     """
@@ -305,7 +330,10 @@ def test_whoever_changes_slots_can_cost_the_whole_pure_charge() -> None:
     here, there, elsewhere = (np.zeros((2, 4), dtype=np.int64) for _ in range(3))
     here[0], there[0], elsewhere[1] = up, -up, -up
     for other in (there, elsewhere):
-        laws = [list(table_law(selection, others + one, everything, 2).values()) for one in (here, other)]
+        laws = [
+            list(table_law(selection, others + one, everything, 2).values())
+            for one in (here, other)
+        ]
         share = epsilon_of(*laws) / price(selection, 2).amount
         assert 0.99 < share <= 1
     gentle = Selection.at_rate(0.02, scores.span)
@@ -317,8 +345,8 @@ def test_whoever_changes_slots_can_cost_the_whole_pure_charge() -> None:
 def test_rounded_weights_lose_no_more_in_two_rows_than_in_one() -> None:
     """Beside the floor weights are rounded by up to 2⁻⁴⁰ of themselves, in either row.
 
-    Ranges of half the span plus the slack, added up, would exceed the charge; the losses themselves do not.
-    These rates and gaps are the worst of a search over thousands.
+    Ranges of half the span plus the slack, added up, would exceed the charge; the losses themselves
+    do not. These rates and gaps are the worst of a search over thousands.
     """
     worst = [(241960623105, 24770898), (656027744049668, 9136), (366878309249367, 16336)]
     found = []
@@ -326,7 +354,9 @@ def test_rounded_weights_lose_no_more_in_two_rows_than_in_one() -> None:
         for units, gap in worst:
             selection = Selection(units, SCORES.span)
             light, lighter = weights_of(selection, [0, -gap]), weights_of(selection, [-1, 1 - gap])
-            one_row = mpmath.log(mpmath.mpf(lighter[1]) * sum(light) / (mpmath.mpf(light[1]) * sum(lighter)))
+            one_row = mpmath.log(
+                mpmath.mpf(lighter[1]) * sum(light) / (mpmath.mpf(light[1]) * sum(lighter))
+            )
             exact = mpmath.mpf(units) / 2**57 * SCORES.span
             assert 2 * one_row <= exact + INTEGER_SLACK
             assert 2 * one_row <= selection.charge("pure").amount
@@ -340,7 +370,9 @@ def weights_of(selection: Selection, scores: list[int]) -> list[int]:
 
 
 def test_the_exponential_is_four_times_as_good_above_the_floor(crowd: np.random.Generator) -> None:
-    """What Theorem 3 of docs/guarantees/selection.md needs of it; below the floor weights are exact."""
+    """What Theorem 3 of docs/guarantees/selection.md needs of it; below the floor weights are
+    exact.
+    """
     last = int(60 * log(2) * 2**57)
     around = [int(kernels._LN2) * times + off for times in (1, 30, 60) for off in (-1, 0, 1)]
     with mpmath.workprec(200):
@@ -351,14 +383,19 @@ def test_the_exponential_is_four_times_as_good_above_the_floor(crowd: np.random.
 
 
 def test_blunt_selections_cost_two_rows_no_more_than_one() -> None:
-    """At the bluntest rate that is taken, two half ranges with their slack are within the whole, squared."""
+    """At the bluntest rate that is taken, two half ranges with their slack are within the whole,
+    squared.
+    """
     least = 2 * INTEGER_SLACK
     assert 2 * (least / 2 + INTEGER_SLACK) ** 2 <= (least + INTEGER_SLACK) ** 2
     blunt = Selection.at_rate(0.9 * least / SCORES.span, SCORES.span)
     with pytest.raises(ConfigError, match="too blunt"):
         door(pure(1.0)).select_in_slots(blunt, SCORES.empty(), EVERYTHING, draws=1)
     sharper = Selection.at_rate(1.1 * least / SCORES.span, SCORES.span)
-    assert door(pure(1.0)).select_in_slots(sharper, SCORES.empty(), EVERYTHING, draws=1).shape == (2, 1)
+    assert door(pure(1.0)).select_in_slots(sharper, SCORES.empty(), EVERYTHING, draws=1).shape == (
+        2,
+        1,
+    )
 
 
 # --- draws in slots: what the door takes
@@ -398,7 +435,7 @@ def test_unavailable_candidates_are_never_drawn() -> None:
     mask = np.array([[False, True, True], [True, False, True]])
     before = mask.copy()
     for seed in range(20):
-        passage = Door(seeded_words(seed, 0), price(SELECTION, 2), 0)
+        passage = Door(seeded_bits(seed, 0), price(SELECTION, 2), 0)
         drawn = passage.select_in_slots(SELECTION, table, mask, draws=2)
         assert [sorted(row) for row in drawn.tolist()] == [[1, 2], [0, 2]]
     assert np.array_equal(mask, before)
@@ -448,18 +485,22 @@ def test_picked_sums_leave_with_noise_for_the_picked_only() -> None:
     due = noise.charge(2 * sqrt(2) * 10)
     assert due.amount < noise.charge(scores.sensitivity(2)).amount / 49
     noisy = door(due).add_noise(noise, picked)
-    empty = door(due).add_noise(noise, picked.gathering.empty())
+    empty = door(due).add_noise(noise, picked.aggregator.empty())
     assert (noisy - empty).tolist() == [[3, 99], [100, 107]]
-    assert isinstance(picked, Gathered)
+    assert isinstance(picked, Aggregate)
     with pytest.raises(BudgetError):
         door(due).add_noise(noise, table)
     laplace = DiscreteLaplace(1000)
-    assert laplace.charge(picked.gathering.sensitivity(1)).amount == pytest.approx(2 * 2 * 10 / 1000)
+    assert laplace.charge(picked.aggregator.sensitivity(1)).amount == pytest.approx(
+        2 * 2 * 10 / 1000
+    )
 
 
 def test_a_plan_for_draws_in_slots_spends_its_budget() -> None:
     scores = ChosenRows((5, 40), 2**16)
     selection = Selection.for_budget(zcdp(0.01), scores, draws=7)
-    drawn = door(zcdp(0.01)).select_in_slots(selection, scores.empty(), np.ones((5, 40), dtype=bool), draws=7)
+    drawn = door(zcdp(0.01)).select_in_slots(
+        selection, scores.empty(), np.ones((5, 40), dtype=bool), draws=7
+    )
     assert drawn.shape == (5, 7)
     assert 0.0099 < price(selection, 7, "zcdp").amount <= 0.01

@@ -1,4 +1,6 @@
-"""If these fail, something secret becomes public that was not gathered, not paid for, or not noised."""
+"""If these fail, something secret becomes public that was not aggregated, not paid for, or not
+noised.
+"""
 
 from math import inf
 from typing import Any
@@ -8,19 +10,19 @@ import pytest
 
 from discreet.budget.privacy import Privacy, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
+from discreet.release.aggregators import Aggregate, HeldRows, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, HeldRows, OneChoice, Rows
 from discreet.release.noise import DiscreteGaussian, DiscreteLaplace
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.release.selection import Selection
-from discreet.release.sums import Stream, calibrate
+from discreet.release.sums.prefix_sum import Stream, calibrate
 
 GAINS = Rows(3, norm=inf, nonnegative=True, levels=1)
 SELECTION = Selection.at_rate(0.25, GAINS.span)
 
 
 def door(amount: float, index: int = 0) -> Door:
-    return Door(seeded_words(1, index), pure(amount), index)
+    return Door(seeded_bits(1, index), pure(amount), index)
 
 
 def test_a_door_gives_no_more_than_was_reserved() -> None:
@@ -32,7 +34,7 @@ def test_a_door_gives_no_more_than_was_reserved() -> None:
     for again in (
         lambda: passage.select(SELECTION, scores),
         lambda: passage.add_noise(DiscreteLaplace(10), counts),
-        lambda: passage.prefix(sums, *sums.start(), sums.gathering.empty()),
+        lambda: passage.prefix(sums, *sums.start(), sums.aggregator.empty()),
     ):
         with pytest.raises(BudgetError, match="plan it"):
             again()
@@ -45,7 +47,7 @@ def test_a_passage_pays_for_what_the_gathering_says_and_in_the_measure_that_was_
         door(0.11).add_noise(DiscreteLaplace(100), wide)  # moves twice as far
     with pytest.raises(BudgetError, match=r"\(pure\) left and the next draw costs .* \(zcdp\)"):
         door(1e3).add_noise(DiscreteGaussian(100), narrow)
-    concentrated = Door(seeded_words(1, 0), zcdp(1e3), 0)
+    concentrated = Door(seeded_bits(1, 0), zcdp(1e3), 0)
     with pytest.raises(BudgetError):
         concentrated.add_noise(DiscreteLaplace(100), narrow)
 
@@ -113,7 +115,7 @@ def test_a_sum_steps_once_a_turn() -> None:
     And averaging many of them would take the noise away.
     """
     sums = calibrate(Privacy(1.0), Stream(OneChoice(2), releases=4), "honaker")
-    passage, nobody = door(10.0), sums.gathering.empty()
+    passage, nobody = door(10.0), sums.aggregator.empty()
     passage.prefix(sums, *sums.start(), nobody)
     with pytest.raises(BudgetError, match="one step a turn"):
         passage.prefix(sums, *sums.start(), nobody)
@@ -123,6 +125,8 @@ def test_noise_lands_on_the_values_that_were_gathered() -> None:
     """The same words, with and without people: the difference is the people, exactly."""
     counts = OneChoice(4)
     people = counts.holding(np.array([7, 0, 3, 1000]))
-    noisy, noise = (door(1.0).add_noise(DiscreteLaplace(50), each) for each in (people, counts.empty()))
+    noisy, noise = (
+        door(1.0).add_noise(DiscreteLaplace(50), each) for each in (people, counts.empty())
+    )
     assert (noisy - noise).tolist() == [7, 0, 3, 1000]
-    assert isinstance(people, Gathered)
+    assert isinstance(people, Aggregate)

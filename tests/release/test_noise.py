@@ -11,16 +11,16 @@ from scipy import stats
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.release import kernels
-from discreet.release.gathering import Gathering, OneChoice, PublicCells, Rows
+from discreet.release.aggregators import Aggregator, OneChoice, PublicCells, Rows
 from discreet.release.noise import (
     LARGEST_SCALE,
     LARGEST_SIGMA,
+    CalibratedNoise,
     DiscreteGaussian,
     DiscreteLaplace,
-    Once,
     noise_for,
 )
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from laws import gaussian_law, laplace_law
 
 ALPHA = 1e-6  # every statistical test here has a fixed seed and this level
@@ -45,50 +45,52 @@ def p_value(draws: np.ndarray, law: dict[int, mpmath.mpf]) -> float:
 @pytest.mark.statistical
 @pytest.mark.parametrize("sigma", [1, 2, 7, 40])
 def test_gaussian_follows_its_law(sigma: int) -> None:
-    draws = DiscreteGaussian(sigma).draw(300_000, seeded_words(11, sigma))
+    draws = DiscreteGaussian(sigma).draw(300_000, seeded_bits(11, sigma))
     assert p_value(draws, gaussian_law(sigma, 10 * sigma)) > ALPHA
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("scale", [1, 2, 9, 30])
 def test_laplace_follows_its_law(scale: int) -> None:
-    draws = DiscreteLaplace(scale).draw(300_000, seeded_words(12, scale))
+    draws = DiscreteLaplace(scale).draw(300_000, seeded_bits(12, scale))
     assert p_value(draws, laplace_law(scale, 30 * scale)) > ALPHA
 
 
 @pytest.mark.statistical
 def test_the_test_would_notice_two_percent_too_little_noise() -> None:
-    draws = DiscreteGaussian(49).draw(1_000_000, seeded_words(13, 0))
+    draws = DiscreteGaussian(49).draw(1_000_000, seeded_bits(13, 0))
     assert p_value(draws, gaussian_law(50, 500)) < ALPHA
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("sigma", [2**20 + 1, 2**26])
 def test_large_gaussians_are_normal_to_the_eye_of_a_million_draws(sigma: int) -> None:
-    draws = DiscreteGaussian(sigma).draw(500_000, seeded_words(14, sigma)) / sigma
+    draws = DiscreteGaussian(sigma).draw(500_000, seeded_bits(14, sigma)) / sigma
     assert stats.kstest(draws, "norm").pvalue > ALPHA
 
 
 @pytest.mark.statistical
 def test_large_laplaces_follow_the_continuous_law() -> None:
-    draws = DiscreteLaplace(2**48).draw(300_000, seeded_words(15, 0)) / 2.0**48
+    draws = DiscreteLaplace(2**48).draw(300_000, seeded_bits(15, 0)) / 2.0**48
     assert stats.kstest(draws, "laplace").pvalue > ALPHA
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**40, 2**41)])
+@pytest.mark.parametrize(
+    ("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**40, 2**41)]
+)
 def test_bernoulli_of_an_exponential(numerator: int, denominator: int) -> None:
-    words, ratio = seeded_words(16, numerator), (np.uint64(numerator), np.uint64(denominator))
-    hits = sum(kernels.succeeds(*ratio, words.address, words.state) for _ in range(200_000))
+    bits, ratio = seeded_bits(16, numerator), (np.uint64(numerator), np.uint64(denominator))
+    hits = sum(kernels.succeeds(*ratio, bits.address, bits.state) for _ in range(200_000))
     assert stats.binomtest(hits, 200_000, float(np.exp(-numerator / denominator))).pvalue > ALPHA
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("number", [1, 2, 3, 10, 1000])
 def test_uniform_below_is_uniform(number: int) -> None:
-    words, most = seeded_words(17, number), np.uint64(number)
+    bits, most = seeded_bits(17, number), np.uint64(number)
     draws = np.array(
-        [kernels.below(most, words.address, words.state) for _ in range(200_000)], dtype=np.int64
+        [kernels.below(most, bits.address, bits.state) for _ in range(200_000)], dtype=np.int64
     )
     assert draws.min() >= 0
     assert draws.max() < number
@@ -104,11 +106,11 @@ class Reference:
 
         key = blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest()
         raw = AESCounter(key=int.from_bytes(key, "little")).random_raw(200_000)
-        self.words: Iterator[int] = map(int, raw)
+        self.bits: Iterator[int] = map(int, raw)
 
     def below(self, number: int) -> int:
         while True:
-            high, low = divmod(next(self.words) * number, 2**64)
+            high, low = divmod(next(self.bits) * number, 2**64)
             if low >= 2**64 % number:
                 return high
 
@@ -134,7 +136,7 @@ class Reference:
             while self.succeeds_below_one(1, 1):
                 wholes += 1
             size = part + scale * wholes
-            if next(self.words) % 2:
+            if next(self.bits) % 2:
                 return size
             if size:
                 return -size
@@ -148,10 +150,10 @@ class Reference:
 
 @pytest.mark.parametrize("scale", [1, 3, 1000, 2**26])
 def test_kernels_do_what_the_plain_algorithm_does_word_for_word(scale: int) -> None:
-    assert DiscreteGaussian(scale).draw(2000, seeded_words(1, scale)).tolist() == [
+    assert DiscreteGaussian(scale).draw(2000, seeded_bits(1, scale)).tolist() == [
         reference.gaussian(scale) for reference in [Reference(1, scale)] for _ in range(2000)
     ]
-    assert DiscreteLaplace(scale).draw(2000, seeded_words(2, scale)).tolist() == [
+    assert DiscreteLaplace(scale).draw(2000, seeded_bits(2, scale)).tolist() == [
         reference.laplace(scale) for reference in [Reference(2, scale)] for _ in range(2000)
     ]
 
@@ -162,7 +164,9 @@ def test_gaussian_charge_covers_the_exact_divergence(sigma: int, shift: int) -> 
     law = gaussian_law(sigma, 60 * sigma + 10)
     charge = DiscreteGaussian(sigma).charge(shift).rho
     for order in map(mpmath.mpf, (1.01, 1.5, 2, 4, 10, 32)):
-        moment = mpmath.fsum(law[x] ** order * law[x - shift] ** (1 - order) for x in law if x - shift in law)
+        moment = mpmath.fsum(
+            law[x] ** order * law[x - shift] ** (1 - order) for x in law if x - shift in law
+        )
         assert mpmath.log(moment) / (order - 1) <= order * charge * (1 + mpmath.mpf(10) ** -9)
 
 
@@ -188,7 +192,7 @@ def test_scales_out_of_range_are_refused(scale: int) -> None:
         DiscreteGaussian(scale)
 
 
-GATHERINGS = [
+AGGREGATORS = [
     OneChoice(1),
     OneChoice(50),
     PublicCells(50, -2.0, 2.0, copies=2),
@@ -198,13 +202,15 @@ GATHERINGS = [
 ]
 
 
-@pytest.mark.parametrize("gathering", GATHERINGS, ids=repr)
-@pytest.mark.parametrize("budget", [zcdp(1e-6), zcdp(0.02), zcdp(50.0), pure(1e-4), pure(1.0), pure(30.0)])
+@pytest.mark.parametrize("aggregator", AGGREGATORS, ids=repr)
+@pytest.mark.parametrize(
+    "budget", [zcdp(1e-6), zcdp(0.02), zcdp(50.0), pure(1e-4), pure(1.0), pure(30.0)]
+)
 def test_the_noise_that_a_budget_buys_costs_no_more_and_hardly_less(
-    budget: Charge, gathering: Gathering
+    budget: Charge, aggregator: Aggregator
 ) -> None:
-    levels, noise = noise_for(budget, gathering, most=2**24)
-    paid = noise.charge(gathering.on_grid(levels).sensitivity(noise.norm))
+    levels, noise = noise_for(budget, aggregator, most=2**24)
+    paid = noise.charge(aggregator.on_grid(levels).sensitivity(noise.norm))
     assert paid.measure == budget.measure
     assert 0.99 * budget.amount <= paid.amount <= budget.amount
 
@@ -216,17 +222,18 @@ def test_a_budget_too_small_for_the_samplers_is_refused() -> None:
         assert largest < 2**53
 
 
-@pytest.mark.parametrize("gathering", GATHERINGS, ids=repr)
+@pytest.mark.parametrize("aggregator", AGGREGATORS, ids=repr)
 @pytest.mark.parametrize(
-    "privacy", [Privacy(1.0), Privacy(1.0, 1e-6), Privacy(0.1, 1e-9), Privacy(1.0, 1e-6, contributions=3)]
+    "privacy",
+    [Privacy(1.0), Privacy(1.0, 1e-6), Privacy(0.1, 1e-9), Privacy(1.0, 1e-6, contributions=3)],
 )
 def test_whoever_enters_one_release_gets_the_least_noise_of_all_measures(
-    gathering: Gathering, privacy: Privacy
+    aggregator: Aggregator, privacy: Privacy
 ) -> None:
-    once = Once.calibrate(privacy, gathering, most=2**16)
+    once = CalibratedNoise.calibrate(privacy, aggregator, most=2**16)
     allowed = {budget.measure: budget.amount for budget in privacy.budgets}
     assert once.charge.amount <= allowed[once.charge.measure]
     for budget in privacy.budgets:
-        levels, noise = noise_for(budget, gathering, most=2**16)
+        levels, noise = noise_for(budget, aggregator, most=2**16)
         assert once.standard_deviation <= noise.variance**0.5 / levels
-    assert once.gathering == gathering.on_grid(once.gathering.levels)
+    assert once.aggregator == aggregator.on_grid(once.aggregator.levels)

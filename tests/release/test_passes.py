@@ -1,4 +1,6 @@
-"""If these fail, a fused pass lets one person weigh more than `Rows` says, or reads people wrongly."""
+"""If these fail, a fused pass lets one person weigh more than `Rows` says, or reads people
+wrongly.
+"""
 
 from itertools import product
 from math import inf, nan
@@ -9,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.errors import ConfigError
-from discreet.release.gathering import Rows
+from discreet.losses import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
+from discreet.release.aggregators import Rows
 
 LOSSES: list[Any] = [
     SquaredLoss(),
@@ -27,7 +29,11 @@ HOSTILE = [nan, inf, -inf, 1e308, -1e308, 1e154, 5e-324, -0.0]
 def length_of(values: np.ndarray, norm: float) -> float:
     """Of whole numbers, without overflow."""
     whole = [abs(int(value)) for value in values.reshape(-1)]
-    return {1: float(sum(whole)), 2: sum(value**2 for value in whole) ** 0.5, inf: float(max(whole))}[norm]
+    return {
+        1: float(sum(whole)),
+        2: sum(value**2 for value in whole) ** 0.5,
+        inf: float(max(whole)),
+    }[norm]
 
 
 # --- gains on top of a slate, under the click model
@@ -41,7 +47,9 @@ def click_gains(rows: Rows, people: Any, slate: list[int]) -> np.ndarray:
 
 
 def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
-    """What each item adds on top of the others before each slot: in common, and three times its drops."""
+    """What each item adds on top of the others before each slot: in common, and three times its
+    drops.
+    """
 
     def chance(shown: list[int]) -> float:
         return 1 - float(np.prod([1 - person[item] for item in shown]))
@@ -50,7 +58,9 @@ def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
     for slot, item in product(range(len(slate)), range(len(person))):
         others = [other for other in slate[:slot] if other != item]
         gains[slot, item] = chance([*others, item]) - chance(others)
-    return np.concatenate([gains.sum(axis=0, keepdims=True) / len(slate) ** 0.5, -3 * np.diff(gains, axis=0)])
+    return np.concatenate(
+        [gains.sum(axis=0, keepdims=True) / len(slate) ** 0.5, -3 * np.diff(gains, axis=0)]
+    )
 
 
 @settings(max_examples=60)
@@ -72,7 +82,9 @@ def test_click_gains_of_ordinary_visitors_are_those_of_the_plain_formula(
 @settings(max_examples=100)
 @given(
     st.lists(
-        st.floats(0, 1) | st.sampled_from([0.0, 1.0, 5e-324, 1e-160, 1 - 2**-53]), min_size=5, max_size=5
+        st.floats(0, 1) | st.sampled_from([0.0, 1.0, 5e-324, 1e-160, 1 - 2**-53]),
+        min_size=5,
+        max_size=5,
     ),
     st.permutations(range(5)),
     st.integers(1, 5),
@@ -177,15 +189,27 @@ def test_gradients_of_ordinary_samples_are_those_of_numpy(
 @pytest.mark.parametrize("norm", [1, 2, inf])
 @pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, 3.0, inf])
 @pytest.mark.parametrize("constant", [0.0, 1.0])
-def test_no_hostile_sample_weighs_more_than_the_levels(norm: float, dual: float, constant: float) -> None:
-    """Every pair of hostile features with every hostile target, for every loss, at points far from zero."""
+def test_no_hostile_sample_weighs_more_than_the_levels(
+    norm: float, dual: float, constant: float
+) -> None:
+    """Every pair of hostile features with every hostile target, for every loss, at points far
+    from zero.
+    """
     rows = Rows(2 + (constant > 0), norm=norm, levels=2**12)
     here, before = np.full(rows.size, 3.0), np.full(rows.size, -1e3)
     features = np.array(list(product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2)))
     for loss, target, weight in product(LOSSES, [nan, inf, -1e308, 1e-320, 0.7], [0.0, 6.0]):
         for sample in features[:: 1 + (weight > 0) * 4]:
             whole = gradients(
-                rows, sample, target, here, before, weight=weight, loss=loss, dual=dual, constant=constant
+                rows,
+                sample,
+                target,
+                here,
+                before,
+                weight=weight,
+                loss=loss,
+                dual=dual,
+                constant=constant,
             )
             assert length_of(whole, norm) <= rows.levels, (loss, sample, target)
             if not (np.isfinite(sample).all() and np.isfinite(target)):
@@ -240,7 +264,9 @@ def test_a_grid_too_coarse_for_rounding_is_refused_before_anyone_is_read() -> No
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
 def test_the_limit_leaves_room_for_rounding(norm: float) -> None:
-    """The longest row before rounding, pushed half a step outwards in every entry, is still within."""
+    """The longest row before rounding, pushed half a step outwards in every entry, is still
+    within.
+    """
     rows = Rows(9, norm=norm, levels=1000)
     longest = {1: rows.limit / 9, 2: rows.limit / 3, inf: rows.limit}[norm]
     assert np.linalg.norm(np.full(9, longest + 0.5), norm) <= rows.levels
@@ -290,7 +316,10 @@ def test_gradients_of_classes_are_those_of_numpy(norm: float, constant: float) -
         gradient = loss.slopes((here @ row)[None], np.array([target]))[0][:, None] * row / rows.grid
         longer = np.linalg.norm(gradient.reshape(-1), norm) / rows.limit
         expected += gradient / max(1.0, longer)
-    assert np.abs(class_gradients(rows, features, targets, here, constant=constant) - expected).max() <= 4
+    assert (
+        np.abs(class_gradients(rows, features, targets, here, constant=constant) - expected).max()
+        <= 4
+    )
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
@@ -302,7 +331,9 @@ def test_no_hostile_sample_of_a_class_weighs_more_than_the_levels(norm: float, d
         for sample in product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2):
             for target in (0.0, 2.0, 1.5, 3.0, -1.0, nan, inf):
                 with np.errstate(all="ignore"):
-                    whole = class_gradients(rows, sample, target, here, dual=dual, constant=1.0, worth=worth)
+                    whole = class_gradients(
+                        rows, sample, target, here, dual=dual, constant=1.0, worth=worth
+                    )
                 assert length_of(whole, norm) <= rows.levels, (sample, target)
                 if target not in (0.0, 2.0) or not np.isfinite(sample).all():
                     assert not whole.any()

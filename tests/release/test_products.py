@@ -1,4 +1,6 @@
-"""If these fail, a person's products weigh more than they say, or a learner reads second moments wrongly."""
+"""If these fail, a person's products weigh more than they say, or a learner reads second moments
+wrongly.
+"""
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -14,12 +16,12 @@ from hypothesis.extra.numpy import arrays
 
 from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Privacy, pure, zcdp
+from discreet.engine.schedule import ListedBlocks, growing_blocks
 from discreet.errors import ConfigError
-from discreet.learners.totals import RunningTotal
-from discreet.release.gathering import Gathered, Gram, Moments, Rows, Spread
-from discreet.release.gathering.gram import unpacked
-from discreet.release.sums import Stream, calibrate
-from discreet.turn.schedule import ListedBlocks, growing_blocks
+from discreet.learners.running_total import RunningTotal
+from discreet.release.aggregators import Aggregate, Gram, Moments, Rows, Spread
+from discreet.release.aggregators.gram import unpacked
+from discreet.release.sums.prefix_sum import Stream, calibrate
 
 HOSTILE = [nan, inf, -inf, 1e308, -1e308, 1.4e154, -1e150, 1e-160, 5e-324, -0.0]
 """What a person may bring to break a product; 1.4e154 has a square that is not finite."""
@@ -33,13 +35,15 @@ MAKERS: dict[str, Callable[[int, int], Any]] = {
 }
 
 
-def alone(gathering: Product, person: Iterable[float], reward: float = 1.0, slot: int = 0) -> np.ndarray:
+def alone(
+    aggregator: Product, person: Iterable[float], reward: float = 1.0, slot: int = 0
+) -> np.ndarray:
     """The integers of one person."""
-    found, row = gathering.empty(), np.array([list(person)], dtype=np.float64)
-    if isinstance(gathering, Moments):
-        gathering.add(found, row, np.array([reward]), np.array([slot]))
+    found, row = aggregator.empty(), np.array([list(person)], dtype=np.float64)
+    if isinstance(aggregator, Moments):
+        aggregator.add(found, row, np.array([reward]), np.array([slot]))
     else:
-        gathering.add(found, row)
+        aggregator.add(found, row)
     return found.values.reshape(-1)
 
 
@@ -48,14 +52,14 @@ def squared(one: np.ndarray, other: np.ndarray | int = 0) -> int:
     return sum(int(value) ** 2 for value in (one - other).tolist())
 
 
-def allowed(gathering: Product) -> int:
+def allowed(aggregator: Product) -> int:
     """The square of the stated sensitivity, rounded down, exactly."""
-    return int(Fraction(gathering.sensitivity(2)) ** 2)
+    return int(Fraction(aggregator.sensitivity(2)) ** 2)
 
 
-def share_of(gathering: Product, most: int) -> float:
+def share_of(aggregator: Product, most: int) -> float:
     """A squared distance as a share of what is stated."""
-    return sqrt(most / allowed(gathering))
+    return sqrt(most / allowed(aggregator))
 
 
 def farthest(people: list[np.ndarray]) -> tuple[int, int, int, int]:
@@ -65,19 +69,26 @@ def farthest(people: list[np.ndarray]) -> tuple[int, int, int, int]:
     for one in distinct:
         changes = distinct - one
         interval = np.maximum(changes.max(axis=1), 0) - np.minimum(changes.min(axis=1), 0)
-        sizes = (changes**2).sum(axis=1), np.abs(changes).sum(axis=1), interval, (changes != 0).sum(axis=1)
+        sizes = (
+            (changes**2).sum(axis=1),
+            np.abs(changes).sum(axis=1),
+            interval,
+            (changes != 0).sum(axis=1),
+        )
         most = np.maximum(most, [size.max() for size in sizes])
     return tuple(most.tolist())
 
 
-def assert_stated(gathering: Product, people: list[np.ndarray]) -> float:
-    """No pair is farther apart than stated, in any measure; gives the share that is used up in l₂."""
+def assert_stated(aggregator: Product, people: list[np.ndarray]) -> float:
+    """No pair is farther apart than stated, in any measure; gives the share that is used up in
+    l₂.
+    """
     squares, length, interval, cells = farthest(people)
-    assert squares <= allowed(gathering)
-    assert length <= gathering.sensitivity(1)
-    assert interval <= gathering.span
-    assert cells <= gathering.cells
-    return share_of(gathering, squares)
+    assert squares <= allowed(aggregator)
+    assert length <= aggregator.sensitivity(1)
+    assert interval <= aggregator.span
+    assert cells <= aggregator.cells
+    return share_of(aggregator, squares)
 
 
 def least_levels(kind: str, size: int) -> int:
@@ -85,9 +96,9 @@ def least_levels(kind: str, size: int) -> int:
     return next(levels for levels in range(1, 10**4) if _takes(MAKERS[kind](size, levels)))
 
 
-def _takes(gathering: Product) -> bool:
+def _takes(aggregator: Product) -> bool:
     try:
-        return gathering.unit > 0
+        return aggregator.unit > 0
     except ConfigError:
         return False
 
@@ -98,16 +109,18 @@ def _takes(gathering: Product) -> bool:
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("levels", [0, 1, 5, 2**16, 2**30])
 def test_no_two_hostile_people_are_farther_apart_than_stated(kind: str, levels: int) -> None:
-    """Every pair out of every pair of hostile numbers, from the coarsest grid on that takes anybody."""
-    gathering = MAKERS[kind](2, levels if levels > 5 else least_levels(kind, 2) + levels)
+    """Every pair out of every pair of hostile numbers, from the coarsest grid on that takes
+    anybody.
+    """
+    aggregator = MAKERS[kind](2, levels if levels > 5 else least_levels(kind, 2) + levels)
     people = list(product(HOSTILE + ORDINARY, repeat=2))
     if kind == "moments":
         some = [person for person in people if nan not in person][::5]
         brought = product(some, [nan, -inf, 1e308, -1.0, 1.0, 0.7, 5e-324], [-1, 0, 1])
-        found = [alone(gathering, *each) for each in brought]
+        found = [alone(aggregator, *each) for each in brought]
     else:
-        found = [alone(gathering, person) for person in people]
-    share = assert_stated(gathering, found)
+        found = [alone(aggregator, person) for person in people]
+    share = assert_stated(aggregator, found)
     assert share >= (0.9999 if levels > 5 else 0.5)
 
 
@@ -116,25 +129,34 @@ def test_no_two_people_on_a_coarse_grid_are_farther_apart_than_stated(kind: str)
     """One number a person, all values in steps of 1/90: where rounding matters most."""
     values = np.linspace(-1.0, 1.0, 181)
     for levels in range(least_levels(kind, 1), 12):
-        gathering = MAKERS[kind](1, levels)
+        aggregator = MAKERS[kind](1, levels)
         if kind == "moments":
-            people = [alone(gathering, [z], u, s) for z in values[::4] for u in values[::15] for s in (0, 1)]
+            people = [
+                alone(aggregator, [z], u, s)
+                for z in values[::4]
+                for u in values[::15]
+                for s in (0, 1)
+            ]
         else:
-            people = [alone(gathering, [value]) for value in values]
-        assert_stated(gathering, people)
+            people = [alone(aggregator, [value]) for value in values]
+        assert_stated(aggregator, people)
 
 
-def climbed(gathering: Product, size: int, generator: np.random.Generator, tries: int) -> int:
-    """The largest squared distance that a search finds: pairs change a little, the farther apart stay."""
+def climbed(aggregator: Product, size: int, generator: np.random.Generator, tries: int) -> int:
+    """The largest squared distance that a search finds: pairs change a little, the farther apart
+    stay.
+    """
     pair = generator.normal(size=(2, size + 2))
     pair[1] = pair[0] * generator.choice([-1.0, 1.0], size=size + 2)
     best, width = 0, 1.0
     for _ in range(tries):
         touched = generator.random(pair.shape) < generator.choice([0.2, 1.0])
         other = pair + generator.normal(size=pair.shape) * width * touched
-        one, two = (alone(gathering, row[:size], row[size], int(row[size + 1] > 0)) for row in other)
+        one, two = (
+            alone(aggregator, row[:size], row[size], int(row[size + 1] > 0)) for row in other
+        )
         found = squared(one, two)
-        assert found <= allowed(gathering), other.tolist()
+        assert found <= allowed(aggregator), other.tolist()
         if found >= best:
             pair, best, width = other, found, min(1.3 * width, 2.0)
         else:
@@ -143,7 +165,9 @@ def climbed(gathering: Product, size: int, generator: np.random.Generator, tries
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_a_search_for_people_far_apart_stays_within_the_bound(kind: str, crowd: np.random.Generator) -> None:
+def test_a_search_for_people_far_apart_stays_within_the_bound(
+    kind: str, crowd: np.random.Generator
+) -> None:
     for size in (1, 2, 4):
         least = least_levels(kind, size)
         for levels in (least, least + 1, 3 * least, 1000, 2**24):
@@ -153,48 +177,65 @@ def test_a_search_for_people_far_apart_stays_within_the_bound(kind: str, crowd: 
 @pytest.mark.parametrize("levels", [2**16, 2**24, 2**30])
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_the_stated_distances_are_attained(levels: int, size: int) -> None:
-    """Otherwise there would be more noise than is needed, and the tests above would prove nothing."""
+    """Otherwise there would be more noise than is needed, and the tests above would prove
+    nothing.
+    """
     unit, other = np.eye(size)[0], np.eye(size)[-1]
     spread, gram, moments = (make(size, levels) for make in MAKERS.values())
     apart = {
         "opposite vectors": (spread, squared(alone(spread, unit), alone(spread, -unit)), 1.0),
         "a vector and nobody": (spread, squared(alone(spread, unit)), 1.0),
         "a product and nobody": (gram, squared(alone(gram, unit)), 1.0),
-        "opposite rewards": (moments, squared(alone(moments, unit), alone(moments, unit, -1.0)), 1.0),
-        "two arms": (moments, squared(alone(moments, unit), alone(moments, unit, 1.0, 1)), sqrt(3) / 2),
+        "opposite rewards": (
+            moments,
+            squared(alone(moments, unit), alone(moments, unit, -1.0)),
+            1.0,
+        ),
+        "two arms": (
+            moments,
+            squared(alone(moments, unit), alone(moments, unit, 1.0, 1)),
+            sqrt(3) / 2,
+        ),
     }
     if size > 1:
         apart["orthogonal vectors"] = (gram, squared(alone(gram, unit), alone(gram, other)), 1.0)
-    for what, (gathering, found, expected) in apart.items():
-        assert found <= allowed(gathering), what
-        assert share_of(gathering, found) == pytest.approx(expected, rel=1e-4), what
+    for what, (aggregator, found, expected) in apart.items():
+        assert found <= allowed(aggregator), what
+        assert share_of(aggregator, found) == pytest.approx(expected, rel=1e-4), what
 
 
 @pytest.mark.parametrize("levels", [2**24, 2**30])
-def test_a_thousand_numbers_leave_room_for_floating_point(levels: int, crowd: np.random.Generator) -> None:
-    """Rows whose squares add up with the largest errors: many, equal, just above or below a length of 1."""
+def test_a_thousand_numbers_leave_room_for_floating_point(
+    levels: int, crowd: np.random.Generator
+) -> None:
+    """Rows whose squares add up with the largest errors: many, equal, just above or below a
+    length of 1.
+    """
     for kind, size in (("spread", 4000), ("gram", 70), ("moments", 70)):
-        gathering = MAKERS[kind](size, levels)
+        aggregator = MAKERS[kind](size, levels)
         equal = np.full(size, 1 / sqrt(size))
         rows = [equal * (1 + shift) for shift in (-1e-13, 0.0, 2e-16, 1e-13, 1.0, 1e100)]
         rows += list(crowd.normal(size=(4, size)))
-        found = [alone(gathering, row) for row in rows] + [alone(gathering, -row) for row in rows]
+        found = [alone(aggregator, row) for row in rows] + [alone(aggregator, -row) for row in rows]
         if kind == "moments":
-            found += [alone(gathering, row, -1.0) for row in rows]
+            found += [alone(aggregator, row, -1.0) for row in rows]
         most = max(squared(one, two) for one, two in product(found[:10], found))
         most = max(most, *(squared(one) for one in found))
-        assert most <= allowed(gathering)
-        assert share_of(gathering, most) >= 0.9999
+        assert most <= allowed(aggregator)
+        assert share_of(aggregator, most) >= 0.9999
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("size", [1, 3, 50])
 def test_a_grid_leaves_room_for_rounding_every_entry(kind: str, size: int) -> None:
-    """Two people whose entries are rounded apart by a whole step each are still within what is stated."""
+    """Two people whose entries are rounded apart by a whole step each are still within what is
+    stated.
+    """
     for levels in (least_levels(kind, size), 1000, 2**30):
-        gathering = MAKERS[kind](size, levels)
+        aggregator = MAKERS[kind](size, levels)
         assert (
-            gathering.unit * gathering.distance + sqrt(gathering.entries) <= gathering.sensitivity(2) - 0.99
+            aggregator.unit * aggregator.distance + sqrt(aggregator.entries)
+            <= aggregator.sensitivity(2) - 0.99
         )
 
 
@@ -220,35 +261,41 @@ def test_grids_that_kernels_cannot_add_up_are_refused(levels: int) -> None:
 # --- what is added is what the formula says
 
 
-def plain(gathering: Product, row: np.ndarray, reward: float = 1.0) -> np.ndarray:
+def plain(aggregator: Product, row: np.ndarray, reward: float = 1.0) -> np.ndarray:
     """One person's vector in NumPy, in units of the bound."""
     if not np.isfinite(row).all() or not np.isfinite(reward):
-        return np.zeros(gathering.entries)
+        return np.zeros(aggregator.entries)
     row = row / max(1.0, np.linalg.norm(row))
-    if isinstance(gathering, Spread):
+    if isinstance(aggregator, Spread):
         return np.array([*row, sqrt(2) * (row @ row), 1.0])
     below = np.tril_indices(len(row))
     packed = (np.outer(row, row) * np.where(np.eye(len(row)), 1.0, sqrt(2)))[below]
-    if isinstance(gathering, Gram):
+    if isinstance(aggregator, Gram):
         return np.append(packed, 1.0)
     return np.concatenate([packed / sqrt(2), row * reward])
 
 
 @settings(max_examples=60)
 @given(
-    arrays(np.float64, st.tuples(st.just(1), st.integers(1, 6)), elements=st.floats(-3, 3) | st.just(nan)),
+    arrays(
+        np.float64,
+        st.tuples(st.just(1), st.integers(1, 6)),
+        elements=st.floats(-3, 3) | st.just(nan),
+    ),
     st.sampled_from(list(MAKERS)),
     st.sampled_from([64, 2**20]),
 )
 def test_people_are_entered_as_numpy_has_them(row: np.ndarray, kind: str, levels: int) -> None:
-    gathering = MAKERS[kind](row.shape[1], levels)
-    expected = gathering.unit * plain(gathering, row[0])
-    found = alone(gathering, row[0])[: gathering.entries]
+    aggregator = MAKERS[kind](row.shape[1], levels)
+    expected = aggregator.unit * plain(aggregator, row[0])
+    found = alone(aggregator, row[0])[: aggregator.entries]
     assert np.abs(found - expected).max() <= 0.5 + 1e-7
 
 
 def test_rewards_are_clipped_and_scaled_with_their_contexts() -> None:
-    """What a regression fits must not change because a context was too long: z and u shrink together."""
+    """What a regression fits must not change because a context was too long: z and u shrink
+    together.
+    """
     moments = Moments.of(slots=1, size=2, levels=2**20)
     for length, reward in product([0.5, 1.0, 4.0, 1e150], [0.4, -1.0, 7.0, -1e308]):
         row = np.array([0.6, -0.8]) * length
@@ -259,26 +306,26 @@ def test_rewards_are_clipped_and_scaled_with_their_contexts() -> None:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_many_people_are_the_sum_of_single_ones(kind: str, crowd: np.random.Generator) -> None:
-    gathering = MAKERS[kind](3, 2**20)
+    aggregator = MAKERS[kind](3, 2**20)
     rows = crowd.normal(size=(40, 3)) * crowd.choice([1e-200, 0.1, 1.0, 1e200], size=(40, 1))
     rows[crowd.random((40, 3)) < 0.05] = nan
     rewards, slots = crowd.normal(size=40), crowd.integers(-2, 4, size=40)
-    together = gathering.empty()
+    together = aggregator.empty()
     more = (rewards, slots) if kind == "moments" else ()
-    gathering.add(together, rows, *more)
-    singles = [alone(gathering, *each) for each in zip(rows, rewards, slots, strict=True)]
+    aggregator.add(together, rows, *more)
+    singles = [alone(aggregator, *each) for each in zip(rows, rewards, slots, strict=True)]
     assert np.array_equal(together.values.reshape(-1), np.sum(singles, axis=0))
     assert together.additions == 1
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_whoever_brings_no_numbers_is_nobody(kind: str) -> None:
-    gathering = MAKERS[kind](3, 1000)
+    aggregator = MAKERS[kind](3, 1000)
     for number in (nan, inf, -inf, 1.4e154, -1e308):
-        assert not alone(gathering, [0.5, number, 0.5]).any()
+        assert not alone(aggregator, [0.5, number, 0.5]).any()
     if kind == "moments":
         for reward in (nan, inf, -inf):
-            assert not alone(gathering, [0.5, 0.5, 0.5], reward).any()
+            assert not alone(aggregator, [0.5, 0.5, 0.5], reward).any()
 
 
 def test_people_without_a_slot_are_nobody_and_others_go_to_theirs() -> None:
@@ -296,14 +343,17 @@ def test_every_person_has_one_context_one_reward_and_one_slot() -> None:
     for rows, rewards, slots in ((2, 1, 2), (2, 2, 1), (1, 2, 2)):
         with pytest.raises(ConfigError, match="one context, one reward and one slot"):
             moments.add(
-                moments.empty(), np.ones((rows, 2)), np.ones(rewards), np.zeros(slots, dtype=np.int64)
+                moments.empty(),
+                np.ones((rows, 2)),
+                np.ones(rewards),
+                np.zeros(slots, dtype=np.int64),
             )
 
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_people_far_outside_the_bound_keep_their_direction(kind: str) -> None:
-    gathering = MAKERS[kind](2, 2**20)
-    far, near = (alone(gathering, np.array([0.6, -0.8]) * length) for length in (1e150, 1.0))
+    aggregator = MAKERS[kind](2, 2**20)
+    far, near = (alone(aggregator, np.array([0.6, -0.8]) * length) for length in (1e150, 1.0))
     if kind == "moments":  # the reward shrinks with the context
         far, near = far[:3], near[:3]
     assert np.abs(far - near).max() <= 1
@@ -311,19 +361,25 @@ def test_people_far_outside_the_bound_keep_their_direction(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_people_on_many_machines_are_people_on_one(kind: str, crowd: np.random.Generator) -> None:
-    gathering = MAKERS[kind](4, 777)
-    rows, rewards, slots = crowd.normal(size=(30, 4)), crowd.normal(size=30), crowd.integers(0, 2, size=30)
+    aggregator = MAKERS[kind](4, 777)
+    rows, rewards, slots = (
+        crowd.normal(size=(30, 4)),
+        crowd.normal(size=30),
+        crowd.integers(0, 2, size=30),
+    )
 
-    def of(some: Any) -> Gathered:
-        found = gathering.empty()
-        gathering.add(found, rows[some], *((rewards[some], slots[some]) if kind == "moments" else ()))
+    def of(some: Any) -> Aggregate:
+        found = aggregator.empty()
+        aggregator.add(
+            found, rows[some], *((rewards[some], slots[some]) if kind == "moments" else ())
+        )
         return found
 
     order = crowd.permutation(30)
-    merged = gathering.merge(of(order[:11]), gathering.merge(of(order[11:12]), of(order[12:])))
+    merged = aggregator.merge(of(order[:11]), aggregator.merge(of(order[11:12]), of(order[12:])))
     assert np.array_equal(merged.values, of(np.arange(30)).values)
     with pytest.raises(ConfigError, match="only what the same"):
-        gathering.merge(merged, gathering.on_grid(778).empty())
+        aggregator.merge(merged, aggregator.on_grid(778).empty())
 
 
 # --- and comes out as it went in
@@ -347,10 +403,10 @@ def test_totals_are_parted_into_what_people_brought(crowd: np.random.Generator) 
     rows /= np.maximum(1.0, np.linalg.norm(rows, axis=1))[:, None]
     spread, gram, moments = (make(3, 2**24) for make in MAKERS.values())
     totals = []
-    for gathering in (spread, gram, moments):
-        found = gathering.empty()
-        gathering.add(found, rows, *((rewards, slots) if gathering is moments else ()))
-        totals.append(found.values * gathering.grid)
+    for aggregator in (spread, gram, moments):
+        found = aggregator.empty()
+        aggregator.add(found, rows, *((rewards, slots) if aggregator is moments else ()))
+        totals.append(found.values * aggregator.grid)
     total, squares, count = spread.parted(totals[0])
     assert total == pytest.approx(rows.sum(axis=0), abs=1e-4)
     assert (squares, count) == pytest.approx(((rows**2).sum(), 50), abs=1e-4)
@@ -387,7 +443,7 @@ def test_shapes_that_kernels_cannot_fill_are_refused(make: Callable[[], Any]) ->
         make()
 
 
-# --- what comes with these gatherings: shares of a budget, charges that add up, blocks that grow
+# --- what comes with these aggregators: shares of a budget, charges that add up, blocks that grow
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -396,24 +452,28 @@ USUAL = Privacy(1.0, 1e-6)
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_a_share_of_the_budget_is_what_a_sum_spends(method: str, share: float) -> None:
     stream = Stream(Moments.of(2, 3), releases=20, people=1000)
-    part = calibrate(USUAL, stream, method, fresh=False, share=share)
-    whole = calibrate(USUAL, stream, method, fresh=False)
+    part = calibrate(USUAL, stream, method, disjoint=False, share=share)
+    whole = calibrate(USUAL, stream, method, disjoint=False)
     assert not part.has_cohorts
-    assert 0.98 * share * USUAL.budget.amount <= part.spent(20).amount <= share * USUAL.budget.amount
+    assert (
+        0.98 * share * USUAL.budget.amount <= part.spent(20).amount <= share * USUAL.budget.amount
+    )
 
     def noise(found: Any) -> float:
-        return float(found.variance(20) / found.gathering.levels**2)
+        return float(found.variance(20) / found.aggregator.levels**2)
 
     assert noise(part) / noise(whole) == pytest.approx(1 / share, rel=0.05)
 
 
-@pytest.mark.parametrize("gathering", [Rows(3), Rows(300)], ids=["few numbers: pure", "many numbers: zCDP"])
-def test_separate_releases_spend_their_share_in_their_own_measure(gathering: Rows) -> None:
-    stream = Stream(gathering, releases=2)
+@pytest.mark.parametrize(
+    "aggregator", [Rows(3), Rows(300)], ids=["few numbers: pure", "many numbers: zCDP"]
+)
+def test_separate_releases_spend_their_share_in_their_own_measure(aggregator: Rows) -> None:
+    stream = Stream(aggregator, releases=2)
     half, whole = (calibrate(USUAL, stream, "fresh", share=share) for share in (0.5, 1.0))
     assert half.has_cohorts
     measure = half.charge(0).measure
-    assert measure == whole.charge(0).measure == ("pure" if gathering.size == 3 else "zcdp")
+    assert measure == whole.charge(0).measure == ("pure" if aggregator.size == 3 else "zcdp")
     budget = next(budget for budget in USUAL.budgets if budget.measure == measure)
     assert 0.49 * budget.amount <= half.spent(2).amount <= 0.5 * budget.amount
     assert (half.charge(0) + half.charge(0)).amount <= budget.amount
@@ -422,19 +482,25 @@ def test_separate_releases_spend_their_share_in_their_own_measure(gathering: Row
 @pytest.mark.parametrize("share", [2.0, 0.0, -0.5, nan])
 def test_shares_are_parts_of_a_whole(share: float) -> None:
     with pytest.raises(ConfigError, match="share"):
-        calibrate(USUAL, Stream(Rows(3), releases=5), fresh=False, share=share)
+        calibrate(USUAL, Stream(Rows(3), releases=5), disjoint=False, share=share)
 
 
 def test_a_total_with_a_share_pays_no_more_than_that() -> None:
     lengths = growing_blocks(1000, 50, 1.2)
     total = RunningTotal(
-        "moments", Moments.of(2, 3), ListedBlocks(1000, lengths), USUAL, max(lengths), fresh=False, share=0.75
+        "moments",
+        Moments.of(2, 3),
+        ListedBlocks(1000, lengths),
+        USUAL,
+        max(lengths),
+        disjoint=False,
+        share=0.75,
     )
     assert total.plan({}).total.everyone.amount <= 0.75 * USUAL.budget.amount
     paid = sum((total.sum.charge(index) for index in range(total.releases)), start=zcdp(0.0))
     assert paid.amount <= 0.75 * USUAL.budget.amount
-    assert isinstance(total.gathering, Moments)
-    assert total.gathering.unit > 0.99 * total.gathering.levels
+    assert isinstance(total.aggregator, Moments)
+    assert total.aggregator.unit > 0.99 * total.aggregator.levels
 
 
 @given(st.lists(st.floats(0, 1e3), min_size=1, max_size=6))
@@ -451,7 +517,9 @@ def test_charges_in_two_measures_do_not_add_up() -> None:
 
 @given(st.lists(st.floats(2**-43, 1e3), min_size=1, max_size=6))
 def test_what_was_reserved_for_several_passages_pays_for_each_of_them(amounts: list[float]) -> None:
-    """A door counts in whole units and rounds up every time; below 2⁻⁴³ a sum may be some units short."""
+    """A door counts in whole units and rounds up every time; below 2⁻⁴³ a sum may be some units
+    short.
+    """
     total = sum((zcdp(amount) for amount in amounts), start=zcdp(0.0))
     assert sum(units_of(zcdp(amount)) for amount in amounts) <= units_of(total)
 

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import ConfigError
-from discreet.release.gathering import PublicRows
+from discreet.release.aggregators import PublicRows
 
-weights = st.lists(st.floats(0, 3) | st.sampled_from([nan, inf, -1.0, 1e300]), min_size=4, max_size=4)
+weights = st.lists(
+    st.floats(0, 3) | st.sampled_from([nan, inf, -1.0, 1e300]), min_size=4, max_size=4
+)
 
 
 @settings(max_examples=120)

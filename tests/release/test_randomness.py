@@ -11,16 +11,16 @@ import pytest
 
 from discreet.errors import StateError
 from discreet.release.noise import DiscreteLaplace
-from discreet.release.randomness import seeded_words, system_words, this_process
+from discreet.release.randomness import seeded_bits, system_bits, this_process
 
 
-def some_words() -> list[int]:
-    return DiscreteLaplace(2**48).draw(50, system_words()).tolist()
+def some_bits() -> list[int]:
+    return DiscreteLaplace(2**48).draw(50, system_bits()).tolist()
 
 
 def test_threads_do_not_share_words() -> None:
     drawn: list[int] = []
-    threads = [threading.Thread(target=lambda: drawn.extend(some_words())) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: drawn.extend(some_bits())) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -31,41 +31,45 @@ def test_threads_do_not_share_words() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_does_not_repeat_its_parent() -> None:
-    some_words()  # the parent's generator exists before the fork
+    some_bits()  # the parent's generator exists before the fork
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writer, " ".join(map(str, some_words())).encode())
+        os.write(writer, " ".join(map(str, some_bits())).encode())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         theirs = {int(word) for word in pipe.read().split()}
     assert len(theirs) == 50
-    assert not theirs & set(some_words())
+    assert not theirs & set(some_bits())
 
 
 def test_two_processes_do_not_repeat_each_other() -> None:
     program = (
         "from discreet.release.noise import DiscreteLaplace; "
-        "from discreet.release.randomness import system_words; "
-        "print(*DiscreteLaplace(2**48).draw(20, system_words()))"
+        "from discreet.release.randomness import system_bits; "
+        "print(*DiscreteLaplace(2**48).draw(20, system_bits()))"
     )
     command = [sys.executable, "-c", program]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    runs = [
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    ]
     assert not set(runs[0].split()) & set(runs[1].split())
 
 
-def test_a_fork_that_python_does_not_see_gets_words_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_that_python_does_not_see_gets_words_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A fork from C runs no Python hooks: only the process id tells it."""
-    here, before = system_words(), this_process()
-    assert system_words() is here
+    here, before = system_bits(), this_process()
+    assert system_bits() is here
     monkeypatch.setattr(os, "getpid", lambda: before[0] + 1)
     assert this_process() != before
-    theirs = set(some_words())
-    assert system_words() is not here
+    theirs = set(some_bits())
+    assert system_bits() is not here
     monkeypatch.undo()
-    assert not theirs & set(some_words())
+    assert not theirs & set(some_bits())
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -74,28 +78,30 @@ def test_a_grandchild_with_a_process_id_used_before_gets_words_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ids come round again: forks are counted too."""
-    some_words()
+    some_bits()
     reader, writer = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child == 0:
         monkeypatch.setattr(os, "getpid", lambda: parent)
-        os.write(writer, " ".join(map(str, some_words())).encode())
+        os.write(writer, " ".join(map(str, some_bits())).encode())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         theirs = {int(word) for word in pipe.read().split()}
     assert len(theirs) == 50
-    assert not theirs & set(some_words())
+    assert not theirs & set(some_bits())
 
 
 def test_generators_cannot_be_copied() -> None:
     with pytest.raises(StateError, match="repeat the noise"):
-        pickle.dumps(system_words())
+        pickle.dumps(system_bits())
 
 
 def test_simulations_repeat_themselves_and_nothing_else() -> None:
-    first, again, other = (DiscreteLaplace(2**48).draw(10, seeded_words(1, index)) for index in (0, 0, 1))
+    first, again, other = (
+        DiscreteLaplace(2**48).draw(10, seeded_bits(1, index)) for index in (0, 0, 1)
+    )
     assert np.array_equal(first, again)
     assert not np.intersect1d(first, other).size

@@ -12,8 +12,8 @@ from scipy import stats
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.release import kernels
-from discreet.release.gathering import Rows
-from discreet.release.randomness import seeded_words
+from discreet.release.aggregators import Rows
+from discreet.release.randomness import seeded_bits
 from discreet.release.selection import INTEGER_SLACK, Selection
 from laws import epsilon_of, zcdp_of
 from laws import selection_law as law
@@ -28,7 +28,10 @@ def test_the_computed_exponential_is_as_good_as_proven(crowd: np.random.Generato
         for units in [*corners, *crowd.integers(0, 2**63, 20_000, dtype=np.uint64).tolist()]:
             mantissa, halvings = kernels.exponential(np.uint64(units))
             computed = mpmath.mpf(int(mantissa)) * mpmath.mpf(2) ** (-62 - int(halvings))
-            assert abs(computed / mpmath.exp(-mpmath.mpf(units) / 2**57) - 1) <= kernels.EXPONENTIAL_ERROR
+            assert (
+                abs(computed / mpmath.exp(-mpmath.mpf(units) / 2**57) - 1)
+                <= kernels.EXPONENTIAL_ERROR
+            )
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8), st.floats(1e-12, 60))
@@ -43,12 +46,21 @@ def test_weights_are_those_of_the_integer_law(scores: list[int], rate: float) ->
             assert ideal * (1 - 2.0**-39) <= weight <= ideal * (1 + 2.0**-48)
 
 
-BASES = [[0, 0, 0], [0, 1, 3], [0, 5, 400], [0, 39, 40, 41], [0, 10**6, 2 * 10**6], [-(2**40), 0, 2**40]]
+BASES = [
+    [0, 0, 0],
+    [0, 1, 3],
+    [0, 5, 400],
+    [0, 39, 40, 41],
+    [0, 10**6, 2 * 10**6],
+    [-(2**40), 0, 2**40],
+]
 
 
 @pytest.mark.parametrize("scores", BASES)
 @pytest.mark.parametrize("rate", [0.001, 0.3, 1.0, 2.0])
-def test_no_neighbour_changes_the_law_by_more_than_the_charge(scores: list[int], rate: float) -> None:
+def test_no_neighbour_changes_the_law_by_more_than_the_charge(
+    scores: list[int], rate: float
+) -> None:
     """Exhaustive: every change within the span, also where weights underflow to the floor."""
     selection = Selection.at_rate(rate, span=2)
     here = law(selection, scores)
@@ -96,9 +108,11 @@ def test_a_budget_too_small_for_integers_is_refused() -> None:
 @pytest.mark.statistical
 def test_draws_follow_the_law() -> None:
     selection, scores = Selection.at_rate(0.7, span=2), np.array([0, 1, 2, 5, 3])
-    words = seeded_words(21, 0)
-    counts = np.bincount([selection.draw(scores, words) for _ in range(50_000)], minlength=5)
-    expected = np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
+    bits = seeded_bits(21, 0)
+    counts = np.bincount([selection.draw(scores, bits) for _ in range(50_000)], minlength=5)
+    expected = (
+        np.array([float(chance) for chance in law(selection, scores.tolist())]) * counts.sum()
+    )
     assert stats.chisquare(counts, expected).pvalue > ALPHA
 
 

@@ -13,14 +13,14 @@ from scipy import stats
 
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError
-from discreet.release.factorisation import factor, square_root_norm
-from discreet.release.fresh import FreshSum
-from discreet.release.gathering import Gathering, OneChoice, PublicCells, Rows
-from discreet.release.noise import DiscreteGaussian, DiscreteLaplace, Once
-from discreet.release.randomness import seeded_words
-from discreet.release.sums import METHODS, PrefixSum, Stream, calibrate
-from discreet.release.toeplitz import ToeplitzSum
-from discreet.release.tree import TreeSum
+from discreet.release.aggregators import Aggregator, OneChoice, PublicCells, Rows
+from discreet.release.noise import CalibratedNoise, DiscreteGaussian, DiscreteLaplace
+from discreet.release.randomness import seeded_bits
+from discreet.release.sums.disjoint import DisjointSum
+from discreet.release.sums.factorisation import factor, square_root_norm
+from discreet.release.sums.prefix_sum import METHODS, PrefixSum, Stream, calibrate
+from discreet.release.sums.toeplitz import ToeplitzSum
+from discreet.release.sums.tree import TreeSum
 
 ALPHA = 1e-6
 USUAL = Privacy(1.0, 1e-6)
@@ -35,8 +35,8 @@ def silent(noise: Any, exact: np.ndarray) -> np.ndarray:
 
 def noisy(seed: int, index: int) -> Any:
     """A door with noise."""
-    words = seeded_words(seed, index)
-    return lambda noise, exact: exact + noise.draw(exact.size, words)
+    bits = seeded_bits(seed, index)
+    return lambda noise, exact: exact + noise.draw(exact.size, bits)
 
 
 def prefixes(sums: PrefixSum, people: np.ndarray, noised: Any) -> np.ndarray:
@@ -51,17 +51,21 @@ def prefixes(sums: PrefixSum, people: np.ndarray, noised: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("length", LENGTHS)
-def test_without_noise_every_prefix_is_right(method: str, length: int, crowd: np.random.Generator) -> None:
+def test_without_noise_every_prefix_is_right(
+    method: str, length: int, crowd: np.random.Generator
+) -> None:
     sums = calibrate(USUAL, Stream(Rows(3), length), method)
-    levels = sums.gathering.levels
+    levels = sums.aggregator.levels
     people = crowd.integers(-levels, levels, size=(length, 3)) // 2
-    tolerance = 3.0 * length if method == "toeplitz" else 0.0  # each vector may be rounded by one step
+    tolerance = (
+        3.0 * length if method == "toeplitz" else 0.0
+    )  # each vector may be rounded by one step
     assert np.abs(prefixes(sums, people, silent) - people.cumsum(axis=0)).max() <= tolerance
 
 
 def test_long_sums_stay_right(crowd: np.random.Generator) -> None:
     sums = calibrate(USUAL, Stream(Rows(2), 5000), "toeplitz")
-    people = crowd.integers(0, sums.gathering.levels, size=(5000, 2))
+    people = crowd.integers(0, sums.aggregator.levels, size=(5000, 2))
     off = prefixes(sums, people, silent) - people.cumsum(axis=0)
     assert np.abs(off).max() < 0.01 * sums.variance(5000) ** 0.5
 
@@ -78,11 +82,13 @@ def test_every_prefix_carries_noise_and_the_last_one_too(method: str, length: in
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("length", [1, 2, 3, 8, 21, 64])
 def test_the_noise_is_as_large_as_stated(method: str, length: int) -> None:
-    """20,000 coordinates are 20,000 independent copies; the variance of each prefix is tested at α."""
+    """20,000 coordinates are 20,000 independent copies; the variance of each prefix is tested at
+    α.
+    """
     sums = calibrate(USUAL, Stream(OneChoice(20_000), length), method)
     found = prefixes(sums, np.zeros((length, 20_000), dtype=np.int64), noisy(2, length))
     # Laplace noise has heavier tails: its square varies 2.5 times as much as that of a Gaussian.
-    spread = 1.6 if isinstance(getattr(sums, "once", sums).noise, DiscreteLaplace) else 1.0
+    spread = 1.6 if isinstance(getattr(sums, "calibrated", sums).noise, DiscreteLaplace) else 1.0
     below, above = (stats.chi2.ppf(tail, 20_000) - 20_000 for tail in (ALPHA / 2, 1 - ALPHA / 2))
     for count in range(1, length + 1):
         off = np.sum(found[count - 1] ** 2) / sums.variance(count) - 20_000
@@ -114,7 +120,7 @@ def test_nobody_lies_in_more_nodes_than_the_ledger_counts(length: int) -> None:
     """Direct: list the released nodes up to each time, and count those of each person."""
     sums = TreeSum.calibrate(BUDGET, Stream(Rows(1), length))
     in_nodes = np.zeros(length, dtype=int)
-    each = sums.noise.charge(sums.gathering.sensitivity(sums.noise.norm)).amount
+    each = sums.noise.charge(sums.aggregator.sensitivity(sums.noise.norm)).amount
     for count in range(1, length + 1):
         height = (count & -count).bit_length() - 1
         for level in range(height + 1):
@@ -124,7 +130,9 @@ def test_nobody_lies_in_more_nodes_than_the_ledger_counts(length: int) -> None:
 
 
 def exact_loss(noise: Any, shifts: list[int]) -> float:
-    """The exact charge of releasing numbers that a neighbour moves by these integers: they add up."""
+    """The exact charge of releasing numbers that a neighbour moves by these integers: they add
+    up.
+    """
     if isinstance(noise, DiscreteLaplace):
         return sum(map(abs, shifts)) / noise.scale
     reach = range(-40 * noise.sigma, 40 * noise.sigma)
@@ -136,7 +144,9 @@ def exact_loss(noise: Any, shifts: list[int]) -> float:
         ratios = []
         for order in map(mpmath.mpf, (1.01, 2, 5)):
             moments = (
-                weight[x] ** order * weight[x - shift] ** (1 - order) for x in reach if x - shift in weight
+                weight[x] ** order * weight[x - shift] ** (1 - order)
+                for x in reach
+                if x - shift in weight
             )
             ratios.append(mpmath.log(mpmath.fsum(moments) / total) / (order - 1) / order)
         losses[shift] = max(ratios)
@@ -144,7 +154,9 @@ def exact_loss(noise: Any, shifts: list[int]) -> float:
 
 
 def shifts_of(sums: PrefixSum, length: int, person: int, change: int) -> list[int]:
-    """What replacing one person moves every number by that the door noises, by the shipped steps."""
+    """What replacing one person moves every number by that the door noises, by the shipped
+    steps.
+    """
 
     def exact_numbers(value: int) -> list[int]:
         seen: list[int] = []
@@ -167,16 +179,20 @@ def test_tiny_trees_lose_no_more_than_their_charge(noise: Any, length: int) -> N
     """Everything released, for every person who might be replaced."""
     sums = TreeSum(Rows(1), noise, height=4)
     every = product(range(length), [1, 2])
-    losses = [exact_loss(noise, shifts_of(sums, length, person, change)) for person, change in every]
+    losses = [
+        exact_loss(noise, shifts_of(sums, length, person, change)) for person, change in every
+    ]
     assert max(losses) <= sums.spent(length).amount * (1 + 1e-9)
     assert max(losses) >= sums.spent(length).amount * 0.98  # and the charge is tight
 
 
 @pytest.mark.parametrize("noise", [DiscreteGaussian(4), DiscreteLaplace(6)])
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_tiny_fresh_sums_lose_one_releases_charge_however_many_there_are(noise: Any, length: int) -> None:
+def test_tiny_fresh_sums_lose_one_releases_charge_however_many_there_are(
+    noise: Any, length: int
+) -> None:
     """Everyone is in one release, and no number that anyone else's release noises moves at all."""
-    sums = FreshSum(Once(Rows(1), noise))
+    sums = DisjointSum(CalibratedNoise(Rows(1), noise))
     for person, change in product(range(length), [1, 2]):
         shifts = shifts_of(sums, length, person, change)
         assert [shift != 0 for shift in shifts] == [place == person for place in range(length)]
@@ -188,18 +204,22 @@ def test_tiny_fresh_sums_lose_one_releases_charge_however_many_there_are(noise: 
 
 
 @pytest.mark.parametrize("privacy", [USUAL, Privacy(1.0), Privacy(1.0, 1e-6, contributions=2)])
-@pytest.mark.parametrize("gathering", [Rows(5), Rows(200), OneChoice(50), PublicCells(9, copies=2)], ids=repr)
+@pytest.mark.parametrize(
+    "aggregator", [Rows(5), Rows(200), OneChoice(50), PublicCells(9, copies=2)], ids=repr
+)
 def test_a_fresh_sum_is_separate_releases_with_the_whole_budget_each(
-    privacy: Privacy, gathering: Gathering
+    privacy: Privacy, aggregator: Aggregator
 ) -> None:
-    sums = FreshSum.calibrate(privacy, Stream(gathering, 7))
+    sums = DisjointSum.calibrate(privacy, Stream(aggregator, 7))
     allowed = {budget.measure: budget.amount for budget in privacy.budgets}
     assert sums.has_cohorts
     for index in range(7):
         assert 0.99 * allowed[sums.charge(index).measure] <= sums.charge(index).amount
         assert sums.charge(index).amount <= allowed[sums.charge(index).measure]
-        assert sums.variance(index + 1) == pytest.approx((index + 1) * sums.once.noise.variance)
-        assert sums.step_variance(index + 1) == sums.once.noise.variance
+        assert sums.variance(index + 1) == pytest.approx(
+            (index + 1) * sums.calibrated.noise.variance
+        )
+        assert sums.step_variance(index + 1) == sums.calibrated.noise.variance
 
 
 def encoded(sums: ToeplitzSum, people: np.ndarray) -> np.ndarray:
@@ -215,13 +235,15 @@ def encoded(sums: ToeplitzSum, people: np.ndarray) -> np.ndarray:
 
 
 @settings(max_examples=60)
-@given(st.integers(1, 300), st.integers(1, 4), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]))
+@given(
+    st.integers(1, 300), st.integers(1, 4), st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0])
+)
 def test_a_neighbour_moves_the_encoded_stream_no_further_than_calibrated(
     length: int, dimension: int, seed: int, spread: float
 ) -> None:
     """Fixed-point rounding included: the true distance of the integers, for the first person."""
     sums = ToeplitzSum.calibrate(BUDGET, Stream(Rows(dimension), length))
-    generator, levels = np.random.default_rng(seed), sums.gathering.levels
+    generator, levels = np.random.default_rng(seed), sums.aggregator.levels
     people = generator.uniform(-1, 1, size=(length, dimension)) * spread * levels / dimension**0.5
     people = people.astype(np.int64)
     neighbour = people.copy()
@@ -239,13 +261,15 @@ def test_the_toeplitz_kernel_is_the_matrix(crowd: np.random.Generator) -> None:
     length = 400
     sums = ToeplitzSum.calibrate(BUDGET, Stream(Rows(2), length))
     matrix = toeplitz_matrix(sums.fixed.used, length)
-    people = crowd.integers(-sums.gathering.levels, sums.gathering.levels, size=(length, 2))
+    people = crowd.integers(-sums.aggregator.levels, sums.aggregator.levels, size=(length, 2))
     assert np.abs(encoded(sums, people) - matrix @ people).max() <= sums.rounding
 
 
 def toeplitz_matrix(used: Any, length: int) -> np.ndarray:
     ages = np.arange(length)
-    column = np.where(ages == 0, 1.0, used.weight @ (1 - used.decay[:, None]) ** np.maximum(ages - 1, 0))
+    column = np.where(
+        ages == 0, 1.0, used.weight @ (1 - used.decay[:, None]) ** np.maximum(ages - 1, 0)
+    )
     return np.where(ages[:, None] >= ages, column[np.abs(ages[:, None] - ages)], 0.0)
 
 
@@ -256,7 +280,9 @@ def test_the_toeplitz_factor_is_the_square_root_for_short_horizons() -> None:
         assert errors == pytest.approx(square_root_norm(horizon) ** 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("horizon", [18, 19, 20, 33, 50, 100, 500, 3000, 10**4, 10**5, 10**6, 10**7])
+@pytest.mark.parametrize(
+    "horizon", [18, 19, 20, 33, 50, 100, 500, 3000, 10**4, 10**5, 10**6, 10**7]
+)
 def test_the_toeplitz_factor_is_as_good_as_the_square_root(horizon: int) -> None:
     few = factor(horizon)
     assert few.weight.size <= 8
@@ -308,32 +334,38 @@ def test_every_calibration_fits_its_budget_and_wastes_little(
         if sums.has_cohorts:
             assert sums.charge(0) == sums.charge(releases - 1) == spent
         else:
-            charges = sum(sums.charge(2**power - 1).amount for power in range(releases.bit_length()))
+            charges = sum(
+                sums.charge(2**power - 1).amount for power in range(releases.bit_length())
+            )
             assert charges == pytest.approx(spent.amount)
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3, 5, 100, 10**6])
 @pytest.mark.parametrize(
-    "gathering", [Rows(10), OneChoice(100), PublicCells(100), Rows(300, norm=1)], ids=repr
+    "aggregator", [Rows(10), OneChoice(100), PublicCells(100), Rows(300, norm=1)], ids=repr
 )
 @pytest.mark.parametrize("privacy", [USUAL, Privacy(1.0)])
 def test_auto_takes_the_least_noise_of_all_methods(
-    releases: int, gathering: Gathering, privacy: Privacy
+    releases: int, aggregator: Aggregator, privacy: Privacy
 ) -> None:
     full = 2 ** ((releases + 1).bit_length() - 1) - 1
 
     def noisiest(sums: PrefixSum) -> float:
-        return max(sums.variance(count) for count in {full, releases}) ** 0.5 / sums.gathering.levels
+        return (
+            max(sums.variance(count) for count in {full, releases}) ** 0.5 / sums.aggregator.levels
+        )
 
-    stream = Stream(gathering, releases)
+    stream = Stream(aggregator, releases)
     methods = [method for method in METHODS if method != "toeplitz" or not privacy.pure]
     least = min(noisiest(calibrate(privacy, stream, method)) for method in methods)
     assert noisiest(calibrate(privacy, stream)) == pytest.approx(least, rel=1e-6)
 
 
 def test_few_releases_are_noised_by_themselves_and_many_lean_on_each_other() -> None:
-    kinds = [type(calibrate(USUAL, Stream(PublicCells(100), releases))) for releases in (1, 10, 1000)]
-    assert kinds == [FreshSum, FreshSum, ToeplitzSum]
+    kinds = [
+        type(calibrate(USUAL, Stream(PublicCells(100), releases))) for releases in (1, 10, 1000)
+    ]
+    assert kinds == [DisjointSum, DisjointSum, ToeplitzSum]
 
 
 def test_grids_leave_room_for_everyone() -> None:
@@ -341,7 +373,7 @@ def test_grids_leave_room_for_everyone() -> None:
     for releases, people in ((1, 1), (10**6, 10**6), (2**40, 1)):
         stream = Stream(Rows(3), releases, people)
         sums = calibrate(USUAL, stream, "honaker")
-        assert sums.gathering.levels * releases * people <= 2**60
+        assert sums.aggregator.levels * releases * people <= 2**60
     with pytest.raises(ConfigError, match="method must be"):
         calibrate(USUAL, stream, "magic")
 

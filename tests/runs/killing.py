@@ -24,7 +24,9 @@ KEPT = ("columns.json", "decisions.jsonl", "report.json")
 
 
 def in_child(work: Any, last: int | None = None) -> int:
-    """Do something in a child process, up to so many lines of the run and of writes; its exit code."""
+    """Do something in a child process, up to so many lines of the run and of writes; its exit
+    code.
+    """
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -52,7 +54,9 @@ def in_child(work: Any, last: int | None = None) -> int:
 
 
 def main(folder: Path, before: str, step: int) -> None:
-    """Kill the run over `log.csv` at every line, or every so many lines, after a whole one over `before`."""
+    """Kill the run over `log.csv` at every line, or every so many lines, after a whole one over
+    `before`.
+    """
 
     def over(log: str, out: Path) -> Any:
         return lambda: run.run_log(folder / "shop.toml", folder / log, out, Console(quiet=True))
@@ -86,6 +90,8 @@ def main(folder: Path, before: str, step: int) -> None:
 
 
 if __name__ == "__main__":
-    discreet.warm_up(discreet.SetMaximizer(2, 1, 30, discreet.Privacy(1.0, 1e-6)))  # once, for all children
+    discreet.warm_up(
+        discreet.SetMaximizer(2, 1, 30, discreet.Privacy(1.0, 1e-6))
+    )  # once, for all children
     run.CHECKPOINT = 1  # type: ignore[assignment]  # after every answer
     main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,4 +1,6 @@
-"""If these fail, a run cannot follow its catalogue, or a change is lost, made twice or made by halves."""
+"""If these fail, a run cannot follow its catalogue, or a change is lost, made twice or made by
+halves.
+"""
 
 import json
 from pathlib import Path
@@ -40,10 +42,23 @@ def run(folder: Path, visitors: int, slate: str = "tea milk") -> dict[str, objec
 
 def test_a_run_goes_on_with_its_new_catalogue(tmp_path: Path) -> None:
     run(tmp_path, 100)
-    arguments = ["change", str(tmp_path / "out"), "--add", "rope", "--retire", "milk", "--extend", "200"]
+    arguments = [
+        "change",
+        str(tmp_path / "out"),
+        "--add",
+        "rope",
+        "--retire",
+        "milk",
+        "--extend",
+        "200",
+    ]
     result = CliRunner().invoke(app, [*arguments, "--json"])
     assert result.exit_code == 0, result.output
-    assert json.loads(result.output) == {"living": ["tea", "soap"], "coming": ["rope"], "horizon": 600}
+    assert json.loads(result.output) == {
+        "active": ["tea", "soap"],
+        "pending": ["rope"],
+        "horizon": 600,
+    }
     found = run(tmp_path, 600, slate="tea rope")
     assert found["visitors"] == 600
     assert "milk" not in found["slate"]  # type: ignore[operator]
@@ -66,14 +81,16 @@ def test_changes_that_cannot_be_made_are_refused_in_one_line(tmp_path: Path) -> 
         change_run(tmp_path, add=["rope"])
     result = CliRunner().invoke(app, ["change", str(tmp_path / "out"), "--retire", "rope"])
     assert result.exit_code == 2
-    unchanged = {"living": ["tea", "milk", "soap"], "coming": [], "horizon": 401}
+    unchanged = {"active": ["tea", "milk", "soap"], "pending": [], "horizon": 401}
     assert change_run(tmp_path / "out", extend=1) == unchanged
 
 
 @pytest.mark.parametrize(("text", "label"), [("7", 7), ("²", "²"), ("9" * 5000, "9" * 5000)])
-def test_a_name_that_only_looks_like_a_number_is_a_name(tmp_path: Path, text: str, label: str | int) -> None:
+def test_a_name_that_only_looks_like_a_number_is_a_name(
+    tmp_path: Path, text: str, label: str | int
+) -> None:
     shop = SetMaximizer(
         [1, 2, 3], 2, 400, Privacy(1.0), feedback="clicks", max_items=4, journal=tmp_path / "state"
     )
     shop.detach()
-    assert change_run(tmp_path, add=[text])["coming"] == [label]
+    assert change_run(tmp_path, add=[text])["pending"] == [label]

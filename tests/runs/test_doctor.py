@@ -35,10 +35,14 @@ def test_a_sound_machine_is_ok_and_nothing_stays_behind(tmp_path: Path) -> None:
     assert asked().exit_code == 0
 
 
-def test_a_missing_extra_comes_with_the_command_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_comes_with_the_command_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     report = json.loads(asked("--json").output)
-    says = {finding["name"]: finding["says"] for finding in report["findings"] if not finding["fine"]}
+    says = {
+        finding["name"]: finding["says"] for finding in report["findings"] if not finding["fine"]
+    }
     assert report["ok"] is True
     assert says["extra service"] == "polars missing: pip install 'discreet[service]'"
     assert says["extra lab"] == "polars missing: pip install 'discreet[lab]'"

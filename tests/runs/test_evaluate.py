@@ -1,4 +1,6 @@
-"""If these fail, a log says more about somebody than was promised, or something wrong about a policy."""
+"""If these fail, a log says more about somebody than was promised, or something wrong about a
+policy.
+"""
 
 import json
 from math import sqrt
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 
 from discreet import ConfigError, Privacy, RunningSum
 from discreet.cli import app
-from discreet.learners.table import LogTable
+from discreet.records.table import LogTable
 from discreet.runs.evaluate import Policy, evaluate_log, policy_from, weighted
 from discreet.runs.run import run_log
 
@@ -31,7 +33,17 @@ def x(policy: Policy = POLICY, propensity: str = "chance", **columns: list[Any])
 
 
 def test_a_click_counts_where_the_policy_has_its_item() -> None:
-    slates = ["tea milk", "milk tea", "tea soap", "soap milk", '["tea", "milk"]', "tea", "", "tea milk", None]
+    slates = [
+        "tea milk",
+        "milk tea",
+        "tea soap",
+        "soap milk",
+        '["tea", "milk"]',
+        "tea",
+        "",
+        "tea milk",
+        None,
+    ]
     clicks = ["tea", "tea", "tea", "milk", "milk", "milk", "tea", None, "tea"]
     added = x(slate=slates, click=clicks, chance=["0.5"] * 9)
     assert added == [2.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0, 0.0]
@@ -40,7 +52,16 @@ def test_a_click_counts_where_the_policy_has_its_item() -> None:
 def test_chances_are_one_for_all_places_or_one_for_each() -> None:
     slates = ["tea milk"] * 8
     chances = ["0.5 0.25", "[0.5, 0.25]", "0.1", "0", "-1", "nan", "[", "2"]
-    assert x(slate=slates, click=["milk"] * 8, chance=chances) == [4.0, 4.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert x(slate=slates, click=["milk"] * 8, chance=chances) == [
+        4.0,
+        4.0,
+        10.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
     lists = x(slate=[["tea", "milk"]], click=["milk"], chance=[[0.5, 0.2]])
     assert lists == [5.0]
 
@@ -49,7 +70,9 @@ def test_a_reward_counts_for_the_whole_slate_only_and_within_its_range() -> None
     slates = ["tea milk", "milk tea", "tea milk", "tea milk", "tea milk", "tea"]
     rewards = ["0.5", "1", "7", "-1", "much", "1"]
     assert x(slate=slates, reward=rewards, chance=["0.5"] * 6) == [1.0, 0.0, 2.0, 0.0, 0.0, 0.0]
-    assert x(slate=slates[:1], reward=["1"], chance=["0.5 0.5"]) == [0.0]  # of places: not of the slate
+    assert x(slate=slates[:1], reward=["1"], chance=["0.5 0.5"]) == [
+        0.0
+    ]  # of places: not of the slate
     assert x(slate=slates[:1], reward=["1"], propensity="uniform") == [12.0]
 
 
@@ -90,25 +113,33 @@ def test_the_value_of_a_policy_is_found_within_its_stated_error(shop: tuple[Path
     assert found["sampling_standard_deviation"] < found["sampling_standard_deviation_at_most"]
     assert found["sampling_standard_deviation_at_most"] == pytest.approx(2 / 200)
     assert (found["clip"], found["rows"], found["answer"]) == (4.0, 40_000, "click")
-    worse = evaluate_log(Policy(("rope", "soap"), 4), log, Privacy(1.0), propensity="uniform", seed=1)
+    worse = evaluate_log(
+        Policy(("rope", "soap"), 4), log, Privacy(1.0), propensity="uniform", seed=1
+    )
     assert worse["estimate"] < 0.1
 
 
-def test_a_row_moves_what_is_published_by_its_clip_at_most(tmp_path: Path, monkeypatch: Any) -> None:
-    """The numbers that reach the only sum, under hostile chances: clipped there, and one release."""
+def test_a_row_moves_what_is_published_by_its_clip_at_most(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """The numbers that reach the only sum, under hostile chances: clipped there, and one
+    release.
+    """
     sums: list[RunningSum] = []
-    real = RunningSum.turn
+    real = RunningSum.release_if_due
 
     def watched(self: RunningSum) -> bool:
         sums.append(self)
-        (gathered,) = self._engine.block.values()
-        assert 0 <= int(gathered.values[0]) <= 3 * gathered.gathering.levels
-        assert gathered.gathering.sensitivity(1) == gathered.gathering.levels
-        assert gathered.gathering.bound == 5.0
+        (aggregate,) = self._engine.block.values()
+        assert 0 <= int(aggregate.values[0]) <= 3 * aggregate.aggregator.levels
+        assert aggregate.aggregator.sensitivity(1) == aggregate.aggregator.levels
+        assert aggregate.aggregator.bound == 5.0
         return real(self)
 
-    monkeypatch.setattr(RunningSum, "turn", watched)
-    log = written(tmp_path, slate=["tea milk"] * 3, click=["tea"] * 3, chance=["1e-300", "0.0001", "1e400"])
+    monkeypatch.setattr(RunningSum, "release_if_due", watched)
+    log = written(
+        tmp_path, slate=["tea milk"] * 3, click=["tea"] * 3, chance=["1e-300", "0.0001", "1e400"]
+    )
     found = evaluate_log(POLICY, log, Privacy(1.0), propensity="chance", clip=5.0)
     assert len(sums) == sums[0].releases == 1
     assert sums[0].guarantee.epsilon_spent == pytest.approx(1.0, rel=1e-6)
@@ -117,13 +148,17 @@ def test_a_row_moves_what_is_published_by_its_clip_at_most(tmp_path: Path, monke
     assert found["guarantee"] == str(sums[0].guarantee)
 
 
-def test_two_logs_that_differ_in_one_row_are_told_apart_as_little_as_was_promised(tmp_path: Path) -> None:
+def test_two_logs_that_differ_in_one_row_are_told_apart_as_little_as_was_promised(
+    tmp_path: Path,
+) -> None:
     """The law of what is published: discrete Laplace, shifted by at most ε of its scale."""
     shifts = []
     for number, answer in enumerate(["tea", ""]):
         (tmp_path / str(number)).mkdir()
         log = written(tmp_path / str(number), slate=["tea milk"] * 2, click=["tea", answer])
-        found = evaluate_log(POLICY, log, Privacy(0.5), propensity="uniform", seed=9)  # the same noise
+        found = evaluate_log(
+            POLICY, log, Privacy(0.5), propensity="uniform", seed=9
+        )  # the same noise
         shifts.append(found["estimate"] * 2)
         scale = found["noise_standard_deviation"] * 2 / sqrt(2)
     assert shifts[0] - shifts[1] == pytest.approx(4.0)
@@ -135,24 +170,35 @@ def test_more_rows_a_person_take_more_noise(shop: tuple[Path, float]) -> None:
         evaluate_log(POLICY, shop[0], Privacy(1.0, contributions=c), propensity="uniform", seed=1)
         for c in (1, 3)
     )
-    assert three["noise_standard_deviation"] == pytest.approx(3 * one["noise_standard_deviation"], rel=1e-3)
+    assert three["noise_standard_deviation"] == pytest.approx(
+        3 * one["noise_standard_deviation"], rel=1e-3
+    )
     assert "3 rounds of one person" in three["guarantee"]
 
 
 def test_the_policy_of_a_run_is_its_newest_slate_and_both_together_are_told(
     tmp_path: Path, shop: tuple[Path, float]
 ) -> None:
-    settings = (
-        'epsilon = 1.0\nseed = 1\ndelta = 1e-6\nhorizon = 300\nitems = ["tea", "milk", "soap", "rope"]\n'
-    )
+    settings = 'epsilon = 1.0\nseed = 1\ndelta = 1e-6\nhorizon = 300\nitems = ["tea", "milk", "soap", "rope"]\n'
     (tmp_path / "run.toml").write_text(settings + "slots = 2\n")
     tastes = np.random.default_rng(0).random((300, 4)) * [0.9, 0.8, 0.1, 0.1]
-    polars.DataFrame(tastes, schema=["tea", "milk", "soap", "rope"]).write_csv(tmp_path / "tastes.csv")
-    report = run_log(tmp_path / "run.toml", tmp_path / "tastes.csv", tmp_path / "run", Console(quiet=True))
+    polars.DataFrame(tastes, schema=["tea", "milk", "soap", "rope"]).write_csv(
+        tmp_path / "tastes.csv"
+    )
+    report = run_log(
+        tmp_path / "run.toml", tmp_path / "tastes.csv", tmp_path / "run", Console(quiet=True)
+    )
     policy = policy_from(tmp_path / "run")
     assert list(policy.slate) == report["slate"]
     assert policy.items == 4
-    arguments = ["evaluate", str(tmp_path / "run"), "--data", str(shop[0]), "--propensity", "uniform"]
+    arguments = [
+        "evaluate",
+        str(tmp_path / "run"),
+        "--data",
+        str(shop[0]),
+        "--propensity",
+        "uniform",
+    ]
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
     assert found["together_with_the_run"]["epsilon"] == pytest.approx(2.0, rel=1e-3)
     assert found["together_with_the_run"]["guarantee"].startswith("SIMULATED")  # the run had a seed
@@ -174,10 +220,20 @@ def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("policy", "columns", "options", "message"),
     [
-        ("slate = []", ["slate", "click"], "uniform", "slate must be a list of items, got an empty list"),
+        (
+            "slate = []",
+            ["slate", "click"],
+            "uniform",
+            "slate must be a list of items, got an empty list",
+        ),
         ("items = 4", ["slate", "click"], "uniform", "slate must be a list of items, got None"),
         ('slate = ["a", "a"]', ["slate", "click"], "uniform", "slate must have different items"),
-        ('slate = ["a"]', ["slate", "click"], "uniform", "uniform slates need to know of how many items"),
+        (
+            'slate = ["a"]',
+            ["slate", "click"],
+            "uniform",
+            "uniform slates need to know of how many items",
+        ),
         ('slate = ["a", "b"]\nitems = 1', ["slate", "click"], "uniform", "items must be"),
         (
             'slate = ["a"]\nitems = ["b"]',

@@ -1,4 +1,6 @@
-"""If these fail, a run over a log learns something else than the log says, or cannot go on after a kill."""
+"""If these fail, a run over a log learns something else than the log says, or cannot go on after
+a kill.
+"""
 
 import builtins
 import io
@@ -26,11 +28,11 @@ from discreet import (
     StateError,
     StreamingLearner,
 )
-from discreet.arrivals import SquaredLoss
 from discreet.domains import LpBall
+from discreet.learners.log_adapter import log_adapter_of
 from discreet.learners.registry import HOMES
-from discreet.learners.table import LogTable, read_log
-from discreet.learners.wire import wire_of
+from discreet.losses import SquaredLoss
+from discreet.records.table import LogTable, read_log
 from discreet.runs.decisions import Decisions
 from discreet.runs.run import run_log
 from discreet.runs.status import status_of
@@ -68,7 +70,12 @@ def test_whole_preferences_are_read_by_the_names_of_items_in_any_order(
     tastes = crowd.random((600, 3)) * [0.3, 0.9, 0.6]
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, PRIVACY, seed=1)
     shop.replay(tastes)
-    columns = {"day": np.arange(600), "soap": tastes[:, 2], "tea": tastes[:, 0], "milk": tastes[:, 1]}
+    columns = {
+        "day": np.arange(600),
+        "soap": tastes[:, 2],
+        "tea": tastes[:, 0],
+        "milk": tastes[:, 1],
+    }
     report = run(tmp_path, SHOP, polars.DataFrame(columns))
     assert report["slate"] == shop.decision["slate"]
     assert report["visitors"] == 600
@@ -90,33 +97,42 @@ def test_a_log_of_what_was_shown_teaches_what_showing_it_taught(
         shop.observe(answer)
         slates.append(slate)
         answers.append(answer)
-    shop.turn()
+    shop.release_if_due()
     shown = slates if parquet else [" ".join(map(str, slate)) for slate in slates]
     log = polars.DataFrame({"slate": shown, "reward" if feedback == "bandit" else "click": answers})
-    settings = BASE + f'horizon = 600\nitems = {items}\nslots = 2\nfeedback = "{feedback}"\nstream = "iid"\n'
+    settings = (
+        BASE
+        + f'horizon = 600\nitems = {items}\nslots = 2\nfeedback = "{feedback}"\nstream = "iid"\n'
+    )
     settings += 'slates = "decided"\n'
     report = run(tmp_path, settings, log, parquet=parquet)
     assert report["releases"] == shop.releases > 1
     assert report["slate"] == shop.decision["slate"]
-    kept = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    kept = [
+        json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()
+    ]
     assert kept[-1]["slate"] == shop.decision["slate"]
 
 
 def test_a_row_whose_slate_was_not_decided_counts_as_nobody(tmp_path: Path) -> None:
     settings = SHOP + 'feedback = "bandit"\nslates = "decided"\n'
     others = run(
-        tmp_path / "others", settings, polars.DataFrame({"slate": ["rope"] * 600, "reward": [1.0] * 600})
+        tmp_path / "others",
+        settings,
+        polars.DataFrame({"slate": ["rope"] * 600, "reward": [1.0] * 600}),
     )
     nobody = SetMaximizer(["tea", "milk", "soap"], 2, 600, PRIVACY, feedback="bandit", seed=1)
     while nobody.clock < 600:
         tickets = nobody.open_many(nobody.rounds_until_release)
         nobody.close_many(tickets, [None] * len(tickets))
-    nobody.turn()
+    nobody.release_if_due()
     assert others["slate"] == nobody.decision["slate"]
     assert others["releases"] == nobody.releases > 1
 
 
-def test_costs_of_chosen_sets_are_read_in_any_order(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_costs_of_chosen_sets_are_read_in_any_order(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     site = SetMinimizer(["a", "b", "c"], 600, PRIVACY, feedback="bandit", seed=1)
     lines = []
     for _ in range(600):
@@ -124,17 +140,20 @@ def test_costs_of_chosen_sets_are_read_in_any_order(tmp_path: Path, crowd: np.ra
         cost = float(crowd.random() - 0.8 * ("b" in chosen))
         site.observe(cost)
         lines.append((" ".join(reversed(chosen)), cost))
-    site.turn()
+    site.release_if_due()
     log = polars.DataFrame(lines, schema=["slate", "cost"], orient="row")
     settings = (
-        BASE + 'learner = "SetMinimizer"\nhorizon = 600\nitems = ["a", "b", "c"]\nfeedback = "bandit"\n'
+        BASE
+        + 'learner = "SetMinimizer"\nhorizon = 600\nitems = ["a", "b", "c"]\nfeedback = "bandit"\n'
     ) + 'slates = "decided"\n'
     report = run(tmp_path, settings, log)
     assert report["chances"] == site.decision["chances"]
     assert report["releases"] == site.releases > 1
 
 
-def test_samples_are_read_and_coefficients_named(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_samples_are_read_and_coefficients_named(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     features = crowd.uniform(-0.5, 0.5, size=(600, 2))
     targets = features @ [0.6, -0.4]
     model = StreamingLearner(
@@ -142,12 +161,15 @@ def test_samples_are_read_and_coefficients_named(tmp_path: Path, crowd: np.rando
     )
     model.observe_stream(features, targets)
     settings = (
-        BASE + 'learner = "StreamingLearner"\nhorizon = 600\nfeatures = ["age", "income"]\ntarget = "spent"\n'
+        BASE
+        + 'learner = "StreamingLearner"\nhorizon = 600\nfeatures = ["age", "income"]\ntarget = "spent"\n'
     )
     settings += 'feature_bound = 1.0\ntarget_bound = 1.0\n[domain]\nkind = "LpBall"\np = 1.5\n'
     log = polars.DataFrame({"spent": targets, "income": features[:, 1], "age": features[:, 0]})
     report = run(tmp_path, settings, log, parquet=True)
-    assert report["coefficients"] == dict(zip(["age", "income"], model.coefficients.tolist(), strict=True))
+    assert report["coefficients"] == dict(
+        zip(["age", "income"], model.coefficients.tolist(), strict=True)
+    )
 
 
 def regression_of_the_readme() -> str:
@@ -172,12 +194,16 @@ def test_the_regression_of_the_readme_learns_and_a_narrow_domain_gives_notice(
     assert "visitor" not in console.export_text() + json.dumps(report)
     narrow = settings.replace("radius = 3.0", "radius = 0.3")
     report = run(tmp_path / "narrow", narrow, log, console=console)
-    assert report["notices"] == ["the coefficients lie on the boundary of the domain: enlarge radius"]
+    assert report["notices"] == [
+        "the coefficients lie on the boundary of the domain: enlarge radius"
+    ]
     assert f"Note: {report['notices'][0]}" in console.export_text()
     assert status_of(tmp_path / "narrow" / "out")["notices"] == report["notices"]
 
 
-def test_coefficients_of_classes_are_named_row_by_row(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_coefficients_of_classes_are_named_row_by_row(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     features = crowd.uniform(-0.5, 0.5, size=(600, 2))
     settings = BASE + 'learner = "StreamingLearner"\nhorizon = 600\nfeatures = ["age", "income"]\n'
     settings += 'target = "kind"\nfeature_bound = 1.0\ntarget_bound = 1.0\nmethod = "passes"\n'
@@ -200,13 +226,17 @@ def test_experts_and_sums_name_their_columns(tmp_path: Path, crowd: np.random.Ge
     assert report["chances"]["south"] > 0.9
     total = RunningSum(2, 400, PRIVACY, bound=1.0, block=100, seed=1)
     total.replay(rows)
-    total.turn()
-    report = run(tmp_path / "sum", BASE + 'learner = "RunningSum"\nbound = 1.0\nblock = 100\n' + named, log)
+    total.release_if_due()
+    report = run(
+        tmp_path / "sum", BASE + 'learner = "RunningSum"\nbound = 1.0\nblock = 100\n' + named, log
+    )
     assert report["total"] == dict(zip(["north", "south"], total.total.tolist(), strict=True))
 
 
 def test_every_learner_has_a_wire() -> None:
-    assert {wire_of(name).settings_type.__name__ for name in HOMES} == {f"{name}Settings" for name in HOMES}
+    assert {log_adapter_of(name).settings_type.__name__ for name in HOMES} == {
+        f"{name}Settings" for name in HOMES
+    }
 
 
 # --- what is wrong with a log is said before anything is spent
@@ -219,26 +249,41 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
     ("settings", "message"),
     [
         (SHOP, r"the log lacks the columns milk, soap: this learner reads tea, milk, soap"),
-        (SHOP + 'feedback = "clicks"\nslates = "decided"', "the log lacks the columns slate, click"),
+        (
+            SHOP + 'feedback = "clicks"\nslates = "decided"',
+            "the log lacks the columns slate, click",
+        ),
         (SHOP + 'feedback = "clicks"\ncolumns = ["tea"]', "columns is for feedback"),
         (
             SHOP + 'feedback = "clicks"',
             'slates = "decided", if the log has what this run decided; or',
         ),
-        (SHOP + 'feedback = "clicks"\nslates = "random"', "slates must be one of decided, got 'random'"),
-        (SHOP + 'slates = "decided"', 'slates is for feedback = "bandit" or "clicks", got \'full\''),
+        (
+            SHOP + 'feedback = "clicks"\nslates = "random"',
+            "slates must be one of decided, got 'random'",
+        ),
+        (
+            SHOP + 'slates = "decided"',
+            'slates is for feedback = "bandit" or "clicks", got \'full\'',
+        ),
         (SHOP + 'function = "AnyFunction"', "a log holds numbers"),
         (SHOP + 'columns = ["tea", "tea", "price"]', "columns must be different columns"),
         (SHOP + 'columns = ["tea", "price"]', "a row has 3 numbers, but `columns` names 2"),
         (SHOP + "columns = 3", "columns must be a list of columns, got 3"),
-        (SHOP.replace('["tea", "milk", "soap"]', "3"), "a row has 3 numbers, and the log 2 columns"),
+        (
+            SHOP.replace('["tea", "milk", "soap"]', "3"),
+            "a row has 3 numbers, and the log 2 columns",
+        ),
         (BASE + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2', "a log holds numbers"),
         (
             BASE
             + 'learner = "SetMinimizer"\nhorizon = 9\nitems = 2\nfeedback = "bandit"\nslates = "decided"',
             "lacks the columns slate, cost",
         ),
-        (BASE + 'learner = "RunningSum"\nbound = 1.0\ncolumns = ["cup"]', "the log lacks the columns cup"),
+        (
+            BASE + 'learner = "RunningSum"\nbound = 1.0\ncolumns = ["cup"]',
+            "the log lacks the columns cup",
+        ),
         (BASE + 'learner = "RunningSum"\nbound = 1.0', "the settings lack dimension"),
         (BASE + 'learner = "Hedge"\nactions = 3', "a row has 3 numbers, and the log 2 columns"),
         (BASE + STREAM, "the settings lack features, target, domain"),
@@ -259,7 +304,9 @@ STREAM = 'learner = "StreamingLearner"\nhorizon = 9\nfeature_bound = 1.0\ntarget
             "domain must be LpBall or Box or Simplex",
         ),
         (
-            BASE + STREAM + 'features = ["tea"]\ntarget = "price"\ndomain = {kind = "LpBall", dimension = 4}',
+            BASE
+            + STREAM
+            + 'features = ["tea"]\ntarget = "price"\ndomain = {kind = "LpBall", dimension = 4}',
             "dimension must be 1 with these features, got 4",
         ),
     ],
@@ -280,7 +327,9 @@ def test_a_log_that_is_shorter_than_what_was_read_is_refused(tmp_path: Path) -> 
 
 
 def test_columns_without_names_must_stay_in_their_order(tmp_path: Path) -> None:
-    settings = BASE + 'learner = "RunningSum"\ndimension = 2\nbound = 1.0\nblock = 10\nhorizon = 100\n'
+    settings = (
+        BASE + 'learner = "RunningSum"\ndimension = 2\nbound = 1.0\nblock = 10\nhorizon = 100\n'
+    )
     log = polars.DataFrame({"north": [0.5] * 20, "south": [0.1] * 20})
     run(tmp_path, settings, log)
     with pytest.raises(ConfigError, match="reads the columns north, south: go on with those"):
@@ -291,7 +340,7 @@ def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
     log = polars.DataFrame({"tea": [0.5] * 50, "milk": [0.1] * 50, "soap": [0.2] * 50})
     run(tmp_path, SHOP, log)
     (tmp_path / "out" / "columns.json").unlink()
-    settings = wire_of("SetMaximizer").from_plain(tomllib.loads(SHOP)).settings
+    settings = log_adapter_of("SetMaximizer").from_plain(tomllib.loads(SHOP)).settings
     other = SetMaximizer.from_settings(settings, tmp_path / "out" / "state")
     with pytest.raises(StateError, match="in use"):
         run(tmp_path, SHOP, log)
@@ -299,7 +348,9 @@ def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
     other.detach()
 
 
-def test_what_is_no_number_says_nothing_and_a_column_of_lists_is_refused_without_its_contents() -> None:
+def test_what_is_no_number_says_nothing_and_a_column_of_lists_is_refused_without_its_contents() -> (
+    None
+):
     table = LogTable(
         polars.DataFrame({"a": [" 0.5", "Jane", None], "b": [1, None, 3], "c": [[77.75], None, []]})
     )
@@ -359,7 +410,10 @@ def test_a_run_that_is_killed_at_any_line_goes_on_as_if_it_had_not_been(
     (tmp_path / "short.csv").write_text("tea,milk\n" + "0.5,0.2\n" * 5)
     program = Path(__file__).with_name("killing.py")
     result = subprocess.run(
-        [sys.executable, program, tmp_path, before, every], capture_output=True, text=True, check=False
+        [sys.executable, program, tmp_path, before, every],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
@@ -384,7 +438,9 @@ def test_columns_json_is_never_rewritten(tmp_path: Path) -> None:
 def test_decisions_are_read_once_a_run_however_many_releases_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = BASE + 'learner = "RunningSum"\ndimension = 1\nbound = 1.0\nblock = 5\nhorizon = 600\n'
+    settings = (
+        BASE + 'learner = "RunningSum"\ndimension = 1\nbound = 1.0\nblock = 5\nhorizon = 600\n'
+    )
     log = polars.DataFrame({"cups": [1.0] * 600})
     run(tmp_path, settings, log.head(300))
     opened: list[str] = []
@@ -430,7 +486,9 @@ def damaged(content: bytes, how: str) -> bytes:
         "one more": content + b'{"release": 5}\n',
         "not text": content.replace(b'"release": 2', b"\xff\x00"),
         "deep": b"".join(lines[:2]) + b"[" * 10**5 + b"\n" + b"".join(lines[3:]),
-        "a false gap": b"".join([*lines[:2], lines[3].replace(b"{", b'{"missing_releases": [1, 2], ')]),
+        "a false gap": b"".join(
+            [*lines[:2], lines[3].replace(b"{", b'{"missing_releases": [1, 2], ')]
+        ),
         "empty lines": content.replace(b"\n", b"\n\n"),
     }[how]
 
@@ -466,7 +524,9 @@ def test_decisions_that_are_damaged_are_refused_in_one_line(tmp_path: Path, how:
     learner.detach()
     path.write_bytes(whole)
     assert run(tmp_path, SUMS, CUPS)["releases"] == 12
-    assert [json.loads(line)["release"] for line in path.read_text().splitlines()] == list(range(13))
+    assert [json.loads(line)["release"] for line in path.read_text().splitlines()] == list(
+        range(13)
+    )
 
 
 def test_the_newest_line_that_a_power_cut_took_is_written_again(tmp_path: Path) -> None:
@@ -485,7 +545,7 @@ def test_releases_that_no_run_saw_are_named(tmp_path: Path) -> None:
     elsewhere = discreet.load(tmp_path / "out" / "state")
     for _ in range(3):
         elsewhere.observe_many([[1.0]] * 5)
-        assert elsewhere.turn()
+        assert elsewhere.release_if_due()
     elsewhere.detach()
     run(tmp_path, SUMS, CUPS)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -532,7 +592,9 @@ def test_a_line_is_on_disk_before_the_next_release_and_folders_are_flushed(
         if event.startswith("replace "):
             assert events[place + 1] == f"flush {Path(event.removeprefix('replace ')).parent}"
     commits = [place for place, event in enumerate(events) if event == f"replace {out / 'state'}"]
-    lines = [place for place, event in enumerate(events) if event == f"flush {out / 'decisions.jsonl'}"]
+    lines = [
+        place for place, event in enumerate(events) if event == f"flush {out / 'decisions.jsonl'}"
+    ]
     assert len(lines) == 13
     releases = commits[-13:-1]  # the last one saves what no release has read
     for line, commit in zip(lines[1:], releases, strict=True):
@@ -545,7 +607,8 @@ def test_a_line_is_on_disk_before_the_next_release_and_folders_are_flushed(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"[" * 10**5, b"{}", b'{"columns": 5, "log": {}, "check": ""}', b"\xff", b"[1]"]
+    "content",
+    [b"", b"[" * 10**5, b"{}", b'{"columns": 5, "log": {}, "check": ""}', b"\xff", b"[1]"],
 )
 def test_columns_that_are_damaged_are_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     run(tmp_path, SUMS, CUPS.head(20))
@@ -554,7 +617,9 @@ def test_columns_that_are_damaged_are_refused_in_one_line(tmp_path: Path, conten
     for wrong in (content, whole.replace(b"cups", b"cupz")):
         path.write_bytes(wrong)
         for call in (lambda: run(tmp_path, SUMS, CUPS), lambda: status_of(tmp_path / "out")):
-            with pytest.raises(ConfigError, match=r"columns\.json is not what a run wrote") as caught:
+            with pytest.raises(
+                ConfigError, match=r"columns\.json is not what a run wrote"
+            ) as caught:
                 call()
             assert "\n" not in str(caught.value)
     path.write_bytes(whole)
@@ -598,15 +663,23 @@ def test_a_column_says_whose_each_row_is_and_a_row_of_nobody_adds_nothing(
     returning = Privacy(1.0, 1e-6, contributions=3, keyed=True)
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 600, returning, block=50, seed=1)
     shop.replay(tastes, persons=visitors)
-    table = {"visitor": visitors} | {name: tastes[:, place] for place, name in enumerate(shop.labels)}
+    table = {"visitor": visitors} | {
+        name: tastes[:, place] for place, name in enumerate(shop.labels)
+    }
     report = run(tmp_path, WHOSE, polars.DataFrame(table), parquet=parquet)
     assert report["slate"] == shop.decision["slate"]
     assert report["guarantee"] == str(shop.guarantee)
     state: Any = discreet.load(tmp_path / "out" / "state")
-    assert np.array_equal(state.snapshot().public["gains.prefix"], shop.snapshot().public["gains.prefix"])
+    assert np.array_equal(
+        state.snapshot().public["gains.prefix"], shop.snapshot().public["gains.prefix"]
+    )
     state.detach()
     with pytest.raises(ConfigError, match="go on with those"):
-        run(tmp_path, WHOSE.replace('"visitor"', '"day"'), polars.DataFrame(table | {"day": visitors}))
+        run(
+            tmp_path,
+            WHOSE.replace('"visitor"', '"day"'),
+            polars.DataFrame(table | {"day": visitors}),
+        )
 
 
 def test_the_column_of_people_is_no_feature_and_must_be_there(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""If these fail, a clinic's log is read wrongly, tells whose dose was whose, or cannot be gone on with."""
+"""If these fail, a clinic's log is read wrongly, tells whose dose was whose, or cannot be gone
+on with.
+"""
 
 import json
 from io import StringIO
@@ -13,7 +15,7 @@ from typer.testing import CliRunner
 
 from discreet import ConfigError, ContextualBandit, Privacy
 from discreet.cli import app
-from discreet.learners.contextual_bandit.wire import ContextualBanditWire
+from discreet.learners.contextual_bandit.log_adapter import ContextualBanditLogAdapter
 from discreet.runs import run as service
 from discreet.runs.run import run_log
 
@@ -49,11 +51,15 @@ def patients(crowd: np.random.Generator, *, uniform: bool) -> polars.DataFrame:
     )
 
 
-def run(folder: Path, settings: str, log: polars.DataFrame, console: Console | None = None) -> dict[str, Any]:
+def run(
+    folder: Path, settings: str, log: polars.DataFrame, console: Console | None = None
+) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     log.write_csv(folder / "log.csv")
     (folder / "run.toml").write_text(settings)
-    return run_log(folder / "run.toml", folder / "log.csv", folder / "out", console or Console(quiet=True))
+    return run_log(
+        folder / "run.toml", folder / "log.csv", folder / "out", console or Console(quiet=True)
+    )
 
 
 def decisions_in(folder: Path) -> list[str]:
@@ -69,22 +75,27 @@ def test_doses_by_lot_teach_those_that_were_given_what_was_decided(
     log = patients(crowd, uniform=True)
     report = run(tmp_path, CLINIC + UNIFORM, log)
     clinic = ContextualBandit(DOSES, FEATURES, PATIENTS, Privacy(8.0, 1e-6), seed=1)
-    contexts, logged = log.select(FEATURES).to_numpy(), (log["arm"] == "high").to_numpy().astype(int)
+    contexts, logged = (
+        log.select(FEATURES).to_numpy(),
+        (log["arm"] == "high").to_numpy().astype(int),
+    )
     first = 0
     while first < PATIENTS:
-        clinic.turn()
+        clinic.release_if_due()
         part = slice(first, first + clinic.rounds_until_release)
         tickets = clinic.open_many(contexts[part])
         rewards = np.where(tickets.numbers == logged[part], log["reward"].to_numpy()[part], np.nan)
         clinic.close_many(tickets, rewards)
         first += len(tickets)
-    clinic.turn()
+    clinic.release_if_due()
     assert report["weights"] == clinic.decision["weights"]
     assert report["releases"] == clinic.releases > 5
     assert report["weights"]["high"]["age"] > 0.2 > -0.2 > report["weights"]["low"]["age"]
 
 
-def test_a_policy_that_preferred_some_teaches_the_same(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_a_policy_that_preferred_some_teaches_the_same(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     report = run(tmp_path, CLINIC + LOGGED, patients(crowd, uniform=False))
     weights = report["weights"]
     assert weights["high"]["age"] > 0.2 > -0.2 > weights["low"]["age"]
@@ -103,7 +114,7 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
     run(tmp_path / "whole", CLINIC + settings, log)
     monkeypatch.setattr(service, "CHUNK", 97)
     monkeypatch.setattr(service, "CHECKPOINT", 1)
-    understood = ContextualBanditWire.feedback
+    understood = ContextualBanditLogAdapter.feedback
     for stop in (1, 5, 20, 40):
         left = [stop]
 
@@ -113,10 +124,10 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
                 raise KeyboardInterrupt
             return understood(*arguments)
 
-        monkeypatch.setattr(ContextualBanditWire, "feedback", stops)
+        monkeypatch.setattr(ContextualBanditLogAdapter, "feedback", stops)
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path / "stopped", CLINIC + settings, log)
-    monkeypatch.setattr(ContextualBanditWire, "feedback", understood)
+    monkeypatch.setattr(ContextualBanditLogAdapter, "feedback", understood)
     run(tmp_path / "stopped", CLINIC + settings, log)
     assert decisions_in(tmp_path / "stopped") == decisions_in(tmp_path / "whole")
 
@@ -124,7 +135,9 @@ def test_a_run_that_is_stopped_anywhere_decides_as_if_it_had_not_been(
 # --- what is written and what is refused
 
 
-def test_what_is_written_tells_no_doses_of_patients(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_what_is_written_tells_no_doses_of_patients(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     report = run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True))
     lines = [json.loads(line) for line in decisions_in(tmp_path)]
     assert [line["release"] for line in lines] == list(range(report["releases"] + 1))
@@ -137,7 +150,9 @@ def test_what_is_written_tells_no_doses_of_patients(tmp_path: Path, crowd: np.ra
     }  # fmt: skip
 
 
-def test_weights_are_printed_as_how_many_there_are(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_weights_are_printed_as_how_many_there_are(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     paper = StringIO()
     run(tmp_path, CLINIC + UNIFORM, patients(crowd, uniform=True), Console(file=paper, width=100))
     first = paper.getvalue().strip().splitlines()[0]
@@ -166,8 +181,12 @@ def test_a_log_without_propensities_is_refused_before_anything_is_spent(
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
 
 
-def test_a_run_cannot_go_on_with_other_propensities(tmp_path: Path, crowd: np.random.Generator) -> None:
+def test_a_run_cannot_go_on_with_other_propensities(
+    tmp_path: Path, crowd: np.random.Generator
+) -> None:
     log = patients(crowd, uniform=False)
     run(tmp_path, CLINIC + LOGGED, log.head(500))
-    with pytest.raises(ConfigError, match="reads the columns age, weight, arm, reward, p: go on with those"):
+    with pytest.raises(
+        ConfigError, match="reads the columns age, weight, arm, reward, p: go on with those"
+    ):
         run(tmp_path, CLINIC + UNIFORM, log)

@@ -1,4 +1,6 @@
-"""If these fail, a run's curve of what it earned is missing or wrong, or comes too late to be paid for."""
+"""If these fail, a run's curve of what it earned is missing or wrong, or comes too late to be
+paid for.
+"""
 
 import itertools
 import json
@@ -16,17 +18,20 @@ from typer.testing import CliRunner
 
 from discreet import ConfigError, ContextualBandit, Privacy, SetMaximizer
 from discreet.cli import app
-from discreet.learners.table import LogTable
-from discreet.learners.wire import wire_of
+from discreet.engine.readings import Report
+from discreet.learners.log_adapter import log_adapter_of
+from discreet.records.table import LogTable
 from discreet.runs import run as service
 from discreet.runs.earned import draw_earned
 from discreet.runs.run import run_log
 from discreet.runs.status import status_of
-from discreet.turn.readings import Report
 
 VISITORS = 2000
 BASE = f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = {VISITORS}\nreport = 0.3\n"
-SHOP = BASE + 'items = ["tea", "milk", "soap", "rope"]\nslots = 2\nfeedback = "clicks"\nstream = "iid"\n'
+SHOP = (
+    BASE
+    + 'items = ["tea", "milk", "soap", "rope"]\nslots = 2\nfeedback = "clicks"\nstream = "iid"\n'
+)
 SHOP += 'slates = "decided"\n'
 COSTS = BASE + 'learner = "SetMinimizer"\nitems = 3\nfeedback = "bandit"\nslates = "decided"\n'
 CLINIC = (
@@ -41,19 +46,21 @@ def shop_and_log() -> tuple[SetMaximizer, polars.DataFrame]:
     """A shop that learned from clicks, and the log of what it showed."""
     items = ["tea", "milk", "soap", "rope"]
     both = Privacy(1.0, 1e-6)
-    shop = SetMaximizer(items, 2, VISITORS, both, feedback="clicks", stream="iid", report=0.3, seed=1)
+    shop = SetMaximizer(
+        items, 2, VISITORS, both, feedback="clicks", stream="iid", report=0.3, seed=1
+    )
     crowd = np.random.default_rng(0)
     shown: list[str] = []
     clicked: list[str | None] = []
     while shop.clock < VISITORS:
-        shop.turn()
+        shop.release_if_due()
         tickets = shop.open_many(shop.rounds_until_release)
         names = tickets.decisions.tolist()
         clicks = [slate[0] if crowd.random() < 0.4 else None for slate in names]
         shop.close_many(tickets, clicks)
         shown += [" ".join(slate) for slate in names]
         clicked += clicks
-    shop.turn()
+    shop.release_if_due()
     return shop, polars.DataFrame({"slate": shown, "click": clicked})
 
 
@@ -94,7 +101,9 @@ def test_a_run_that_is_stopped_and_gone_on_with_draws_the_same(
     assert run(parts, SHOP, log) == whole
     for name in ("visitors", "value", "standard_deviation"):
         assert whole["earned"][name][: len(first[name])] == first[name]
-    pictures = [(folder / "out" / "earned.png").read_bytes() for folder in (parts, tmp_path / "whole")]
+    pictures = [
+        (folder / "out" / "earned.png").read_bytes() for folder in (parts, tmp_path / "whole")
+    ]
     assert pictures[0] == pictures[1]
     assert not list((parts / "out").glob(".draft*"))
 
@@ -150,7 +159,9 @@ def test_status_says_what_was_earned_lately(tmp_path: Path) -> None:
 
 def test_a_block_with_much_noise_does_not_hide_the_others() -> None:
     report = Report(
-        np.array([10, 1000, 2000, 3000]), np.array([40.0, 0.4, 0.5, 0.5]), np.array([20, 0.1, 0.1, 0.1])
+        np.array([10, 1000, 2000, 3000]),
+        np.array([40.0, 0.4, 0.5, 0.5]),
+        np.array([20, 0.1, 0.1, 0.1]),
     )
     low, high = draw_earned(report, "of visitors").axes[0].get_ylim()
     assert -0.2 < low < 0.2
@@ -189,17 +200,17 @@ def doses(worth: Any, *, uniform: bool, seed: int) -> tuple[polars.DataFrame, np
 
 def decided(settings: str, log: polars.DataFrame) -> np.ndarray:
     """The arms that the run with these settings decides for the people of this log."""
-    wire = wire_of("ContextualBandit").from_plain(
+    adapter = log_adapter_of("ContextualBandit").from_plain(
         {name: value for name, value in tomllib.loads(settings).items() if name != "learner"}
     )
-    clinic: Any = ContextualBandit.from_settings(wire.settings)
+    clinic: Any = ContextualBandit.from_settings(adapter.settings)
     table, arms = LogTable(log), []
-    columns = wire.columns(log.columns)
+    columns = adapter.columns(log.columns)
     while clinic.clock < PEOPLE:
-        clinic.turn()
+        clinic.release_if_due()
         rows = table[clinic.clock : clinic.clock + clinic.rounds_until_release]
-        tickets = clinic.open_many(wire.contexts(rows, columns))
-        clinic.close_many(tickets, wire.feedback(rows, columns, tickets))
+        tickets = clinic.open_many(adapter.contexts(rows, columns))
+        clinic.close_many(tickets, adapter.feedback(rows, columns, tickets))
         arms.append(tickets.decisions)
     return np.concatenate(arms)
 
@@ -209,14 +220,20 @@ def decided(settings: str, log: polars.DataFrame) -> np.ndarray:
 def test_a_run_over_a_log_of_others_says_what_its_decisions_would_have_earned(
     tmp_path: Path, uniform: bool, world: str
 ) -> None:
-    """Within four of its standard deviations in every block, and within .05 where it knows that well."""
+    """Within four of its standard deviations in every block, and within .05 where it knows that
+    well.
+    """
     worth = {
         "all alike, .55": lambda arm, age: 0.55,
         "all alike, .1": lambda arm, age: 0.1,
         "arms differ": lambda arm, age: 0.5 + (0.4 if arm == 2 else -0.4) * age,
     }[world]
     log, worths = doses(worth, uniform=uniform, seed=2)
-    said = 'propensity = "uniform"\n' if uniform else 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    said = (
+        'propensity = "uniform"\n'
+        if uniform
+        else 'propensity = "propensity"\nleast_propensity = 0.1\n'
+    )
     earned = run(tmp_path, DOSES + said, log)["earned"]
     arms = decided(DOSES + said, log)
     truth = worths[np.arange(PEOPLE), arms]
@@ -233,7 +250,9 @@ def test_a_run_over_a_log_of_others_says_what_its_decisions_would_have_earned(
     assert "by the declared propensities" in shown["means"]
 
 
-def test_what_a_log_of_others_earned_is_not_said_where_its_propensity_is_not_known(tmp_path: Path) -> None:
+def test_what_a_log_of_others_earned_is_not_said_where_its_propensity_is_not_known(
+    tmp_path: Path,
+) -> None:
     """As in a folder of an older version, which did not write it down."""
     log, _ = doses(lambda arm, age: 0.55, uniform=True, seed=2)
     run(tmp_path, DOSES + 'propensity = "uniform"\n', log.head(5000))
@@ -246,5 +265,7 @@ def test_a_run_does_not_change_the_propensity_of_its_log(tmp_path: Path) -> None
     log, _ = doses(lambda arm, age: 0.55, uniform=False, seed=2)
     said = DOSES + 'propensity = "propensity"\nleast_propensity = 0.1\n'
     run(tmp_path, said, log.head(2000))
-    with pytest.raises(ConfigError, match=r"reads a log with least_propensity = 0\.1: go on with that"):
+    with pytest.raises(
+        ConfigError, match=r"reads a log with least_propensity = 0\.1: go on with that"
+    ):
         run(tmp_path, said.replace("0.1\n", "0.2\n"), log)

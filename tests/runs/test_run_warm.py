@@ -1,4 +1,6 @@
-"""If these fail, a log of another policy teaches a run nothing, is read twice, or cannot be gone on from."""
+"""If these fail, a log of another policy teaches a run nothing, is read twice, or cannot be gone
+on from.
+"""
 
 import json
 import subprocess
@@ -19,7 +21,8 @@ from discreet.runs.run import run_log
 
 NAMES = ["tea", "milk", "soap", "rope", "None"]
 SHOP = (
-    f'epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = 3000\nitems = {NAMES}\nslots = 2\nstream = "iid"\n'
+    f"epsilon = 1.0\ndelta = 1e-6\nseed = 1\nhorizon = 3000\nitems = {NAMES}\nslots = 2\nstream = "
+    '"iid"\n'
     'feedback = "clicks"\n'
 )
 UNIFORM = SHOP + 'propensity = "uniform"\n'
@@ -45,15 +48,21 @@ def log_of(shown: tuple[Any, Any], **more: Any) -> polars.DataFrame:
     return polars.DataFrame(columns | more)
 
 
-def run(folder: Path, settings: str, log: polars.DataFrame, name: str = "log.csv") -> dict[str, Any]:
+def run(
+    folder: Path, settings: str, log: polars.DataFrame, name: str = "log.csv"
+) -> dict[str, Any]:
     log.write_csv(folder / name)
     (folder / "run.toml").write_text(settings)
     return run_log(folder / "run.toml", folder / name, folder / "out", Console(quiet=True))
 
 
-def warmed(shown: tuple[Any, Any], propensity: Any = "uniform", least: float | None = None) -> SetMaximizer:
+def warmed(
+    shown: tuple[Any, Any], propensity: Any = "uniform", least: float | None = None
+) -> SetMaximizer:
     """The same from Python."""
-    learner = SetMaximizer(NAMES, 2, 3000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid", seed=1)
+    learner = SetMaximizer(
+        NAMES, 2, 3000, Privacy(1.0, 1e-6), feedback="clicks", stream="iid", seed=1
+    )
     rows = [
         ([NAMES[item] for item in slate], None if click < 0 else NAMES[click])
         for slate, click in zip(*shown, strict=True)
@@ -69,14 +78,18 @@ def test_a_log_of_another_policy_is_one_warm_start(tmp_path: Path, shown: tuple[
     assert set(report["slate"]) == {"soap", "rope"}
     assert (report["visitors"], report["releases"], report["warm_start_rows"]) == (0, 1, 4000)
     assert report["guarantee"] == str(same.guarantee)
-    lines = [json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (tmp_path / "out" / "decisions.jsonl").read_text().splitlines()
+    ]
     assert [line["release"] for line in lines] == [0, 1]
     assert "warm_start_rows" not in lines[0]
     assert lines[1]["warm_start_rows"] == 4000
     assert lines[1]["slate"] == report["slate"]
 
 
-def test_chances_are_read_from_a_column_of_numbers_or_lists(tmp_path: Path, shown: tuple[Any, Any]) -> None:
+def test_chances_are_read_from_a_column_of_numbers_or_lists(
+    tmp_path: Path, shown: tuple[Any, Any]
+) -> None:
     report = run(tmp_path, COLUMN, log_of(shown, p=["0.2 0.2", "[0.2, 0.2]", "0.2", "0.2"] * 1000))
     assert report["slate"] == warmed(shown, [0.2] * 4000, 0.05).decision["slate"]
 
@@ -90,7 +103,9 @@ def test_rewards_of_slates_are_read_too(tmp_path: Path, shown: tuple[Any, Any]) 
 def test_the_same_command_again_reads_nobody_again(tmp_path: Path, shown: tuple[Any, Any]) -> None:
     report = run(tmp_path, UNIFORM, log_of(shown))
     assert run(tmp_path, UNIFORM, log_of(shown)) == report
-    with pytest.raises(ConfigError, match="a log of 4000 rows was read before, and this one has 3999"):
+    with pytest.raises(
+        ConfigError, match="a log of 4000 rows was read before, and this one has 3999"
+    ):
         run(tmp_path, UNIFORM, log_of(shown).head(3999))
 
 
@@ -109,7 +124,9 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
         same.close(ticket, None if clicks[-1] < 0 else NAMES[clicks[-1]])
     own = log_of((np.array(slates), np.array(clicks)))
     report = run(tmp_path, SHOP + 'slates = "decided"\n', own, "own.csv")
-    assert (report["releases"], report["visitors"]) == (same.releases, len(slates)) == (2, len(slates))
+    assert (
+        (report["releases"], report["visitors"]) == (same.releases, len(slates)) == (2, len(slates))
+    )
     assert report["warm_start_rows"] == 4000
     again: Any = discreet.load(tmp_path / "out" / "state")
     assert again.decision == same.decision
@@ -120,22 +137,31 @@ def test_a_run_goes_on_with_its_own_decisions_and_from_python(
 
 def test_no_row_can_make_a_log_refused(tmp_path: Path) -> None:
     strange = ["[" * 2000, "", "tea", "wine beer", '{"tea": 1}', "[1, [2]]"]
-    log = polars.DataFrame({"slate": strange, "click": ["tea", None, "wine", "", "[", "7"], "p": strange})
+    log = polars.DataFrame(
+        {"slate": strange, "click": ["tea", None, "wine", "", "[", "7"], "p": strange}
+    )
     assert run(tmp_path, COLUMN, log)["warm_start_rows"] == 6
 
 
 def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> None:
     log = polars.DataFrame({"slate": ["None tea"] * 1000, "click": [None] * 1000})
-    assert run(tmp_path, UNIFORM.replace("epsilon = 1.0", "epsilon = 1e3"), log)["warm_start_rows"] == 1000
+    assert (
+        run(tmp_path, UNIFORM.replace("epsilon = 1.0", "epsilon = 1e3"), log)["warm_start_rows"]
+        == 1000
+    )
     learner: Any = discreet.load(tmp_path / "out" / "state")
-    assert learner.snapshot().public["belief.means"][0].max() < 0.01
+    assert learner.snapshot().public["posterior.means"][0].max() < 0.01
     learner.detach()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (SHOP, 'lack slates = "decided", if the log has what this run decided; or propensity = "uniform"'),
+        (
+            SHOP,
+            'lack slates = "decided", if the log has what this run decided; or propensity = '
+            '"uniform"',
+        ),
         (UNIFORM + 'slates = "decided"', "or slates, not both"),
         (
             UNIFORM + "least_propensity = 0.1",
@@ -148,7 +174,10 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
         (SHOP + 'propensity = "click"\nleast_propensity = 0.1', "propensity must be a column, or"),
         (SHOP + 'propensity = "p"\nleast_propensity = 0', "least_propensity must be above 0"),
         (SHOP + 'propensity = "q"\nleast_propensity = 0.1', "the log lacks the columns q"),
-        (SHOP + 'slates = "decided"\nleast_propensity = 0.1', "least_propensity is for another policy"),
+        (
+            SHOP + 'slates = "decided"\nleast_propensity = 0.1',
+            "least_propensity is for another policy",
+        ),
         (
             UNIFORM + 'expert = "swap"',
             "expert is no setting: leave it out",
@@ -160,10 +189,13 @@ def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_spent(
     tmp_path: Path, settings: str, message: str
 ) -> None:
     (tmp_path / "run.toml").write_text(settings)
-    polars.DataFrame({"slate": ["tea milk"], "click": ["tea"], "p": ["0.2"]}).write_csv(tmp_path / "log.csv")
+    polars.DataFrame({"slate": ["tea milk"], "click": ["tea"], "p": ["0.2"]}).write_csv(
+        tmp_path / "log.csv"
+    )
     out = tmp_path / "out"
     result = CliRunner().invoke(
-        app, ["run", str(tmp_path / "run.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(out)]
+        app,
+        ["run", str(tmp_path / "run.toml"), "--data", str(tmp_path / "log.csv"), "--out", str(out)],
     )
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
     assert message in result.stderr
@@ -175,7 +207,10 @@ def test_a_warm_start_that_is_killed_is_made_once(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("slate,click\n" + "tea milk,tea\nsoap rope,\n" * 10)
     program = Path(__file__).with_name("killing.py")
     result = subprocess.run(
-        [sys.executable, program, tmp_path, "nothing", "5"], capture_output=True, text=True, check=False
+        [sys.executable, program, tmp_path, "nothing", "5"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)

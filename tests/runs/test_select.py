@@ -1,4 +1,6 @@
-"""`discreet select`: if these fail, a choice is made twice, or something about people is drawn on a map."""
+"""`discreet select`: if these fail, a choice is made twice, or something about people is drawn
+on a map.
+"""
 
 import json
 import os
@@ -50,7 +52,9 @@ def test_a_choice_is_written_drawn_and_read_back(homes: Path) -> None:
     assert select_from(*arguments)["value"] == first["value"]
 
 
-def test_the_folders_of_a_choice_survive_a_power_cut(homes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folders_of_a_choice_survive_a_power_cut(
+    homes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flushed: list[Path] = []
     true_sync = os.fsync
 

@@ -1,4 +1,6 @@
-"""If these fail, whoever looks at a run disturbs it, is told something wrong, or sees what is not public."""
+"""If these fail, whoever looks at a run disturbs it, is told something wrong, or sees what is
+not public.
+"""
 
 import json
 from pathlib import Path
@@ -57,7 +59,7 @@ def test_a_run_that_is_going_on_is_not_disturbed(tmp_path: Path) -> None:
     assert status_of(folder)["rounds"] == 250
     assert (folder / "state").read_bytes() == before
     running.observe_many(np.zeros((50, 2)))
-    assert running.turn()  # only whoever was not fenced off can commit this
+    assert running.release_if_due()  # only whoever was not fenced off can commit this
     assert status_of(folder)["releases"] == 3
     running.detach()
 
@@ -91,7 +93,9 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
         "not finished",
     ):
         assert part in told
-    assert json.loads(CliRunner().invoke(app, ["status", str(folder), "--json"]).output) == status_of(folder)
+    assert json.loads(
+        CliRunner().invoke(app, ["status", str(folder), "--json"]).output
+    ) == status_of(folder)
 
 
 def spoiled(folder: Path, how: str) -> Any:
@@ -113,11 +117,17 @@ def spoiled(folder: Path, how: str) -> Any:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("missing", "is not the folder of a run (it has no columns.json): `discreet run` makes one"),
+        (
+            "missing",
+            "is not the folder of a run (it has no columns.json): `discreet run` makes one",
+        ),
         ("a file", "is not the folder of a run (it has no columns.json)"),
         ("no state", "is not the folder of a run (it has no state)"),
         ("no columns", "is not the folder of a run (it has no columns.json)"),
-        ("torn columns", "columns.json is not what a run wrote: restore it from where it was copied"),
+        (
+            "torn columns",
+            "columns.json is not what a run wrote: restore it from where it was copied",
+        ),
         ("torn state", "state is truncated: restore it from where it was copied"),
     ],
 )

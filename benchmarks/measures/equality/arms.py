@@ -48,7 +48,9 @@ def _arms(name: str, rounds: int = 4000, **more: Any) -> Scenario:
 
 def _arms_of(mode: str, *, features: int, relevant: Any) -> Iterator[Scenario]:
     def scenario(name: str, rounds: int = 4000, **more: Any) -> Scenario:
-        return _arms(f"{mode}, {name}", rounds, **({"features": features, "relevant": relevant} | more))
+        return _arms(
+            f"{mode}, {name}", rounds, **({"features": features, "relevant": relevant} | more)
+        )
 
     added = ((500, lambda learner: learner.add_arm()), (1700, lambda learner: learner.add_arm()))
     named = ["arm 0", "arm 1", "arm 2"]
@@ -58,7 +60,9 @@ def _arms_of(mode: str, *, features: int, relevant: Any) -> Iterator[Scenario]:
     yield scenario("single, masks", single=500, **masked)
     yield scenario("report", report=0.3)
     yield scenario("report, masks, resumed", report=0.2, resume=True, **masked)
-    yield scenario("bounds", context_bound=[2.0] * features, context_length=1.5, reward_range=(-1, 2))
+    yield scenario(
+        "bounds", context_bound=[2.0] * features, context_length=1.5, reward_range=(-1, 2)
+    )
     yield scenario("block", block=100, privacy=Privacy(1.0, 1e-6, contributions=2))
     yield scenario("more arms", max_arms=5, events=added)
     yield scenario("more arms, report", 20_000, max_arms=5, events=added, report=0.2)

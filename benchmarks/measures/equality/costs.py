@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet import Privacy, SetMinimizer
-from discreet.arrivals import GraphCut, MinusModular
+from discreet.functions import GraphCut, MinusModular
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, failing, made, some
 
@@ -33,7 +33,12 @@ def _whole_costs() -> Iterator[Scenario]:
 
     def scenario(name: str, who: dict[str, Any] = rows, **more: Any) -> Scenario:
         how = {key: more.pop(key) for key in HOW if key in more}
-        shape: dict[str, Any] = {"items": items, "horizon": 2000, "privacy": USUAL, "function": chain} | more
+        shape: dict[str, Any] = {
+            "items": items,
+            "horizon": 2000,
+            "privacy": USUAL,
+            "function": chain,
+        } | more
         make = made(SetMinimizer, **shape)
         return Scenario(name=f"SetMinimizer {name}", make=make, rounds=2000, **who, **how)
 
@@ -51,7 +56,9 @@ def _whole_costs() -> Iterator[Scenario]:
         yield scenario(f"{mode}, keyed", mode=mode, privacy=RETURNING, keyed=True)
         yield scenario(f"{mode}, replay", mode=mode, replay=True, items=list("abcdef"))
         yield scenario(f"{mode}, resumed", mode=mode, resume=True)
-        yield scenario(f"{mode}, callables", callables, mode=mode, function=None, block=250, bound=2.0)
+        yield scenario(
+            f"{mode}, callables", callables, mode=mode, function=None, block=250, bound=2.0
+        )
 
 
 def _single_costs(stream: str) -> Iterator[Scenario]:

@@ -5,8 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from discreet import ContinuousMaximizer, Privacy
-from discreet.arrivals import BudgetAllocation, ConcaveOfLinear, FacilityLocation, Gradient, Multilinear
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.functions import (
+    BudgetAllocation,
+    ConcaveOfLinear,
+    FacilityLocation,
+    Gradient,
+    Multilinear,
+)
 from measures.equality.runs import Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made
 
@@ -43,23 +49,31 @@ def points() -> Iterator[Scenario]:
     for mode, shape in shapes:
         yield scenario(mode, "usual", **shape)
         yield scenario(mode, "pure", **shape, privacy=PURE)
-        yield scenario(mode, "block", **shape, block=100, privacy=Privacy(1.0, 1e-6, contributions=2))
+        yield scenario(
+            mode, "block", **shape, block=100, privacy=Privacy(1.0, 1e-6, contributions=2)
+        )
         yield scenario(mode, "labels", **shape, labels=[f"item {place}" for place in range(items)])
         yield scenario(mode, "keyed", **shape, privacy=RETURNING, keyed=True)
         yield scenario(mode, "replay", **shape, replay=True)
         yield scenario(mode, "resumed", **shape, resume=True)
         yield scenario(mode, "single", **shape, single=300)
-    yield scenario("slates", "facility location", domain=one, function=Multilinear(FacilityLocation()))
+    yield scenario(
+        "slates", "facility location", domain=one, function=Multilinear(FacilityLocation())
+    )
     yield scenario("fresh", "knapsack", stream="iid", domain=prices)
     yield scenario("vertex", "bound", bound=0.5)
     yield scenario("vertex", "points of a knapsack", domain=prices, play="point")
     yield scenario("vertex", "budget", domain=prices, function=BudgetAllocation())
-    yield scenario("euclidean", "capped", domain=prices, play="point", function=ConcaveOfLinear("cap"))
+    yield scenario(
+        "euclidean", "capped", domain=prices, play="point", function=ConcaveOfLinear("cap")
+    )
     wide: dict[str, Any] = {"domain": UniformMatroid(44, 2), "broken": [NAN] * 44, "mode": "auto"}
     wide["person"] = lambda generator, round: generator.beta(1, 3, size=44)
     yield scenario("euclidean", "many items", **wide, **amounts)
     yield scenario("euclidean", "many items, pure", **wide, **amounts, privacy=PURE)
-    yield scenario("euclidean", "callable", domain=one, play="point", function=Gradient(_slope, items))
+    yield scenario(
+        "euclidean", "callable", domain=one, play="point", function=Gradient(_slope, items)
+    )
 
 
 def _slope(point: Any, row: Any) -> Any:

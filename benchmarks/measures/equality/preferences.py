@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discreet import SetMaximizer
-from discreet.arrivals import FacilityLocation, SetFunction
+from discreet.functions import FacilityLocation, SetFunction
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, failing, made, some
 
@@ -33,7 +33,12 @@ def whole_preferences() -> Iterator[Scenario]:
 
 def _preferences(name: str, *, room: int = ITEMS, **more: Any) -> Scenario:
     how = {key: more.pop(key) for key in HOW if key in more}
-    shape: dict[str, Any] = {"items": ITEMS, "slots": SLOTS, "horizon": 3000, "privacy": USUAL} | more
+    shape: dict[str, Any] = {
+        "items": ITEMS,
+        "slots": SLOTS,
+        "horizon": 3000,
+        "privacy": USUAL,
+    } | more
     usual = Scenario(
         name=f"SetMaximizer {name}",
         make=made(SetMaximizer, **shape),
@@ -50,7 +55,11 @@ def _preferences_of(mode: str, stream: str) -> Iterator[Scenario]:
         return _preferences(f"{mode}, {name}", stream=stream, **more)
 
     names = [f"item {number}" for number in range(ITEMS)]
-    callables: dict[str, Any] = {"person": _set_callable, "refused": (0.777, "abc"), "broken": failing}
+    callables: dict[str, Any] = {
+        "person": _set_callable,
+        "refused": (0.777, "abc"),
+        "broken": failing,
+    }
     yield scenario("usual")
     yield scenario("labels, masks", items=names, mask=some(ITEMS, SLOTS + 1), at_once=170)
     yield scenario("pure, blocks", privacy=PURE, block=300)

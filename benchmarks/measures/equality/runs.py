@@ -1,4 +1,6 @@
-"""One seeded run of a learner, from its first round to its last, in all the ways in which people come."""
+"""One seeded run of a learner, from its first round to its last, in all the ways in which people
+come.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,7 +18,9 @@ __all__ = ["Random", "Scenario", "of_case"]
 
 SEED = 1
 PERSONS = 50
-"""How many persons take turns where rounds name theirs: each returns, within blocks and across them."""
+"""How many persons take turns where rounds name theirs: each returns, within blocks and across
+them.
+"""
 OTHER_WORDS = {"ordered experts": "experts", "scaled": "whitened", "one-shot": "passes"}
 """Modes whose facts call them something else."""
 Random = np.random.Generator
@@ -59,7 +63,8 @@ class Scenario:
     at_once
         How many rounds one call opens, at most.
     resume
-        Whether the state is saved at the first release, and loaded from the file after every release.
+        Whether the state is saved at the first release, and loaded from the file after every
+        release.
     replay
         Whether all rounds are handed to `replay`, in three parts.
     """
@@ -166,18 +171,25 @@ class _Life:
                 self.trace.look(self.learner, self.shown, always=True)
             self.release()
             horizon = self.learner.horizon
-            left = min(scenario.rounds, scenario.rounds if horizon is None else horizon) - self.clock
+            left = (
+                min(scenario.rounds, scenario.rounds if horizon is None else horizon) - self.clock
+            )
             if left <= 0:
                 return
             if self.clock < scenario.single:
                 self.one_round()
                 continue
-            most = [scenario.at_once, left, self.learner.rounds_until_release, self.learner.most_at_once]
+            most = [
+                scenario.at_once,
+                left,
+                self.learner.rounds_until_release,
+                self.learner.most_at_once,
+            ]
             self.many_rounds(min([*most, *(when - self.clock for when, _ in events[:1])]))
 
     def release(self) -> None:
         """Make the release that is due; save and load where the scenario says so."""
-        if not self.learner.turn():
+        if not self.learner.release_if_due():
             return
         self.trace.look(self.learner, self.shown)
         if self.scenario.resume:
@@ -186,13 +198,13 @@ class _Life:
             self.reload()
 
     def reload(self) -> None:
-        """Go on from the file, with what was gathered so far."""
+        """Go on from the file, with what was aggregated so far."""
         self.learner.save(self.path)
         self.learner.detach()
         self.learner = load(self.path)
         self.trace.look(self.learner, self.shown, always=True)
 
-    # --- one by one ---------------------------------------------------------------------------------------
+    # --- one by one -------------------------------------------------------------------------------
 
     def one_round(self) -> None:
         """Ask, by `open` or by `act`; bring something malformed now and then; answer or not."""
@@ -220,10 +232,12 @@ class _Life:
         if scenario.resume and round == scenario.single - 1 and self.path.exists():
             self.reload()
 
-    # --- many at once -------------------------------------------------------------------------------------
+    # --- many at once -----------------------------------------------------------------------------
 
     def many_rounds(self, count: int) -> None:
-        """Open and close rounds at once: as arrays or lists, some malformed, some late, some never."""
+        """Open and close rounds at once: as arrays or lists, some malformed, some late, some
+        never.
+        """
         if count <= 0:
             raise RuntimeError(f"no rounds can be opened in round {self.clock}")
         scenario, learner, first = self.scenario, self.learner, self.clock
@@ -233,7 +247,9 @@ class _Life:
         if scenario.full and self.calls % 4 == 3:
             self.trace.tried("preview", lambda: learner.preview(count))
             people = [scenario.person(self.generator, round) for round in rounds]
-            self.trace.tried("observe_many", lambda: learner.observe_many(self.feedback(people), **whose))
+            self.trace.tried(
+                "observe_many", lambda: learner.observe_many(self.feedback(people), **whose)
+            )
             self.trace.look(learner, self.shown)
             return
         contexts = [scenario.context(self.generator) for _ in rounds]
@@ -272,7 +288,9 @@ class _Life:
         """People with some who add nothing, as arrays or as a list."""
         scenario = self.scenario
         if scenario.broken is not None:
-            people = [scenario.broken if place % 9 == 4 else each for place, each in enumerate(people)]
+            people = [
+                scenario.broken if place % 9 == 4 else each for place, each in enumerate(people)
+            ]
         if self.calls % 2 and people and not any(map(callable, people)):
             return _as_arrays(people)
         malformed = list(scenario.refused)
@@ -281,7 +299,7 @@ class _Life:
             for place, each in enumerate(people)
         ]
 
-    # --- all of it ----------------------------------------------------------------------------------------
+    # --- all of it --------------------------------------------------------------------------------
 
     def replay(self) -> None:
         """Hand in whole rounds in three parts, which cross releases."""
@@ -289,7 +307,9 @@ class _Life:
         for part in np.array_split(np.arange(rounds), 3):
             self.trace.step = f"round {part[0]}"
             people = [self.scenario.person(self.generator, int(round)) for round in part]
-            whose = {"persons": [_name(int(round)) for round in part]} if self.scenario.keyed else {}
+            whose = (
+                {"persons": [_name(int(round)) for round in part]} if self.scenario.keyed else {}
+            )
             self.calls += 1
             self.trace.note("replay", self.learner.replay(self.feedback(people), **whose))
             self.trace.look(self.learner, self.shown)
@@ -297,7 +317,7 @@ class _Life:
     def end(self) -> None:
         """What is there after the last round."""
         self.trace.step = "end"
-        self.learner.turn()
+        self.learner.release_if_due()
         self.trace.look(self.learner, self.shown, always=True)
         whose = {"person": "somebody"} if self.scenario.keyed else {}
         self.trace.tried("act", lambda: self.learner.act(self.shown, **whose))
@@ -314,7 +334,9 @@ def _name(round: int) -> Any:
 def _as_arrays(people: list[Any]) -> Any:
     """One array with a row or an entry per person; two for samples; −1 for no click."""
     if isinstance(people[0], tuple):
-        return np.array([features for features, _ in people]), np.array([target for _, target in people])
+        return np.array([features for features, _ in people]), np.array(
+            [target for _, target in people]
+        )
     if any(each is None for each in people):
         return np.array([-1 if each is None else each for each in people])
     return np.array(people)

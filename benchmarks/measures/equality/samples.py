@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from discreet import Privacy, StreamingLearner
-from discreet.arrivals import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.domains import Box, LpBall, Simplex
+from discreet.losses import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
 from measures.equality.runs import Random, Scenario
 from measures.equality.tools import HOW, NAN, PURE, RETURNING, USUAL, made
 
@@ -28,7 +28,9 @@ def samples() -> Iterator[Scenario]:
     ]
     truth = np.array([0.5, -0.3, 0.0, 0.2, 0.1, 0.0, -0.2, 0.4])
 
-    def scenario(mode: str, name: str, loss: Any = None, rounds: int = 3000, **more: Any) -> Scenario:
+    def scenario(
+        mode: str, name: str, loss: Any = None, rounds: int = 3000, **more: Any
+    ) -> Scenario:
         loss = SquaredLoss() if loss is None else loss
         how = {key: more.pop(key) for key in HOW if key in more}
         features, noise = more.pop("features", 4), more.pop("noise", 0.1)
@@ -46,7 +48,9 @@ def samples() -> Iterator[Scenario]:
                 return row, float(target > 0)
             if isinstance(loss, SoftmaxLoss):
                 return row, float((target > 0) + (target > 0.2))
-            return row, abs(float(target)) if loss == GeneralisedLinearLoss("log") else float(target)
+            return row, abs(float(target)) if loss == GeneralisedLinearLoss("log") else float(
+                target
+            )
 
         return Scenario(
             name=f"StreamingLearner {mode}, {name}",

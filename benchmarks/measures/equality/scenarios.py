@@ -1,4 +1,6 @@
-"""Seeded runs of every mode of every learner: short ones of all cases, and long ones with every phase."""
+"""Seeded runs of every mode of every learner: short ones of all cases, and long ones with every
+phase.
+"""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -42,6 +44,8 @@ def scenarios() -> list[Any]:
 
 
 def _cases() -> Any:
-    """Return the module of cases, in whichever room this checkout has it: audit, or lab up to 0.5."""
+    """Return the module of cases, in whichever room this checkout has it: audit, or lab up to
+    0.5.
+    """
     home = "audit" if find_spec("discreet.audit") else "lab"
     return import_module(f"discreet.{home}.cases")

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from discreet import Privacy, SetSelector
-from discreet.arrivals import (
+from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
+from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
@@ -18,7 +19,6 @@ from discreet.arrivals import (
     Types,
     WeightedCoverage,
 )
-from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
 from measures.equality.trace import Trace
 
 __all__ = ["Selection", "selections"]
@@ -59,13 +59,17 @@ class Selection:
 
 
 def selections() -> Iterator[Selection]:
-    """Both methods; rows, lists with malformed records, frames and callables; quotas, budgets, reports."""
+    """Both methods; rows, lists with malformed records, frames and callables; quotas, budgets,
+    reports.
+    """
     yield from _sampled()
     yield from _histograms()
 
 
 def _sampled() -> Iterator[Selection]:
-    covers = WeightedCoverage(tuple(tuple(int(j in (i, (i + 1) % 6)) for j in range(6)) for i in range(6)))
+    covers = WeightedCoverage(
+        tuple(tuple(int(j in (i, (i + 1) % 6)) for j in range(6)) for i in range(6))
+    )
     functions: list[tuple[str, Any]] = [
         ("clicks", ClickModel()),
         ("facility location", FacilityLocation()),
@@ -77,7 +81,9 @@ def _sampled() -> Iterator[Selection]:
     yield _selection("sampled", "callables", SetFunction, _callables)
     yield _selection("sampled", "malformed rows", ClickModel(), _ragged)
     yield _selection("sampled", "report", ClickModel(), _rows, report=0.3)
-    yield _selection("sampled", "approximate", FacilityLocation(), _rows, privacy=Privacy(1.0, 1e-6))
+    yield _selection(
+        "sampled", "approximate", FacilityLocation(), _rows, privacy=Privacy(1.0, 1e-6)
+    )
     quotas = PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1))
     yield _selection("sampled", "quotas", ClickModel(), _rows, domain=quotas, labels=list("abcdef"))
     prices = Knapsack((1.0, 1.0, 2.0, 2.5, 1.0, 0.5), 3.0)
@@ -97,7 +103,9 @@ def _histograms() -> Iterator[Selection]:
         yield _selection("histogram", f"nearby, {name}", near, _homes, privacy=privacy)
         yield _selection("histogram", f"types, {name}", types, _types, privacy=privacy)
     yield _selection("histogram", "nearby, report", near, _homes, report=0.3)
-    yield _selection("histogram", "malformed homes", near, lambda: [*_homes().tolist(), [NAN, 0.1], "abc"])
+    yield _selection(
+        "histogram", "malformed homes", near, lambda: [*_homes().tolist(), [NAN, 0.1], "abc"]
+    )
     yield _selection("histogram", "kept", near, _homes, kept=True)
     prices = Knapsack((1.0, 1.0, 2.0, 2.5, 1.0, 0.5), 3.0)
     yield _selection("histogram", "knapsack", types, _types, domain=prices)
@@ -105,7 +113,13 @@ def _histograms() -> Iterator[Selection]:
 
 
 def _selection(
-    mode: str, name: str, function: Any, people: Callable[[], Any], *, kept: bool = False, **settings: Any
+    mode: str,
+    name: str,
+    function: Any,
+    people: Callable[[], Any],
+    *,
+    kept: bool = False,
+    **settings: Any,
 ) -> Selection:
     from discreet.learners.forced import forced
 
@@ -115,7 +129,9 @@ def _selection(
     def make(**more: Any) -> Any:
         return forced(SetSelector, forced_mode, function=function, **shape, **more)
 
-    return Selection(name=f"SetSelector {mode}, {name}", mode=mode, make=make, people=people, kept=kept)
+    return Selection(
+        name=f"SetSelector {mode}, {name}", mode=mode, make=make, people=people, kept=kept
+    )
 
 
 def _rows() -> Any:

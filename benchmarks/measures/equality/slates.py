@@ -55,7 +55,12 @@ def slates() -> Iterator[Scenario]:
 def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
     def scenario(name: str, rounds: int = 20_000, **more: Any) -> Scenario:
         how = {key: more.pop(key) for key in HOW if key in more}
-        shape: dict[str, Any] = {"items": ITEMS, "slots": SLOTS, "horizon": rounds, "privacy": USUAL} | more
+        shape: dict[str, Any] = {
+            "items": ITEMS,
+            "slots": SLOTS,
+            "horizon": rounds,
+            "privacy": USUAL,
+        } | more
         room = shape.get("max_items", shape["items"])
         shift = shape.pop("shift", 10**9)
         by_clicks = feedback == "clicks"
@@ -65,7 +70,9 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
             person=_visitor(room, shift),
             rounds=rounds,
             answer=_click if by_clicks else _reward,
-            refused=(0.777, ITEMS + 20, -1, "pear", True) if by_clicks else ("abc", [0.7, 0.1], NAN),
+            refused=(0.777, ITEMS + 20, -1, "pear", True)
+            if by_clicks
+            else ("abc", [0.7, 0.1], NAN),
             broken=99 if by_clicks else NAN,
             full=False,
         )
@@ -79,7 +86,10 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
         (23990, lambda learner: learner.change(extend=6000, retire=[0])),
     )
     catalogue: dict[str, Any] = {"max_items": 16, "events": events}
-    later = ((19990, lambda learner: learner.extend(20_000)), (40_000, lambda learner: learner.extend(5000)))
+    later = (
+        (19990, lambda learner: learner.extend(20_000)),
+        (40_000, lambda learner: learner.extend(5000)),
+    )
     masked: dict[str, Any] = {"mask": some(ITEMS, SLOTS + 1), "at_once": 700}
     yield scenario("usual")
     yield scenario("long", 120_000, items=40, slots=4)
@@ -91,9 +101,13 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
     yield scenario("masks", 6000, single=400, **masked)
     yield scenario("report", report=0.2)
     yield scenario("report, masks", 6000, report=0.3, **masked)
-    yield scenario("explore, block", explore=0.2, block=900, privacy=Privacy(1.0, 1e-6, contributions=3))
+    yield scenario(
+        "explore, block", explore=0.2, block=900, privacy=Privacy(1.0, 1e-6, contributions=3)
+    )
     yield scenario("keyed", 6000, privacy=RETURNING, keyed=True)
-    yield scenario("keyed, masks, report", 6000, privacy=RETURNING, keyed=True, report=0.2, **masked)
+    yield scenario(
+        "keyed, masks, report", 6000, privacy=RETURNING, keyed=True, report=0.2, **masked
+    )
     yield replace(scenario("catalogue", **catalogue), rounds=30_000)
     yield replace(scenario("catalogue, report", report=0.1, **catalogue), rounds=30_000)
     yield replace(scenario("extended", events=later[:1]), rounds=40_000)
@@ -105,7 +119,9 @@ def _slates_of(feedback: str, stream: str) -> Iterator[Scenario]:
     yield scenario("log, resumed", 6000, resume=True, before=_log(feedback, 500))
     yield scenario("one slot", slots=1)
     if feedback == "bandit":
-        yield replace(scenario("bound", bound=2.0), answer=lambda liked, slate: 2 * _reward(liked, slate))
+        yield replace(
+            scenario("bound", bound=2.0), answer=lambda liked, slate: 2 * _reward(liked, slate)
+        )
 
 
 def _log(feedback: str, rows: int, *, chances: bool = False) -> Callable[[Any], None]:
@@ -120,7 +136,9 @@ def _log(feedback: str, rows: int, *, chances: bool = False) -> Callable[[Any], 
             answer = _click(liked, slate) if feedback == "clicks" else _reward(liked, slate)
             log.append((slate.tolist(), answer))
         if chances:
-            learner.warm_start(log, generator.uniform(0.02, 0.5, size=rows).tolist(), least_propensity=0.05)
+            learner.warm_start(
+                log, generator.uniform(0.02, 0.5, size=rows).tolist(), least_propensity=0.05
+            )
         else:
             learner.warm_start(log)
 

@@ -19,7 +19,9 @@ def experts() -> Iterator[Scenario]:
         return Scenario(
             name=f"Hedge softmax, {name}",
             make=made(Hedge, **shape),
-            person=lambda generator, round: generator.uniform(0, 1, size=5) * [1, 0.8, 0.6, 0.4, 0.2],
+            person=lambda generator, round: (
+                generator.uniform(0, 1, size=5) * [1, 0.8, 0.6, 0.4, 0.2]
+            ),
             rounds=3000,
             refused=([0.7], "abc", [0.7] * 4 + [NAN]),
             broken=[NAN] * 5,
@@ -40,7 +42,12 @@ def sums() -> Iterator[Scenario]:
 
     def scenario(name: str, horizon: int | None = 300, rounds: int = 300, **more: Any) -> Scenario:
         how = {key: more.pop(key) for key in HOW if key in more}
-        shape: dict[str, Any] = {"dimension": 3, "horizon": horizon, "privacy": USUAL, "bound": 1.0} | more
+        shape: dict[str, Any] = {
+            "dimension": 3,
+            "horizon": horizon,
+            "privacy": USUAL,
+            "bound": 1.0,
+        } | more
         return Scenario(
             name=f"RunningSum {name}",
             make=made(RunningSum, **shape),

@@ -19,7 +19,9 @@ HOW = (
 """What says who comes and how, and is no setting of a learner."""
 
 
-def made(kind: type[Any], *arguments: Any, mode: str = "auto", **settings: Any) -> Callable[..., Any]:
+def made(
+    kind: type[Any], *arguments: Any, mode: str = "auto", **settings: Any
+) -> Callable[..., Any]:
     """Makes a learner, in a mode that is named if one is."""
     if mode == "auto":
         return lambda **more: kind(*arguments, **settings, **more)

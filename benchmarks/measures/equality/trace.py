@@ -20,8 +20,14 @@ DRAWS = ("noised", "draw", "coins", "draw_exactly")
 """The methods of a door that draw."""
 READ = (
     *("clock", "horizon", "releases", "rounds_before_release", "rounds_until_release", "labels"),
-    *("decision", "facts", "notices", "living", "coming", "log_rows", "point", "total"),
-    *("standard_deviation", "coefficients", "intercept", "standard_errors", "intercept_standard_error"),
+    *("decision", "facts", "notices", "active", "pending", "log_rows", "point", "total"),
+    *(
+        "standard_deviation",
+        "coefficients",
+        "intercept",
+        "standard_errors",
+        "intercept_standard_error",
+    ),
 )
 """What may be read of learners, where they have it."""
 LONGEST = 240
@@ -116,6 +122,8 @@ def plain(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(plain(each) for each in value) + "]"
     if is_dataclass(value) and not isinstance(value, type):
-        inside = ", ".join(f"{each.name}={plain(getattr(value, each.name))}" for each in fields(value))
+        inside = ", ".join(
+            f"{each.name}={plain(getattr(value, each.name))}" for each in fields(value)
+        )
         return f"{type(value).__name__}({inside})"
     return repr(value)

@@ -1,8 +1,9 @@
-"""What every learner promises, as functions that raise `AssertionError` with the rule that was broken.
+"""What every learner promises, as functions that raise `AssertionError` with the rule that was
+broken.
 
 For our learners and for anyone's: `check_learner(Case(...))` runs the whole contract,
-`audit_transcript(case)` measures what one person can change in what meets the door, exactly. Neither needs
-pytest.
+`audit_transcript(case)` measures what one person can change in what meets the door, exactly.
+Neither needs pytest.
 
 >>> from discreet import Hedge, Privacy
 >>> from discreet.audit import Case, audit_transcript
@@ -14,7 +15,7 @@ pytest.
 True
 """
 
-from discreet.audit.case import LogOfCase
+from discreet.audit.cases.case import LogOfCase
 from discreet.audit.contract import RULES, Case, check_learner
 from discreet.audit.transcript import Audited, audit_transcript
 from discreet.audit.weakened import LEAKS, understated, weakened

@@ -1,7 +1,9 @@
-"""What releases must have cost, added up from the plan's charges without the ledger; and what is said of it.
+"""What releases must have cost, added up from the plan's charges without the ledger; and what is
+said of it.
 
-The ledger counts in whole units and in its own code. Here the charges of the steps that were taken are added
-up in fractions: everyone pays what is charged against everyone, and each cohort its own besides.
+The ledger counts in whole units and in its own code. Here the charges of the steps that were taken
+are added up in fractions: everyone pays what is charged against everyone, and each cohort its own
+besides.
 """
 
 from collections import defaultdict
@@ -10,9 +12,7 @@ from fractions import Fraction
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
-from discreet.turn.plan import Step
-
-__all__ = ["check_all_is_spent", "check_spending"]
+from discreet.engine.plan import Step
 
 CLOSE = 1e-9
 """How far sums of floats and of whole units may be apart, as a share."""
@@ -30,17 +30,26 @@ def check_spending(given: Guarantee, steps: list[Step]) -> None:
         ("a zCDP cohort", spent.zcdp, most["zcdp"]),
     ]
     for whose, said, charged in pairs:
-        assert _close(said, charged), f"the ledger of {whose} says {said:.6g}, the plan charged {charged:.6g}"
-    assert given.releases == len(steps), f"{given.releases} releases are counted, {len(steps)} were made"
+        assert _close(said, charged), (
+            f"the ledger of {whose} says {said:.6g}, the plan charged {charged:.6g}"
+        )
+    assert given.releases == len(steps), (
+        f"{given.releases} releases are counted, {len(steps)} were made"
+    )
     epsilon = _epsilon(given.privacy, everyone, most, _blocks_apart(given.privacy, steps))
     assert _close(given.epsilon_spent, epsilon), (
-        f"the guarantee says that epsilon = {given.epsilon_spent:.6g} is spent, charges say {epsilon:.6g}"
+        f"the guarantee says that epsilon = {given.epsilon_spent:.6g} is spent, charges say "
+        f"{epsilon:.6g}"
     )
-    assert f"{epsilon:.3g}" in str(given), f"the guarantee's text does not say that {epsilon:.3g} is spent"
+    assert f"{epsilon:.3g}" in str(given), (
+        f"the guarantee's text does not say that {epsilon:.3g} is spent"
+    )
 
 
 def check_all_is_spent(given: Guarantee) -> None:
-    """After the last release what was planned is spent, but for what grids of whole numbers leave over."""
+    """After the last release what was planned is spent, but for what grids of whole numbers
+    leave over.
+    """
     spent, planned = given.epsilon_spent, given.total.epsilon(given.privacy)
     assert (1 - UNUSED) * planned <= spent <= (1 + CLOSE) * planned, (
         f"in the end epsilon = {spent:.6g} is spent, the plan says {planned:.6g}"
@@ -54,11 +63,15 @@ def _added_up(privacy: Privacy, steps: list[Step]) -> tuple[float, dict[str, flo
     for step in steps:
         charge = step.charge
         if step.cohort is None:
-            everyone += Fraction(charge.amount if charge.measure == privacy.whole.measure else charge.rho)
+            everyone += Fraction(
+                charge.amount if charge.measure == privacy.whole.measure else charge.rho
+            )
         else:
             cohorts[step.cohort, charge.measure] += Fraction(charge.amount)
     most = {
-        measure: float(max((paid for (_, own), paid in cohorts.items() if own == measure), default=0))
+        measure: float(
+            max((paid for (_, own), paid in cohorts.items() if own == measure), default=0)
+        )
         for measure in ("pure", "zcdp")
     }
     return float(everyone), most

@@ -1,12 +1,14 @@
-"""Attacks on outputs alone: an attacker knows everybody but one person, and sees all that a learner shows.
+"""Attacks on outputs alone: an attacker knows everybody but one person, and sees all that a learner
+shows.
 
-Of two neighbouring streams (the pair that the exact audit found worst; nobody else answers) each is lived
-many times, with the same public coins and noise from the operating system. Everything visible becomes
-numbers; half of the lives teach a linear rule that tells the streams apart, the other half judge it. How
-often it is right bounds ε from below (Clopper and Pearson); how often it is wrong either way is the trade-off
-curve that the attacker reached, beside the one that (ε, δ) allows.
+Of two neighbouring streams (the pair that the exact audit found worst; nobody else answers) each is
+lived many times, with the same public coins and noise from the operating system. Everything visible
+becomes numbers; half of the lives teach a linear rule that tells the streams apart, the other half
+judge it. How often it is right bounds ε from below (Clopper and Pearson); how often it is wrong
+either way is the trade-off curve that the attacker reached, beside the one that (ε, δ) allows.
 
-It knows nothing of how a learner works, so it sees what the exact audit cannot: the law of the noise itself.
+It knows nothing of how a learner works, so it sees what the exact audit cannot: the law of the
+noise itself.
 
 References  Dong, Roth, Su (2022), "Gaussian Differential Privacy"; Nasr et al. (2023), "Tight Auditing"
 """
@@ -17,15 +19,13 @@ from functools import partial
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
 from discreet.audit.life import Life
 from discreet.audit.lower_bound import audit
 from discreet.audit.transcript import AnyPair, neighbours
 from discreet.budget.privacy import Charge, Privacy, pure
 from discreet.release.door import Door
-from discreet.release.randomness import Words, system_words
-
-__all__ = ["Attacked", "allowed_misses", "attack", "trade_off"]
+from discreet.release.randomness import RandomBits, system_bits
 
 MOST = 60
 """How many numbers a rule may use."""
@@ -44,7 +44,9 @@ class Attacked:
     epsilon: float
     """The true ε is at least this, at a confidence of 95 %."""
     caught: bool
-    """Whether it exceeds the claim, at a confidence of 1 − 10⁻⁶: beyond chance, whatever else is audited."""
+    """Whether it exceeds the claim, at a confidence of 1 − 10⁻⁶: beyond chance, whatever else is
+    audited.
+    """
     false_alarms: list[float]
     misses: list[float]
     """How often the rule is wrong either way, on lives that it was not taught with."""
@@ -55,7 +57,9 @@ def attack(case: Case, privacy: Privacy, *, runs: int, pair: int, seed: int = 0)
     streams = neighbours(case, case.make(), seed=seed, number=pair).alone()
     outputs = [_lives(streams, runs, replaced=replaced) for replaced in (False, True)]
     width = max(len(life) for side in outputs for life in side)
-    here, there = (np.array([np.pad(life, (0, width - len(life))) for life in side]) for side in outputs)
+    here, there = (
+        np.array([np.pad(life, (0, width - len(life))) for life in side]) for side in outputs
+    )
     rule = _taught(here[::2], there[::2])
     scores = here @ rule, there @ rule
     claim = pure(privacy.epsilon)
@@ -66,7 +70,8 @@ def attack(case: Case, privacy: Privacy, *, runs: int, pair: int, seed: int = 0)
 
 
 def trade_off(here: Floats, there: Floats) -> tuple[Floats, Floats]:
-    """False alarms and misses of the rule "it was the other stream if the score exceeds a threshold".
+    """False alarms and misses of the rule "it was the other stream if the score exceeds a
+    threshold".
 
     >>> trade_off(np.array([0.0, 1.0]), np.array([2.0, 3.0]))[1][0]  # told apart without any error
     np.float64(0.0)
@@ -92,7 +97,9 @@ def allowed_misses(false_alarms: Floats, privacy: Privacy) -> Floats:
 
 def _lives(streams: AnyPair, runs: int, *, replaced: bool) -> list[list[float]]:
     """What was visible of each life, as numbers."""
-    settings = replace(streams.like.settings, seed=streams.seeds[2])  # of the coins; noise is drawn afresh
+    settings = replace(
+        streams.like.settings, seed=streams.seeds[2]
+    )  # of the coins; noise is drawn afresh
     lives = []
     for _ in range(runs):
         seen: list[float] = []
@@ -103,8 +110,8 @@ def _lives(streams: AnyPair, runs: int, *, replaced: bool) -> list[list[float]]:
     return lives
 
 
-def _fresh_door(words: Words, reserved: Charge, index: int) -> Door:
-    return Door(system_words(), reserved, index)
+def _fresh_door(bits: RandomBits, reserved: Charge, index: int) -> Door:
+    return Door(system_bits(), reserved, index)
 
 
 def _note(seen: list[float], name: str, value: object) -> None:

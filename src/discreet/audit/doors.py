@@ -1,11 +1,12 @@
-"""Doors that record and repeat: what passed in one run is forced on another, and the difference is priced.
+"""Doors that record and repeat: what passed in one run is forced on another, and the difference is
+priced.
 
-All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and `Door.select_path`. One
-run passes a `RecordingDoor`, which notes every integer vector and every table of weights; another is sent
-through the same released transcript by a `ForcedDoor`, which adds up what the difference costs, and compares
-each passage with its own price.
+All randomness meets people's integers in three places: `Door.noised`, `Door.draw` and
+`Door.select_path`. One run passes a `RecordingDoor`, which notes every integer vector and every
+table of weights; another is sent through the same released transcript by a `ForcedDoor`, which adds
+up what the difference costs, and compares each passage with its own price.
 
-Guarantee   docs/guarantees/turn.md, Theorem 4
+Guarantee   docs/guarantees/engine.md, Theorem 4
 """
 
 from collections import defaultdict
@@ -21,28 +22,15 @@ import numpy as np
 
 from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge
+from discreet.engine.codec import fingerprint
+from discreet.release.aggregators.base import Aggregate, Aggregator
+from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.door import Door
-from discreet.release.gathering.base import Gathered, Gathering
-from discreet.release.gathering.gain_path import GainPath
 from discreet.release.noise import Noise
-from discreet.release.randomness import Words
-from discreet.release.sampled import WHOLE, SampledPath, SecretCoins
+from discreet.release.randomness import RandomBits
+from discreet.release.sampled_path import WHOLE, SampledPath, SecretCoins
 from discreet.release.selection import Selection
-from discreet.release.sums import PrefixSum, State
-from discreet.turn.described import fingerprint
-
-__all__ = [
-    "LOUD",
-    "QUIET",
-    "ForcedDoor",
-    "Passed",
-    "RecordingDoor",
-    "Tape",
-    "noise_cost",
-    "path_likelihood",
-    "ratio_range",
-]
-
+from discreet.release.sums.prefix_sum import PrefixSum, State
 
 QUIET, LOUD = 0, 50
 """Transcripts without noise, and with far more than the law has."""
@@ -52,7 +40,7 @@ QUIET, LOUD = 0, 50
 class Passage:
     """One meeting of people's integers with randomness, and what came of it."""
 
-    turn: int
+    release: int
     law: Noise | Selection | SampledPath
 
 
@@ -77,7 +65,7 @@ class PathPassage(Passage):
     """People along a path, who of them was kept, what could be drawn at each step, and what was."""
 
     people: GainPath
-    kept: Mask
+    mask: Mask
     masks: list[Mask]
     drawn: list[int]
 
@@ -86,9 +74,11 @@ Kind = TypeVar("Kind", bound=Passage)
 
 
 class Passed(NamedTuple):
-    """What passes a door: people added up by a gathering, how they are released, the measure of the price."""
+    """What passes a door: people added up by an aggregator, how they are released, the measure
+    of the price.
+    """
 
-    gathering: str
+    aggregator: str
     law: str
     """"noise", "sum" (a running one), "draw" or "path"."""
     measure: str
@@ -96,7 +86,9 @@ class Passed(NamedTuple):
 
 @dataclass
 class Tape:
-    """What passed the door in one run; once another is sent through it, what the difference costs a turn."""
+    """What passed the door in one run; once another is sent through it, what the difference
+    costs a turn.
+    """
 
     loudness: int = 1
     """How many times as large as the law says noise is: a proof holds for every transcript."""
@@ -109,7 +101,7 @@ class Tape:
     """What all passages of a kind cost together."""
     alone: dict[Passed, float] = field(default_factory=lambda: defaultdict(float))
     """The largest cost over charge of one passage, or of a running sum so far."""
-    _sums: dict[Gathering, tuple[float, Charge]] = field(default_factory=dict)
+    _sums: dict[Aggregator, tuple[float, Charge]] = field(default_factory=dict)
     """What each running sum cost so far, and what it was charged."""
 
     @property
@@ -135,27 +127,27 @@ class Tape:
         charge = sums.charge(step)
         # Separate releases stand alone; a person stays in all prefixes of other sums.
         if step and not sums.has_cohorts:
-            before, charged = self._sums.get(sums.gathering, (0.0, charge * 0))
+            before, charged = self._sums.get(sums.aggregator, (0.0, charge * 0))
             cost, charge = before + cost, charged + charge
-        self._sums[sums.gathering] = cost, charge
+        self._sums[sums.aggregator] = cost, charge
         self.price(passed, cost, charge)
 
-    def recording(self, words: Words, reserved: Charge, index: int) -> "RecordingDoor":
+    def recording(self, bits: RandomBits, reserved: Charge, index: int) -> "RecordingDoor":
         """A door that notes what passes."""
-        return RecordingDoor(words, reserved, index, self)
+        return RecordingDoor(bits, reserved, index, self)
 
-    def forcing(self, words: Words, reserved: Charge, index: int) -> "ForcedDoor":
+    def forcing(self, bits: RandomBits, reserved: Charge, index: int) -> "ForcedDoor":
         """A door that lets the same pass again."""
-        return ForcedDoor(words, reserved, index, self)
+        return ForcedDoor(bits, reserved, index, self)
 
-    def next(self, kind: type[Kind], turn: int, law: Noise | Selection | SampledPath) -> Kind:
+    def next(self, kind: type[Kind], release: int, law: Noise | Selection | SampledPath) -> Kind:
         """The passage that must come now."""
         assert self.position < len(self.passages), (
             "the neighbouring stream makes more draws: their number depends on data"
         )
         passage = self.passages[self.position]
         self.position += 1
-        same = passage.turn == turn and fingerprint(passage.law) == fingerprint(law)
+        same = passage.release == release and fingerprint(passage.law) == fingerprint(law)
         assert same and isinstance(passage, kind), (
             "the neighbouring stream meets another law: noise or rate depends on data"
         )
@@ -163,52 +155,60 @@ class Tape:
 
 
 class WatchedDoor(Door):
-    """A door that knows whose gathering passes, and what the passage is charged."""
+    """A door that knows whose aggregator passes, and what the passage is charged."""
 
-    def __init__(self, words: Words, reserved: Charge, index: int, tape: Tape) -> None:
-        super().__init__(words, reserved, index)
+    def __init__(self, bits: RandomBits, reserved: Charge, index: int, tape: Tape) -> None:
+        super().__init__(bits, reserved, index)
         self._tape = tape
         self._cost = 0.0
         """Of the passage under way."""
 
-    def add_noise(self, noise: Noise, gathered: Gathered) -> Integers:
-        charge = noise.charge(gathered.gathering.sensitivity(noise.norm))
-        with self._watched(gathered.gathering, "noise", charge):
-            return super().add_noise(noise, gathered)
+    def add_noise(self, noise: Noise, aggregate: Aggregate) -> Integers:
+        charge = noise.charge(aggregate.aggregator.sensitivity(noise.norm))
+        with self._watched(aggregate.aggregator, "noise", charge):
+            return super().add_noise(noise, aggregate)
 
-    def select(self, selection: Selection, gathered: Gathered, available: Mask | None = None) -> int:
-        with self._watched(gathered.gathering, "draw", selection.charge(self._measure)):
-            return super().select(selection, gathered, available)
+    def select(
+        self, selection: Selection, aggregate: Aggregate, available: Mask | None = None
+    ) -> int:
+        with self._watched(aggregate.aggregator, "draw", selection.charge(self._measure)):
+            return super().select(selection, aggregate, available)
 
     def select_in_slots(
-        self, selection: Selection, gathered: Gathered, available: Mask, *, draws: int
+        self, selection: Selection, aggregate: Aggregate, available: Mask, *, draws: int
     ) -> Integers:
-        with self._watched(gathered.gathering, "draw", selection.charge(self._measure) * draws):
-            return super().select_in_slots(selection, gathered, available, draws=draws)
+        with self._watched(aggregate.aggregator, "draw", selection.charge(self._measure) * draws):
+            return super().select_in_slots(selection, aggregate, available, draws=draws)
 
-    def prefix(self, sums: PrefixSum, public: State, kept: State, gathered: Gathered) -> tuple[State, State]:
-        passed = Passed(_kind(sums.gathering), "sum", sums.charge(kept["steps"]).measure)
+    def prefix(
+        self, sums: PrefixSum, public: State, hidden: State, aggregate: Aggregate
+    ) -> tuple[State, State]:
+        passed = Passed(_kind(sums.aggregator), "sum", sums.charge(hidden["steps"]).measure)
         self._tape.stages[self.index].add(passed)
         self._cost = 0.0
-        found = super().prefix(sums, public, kept, gathered)
-        self._tape.price_step(sums, passed, self._cost, kept["steps"])
+        found = super().prefix(sums, public, hidden, aggregate)
+        self._tape.price_step(sums, passed, self._cost, hidden["steps"])
         return found
 
     @contextmanager
-    def _watched(self, gathering: Gathering | None, law: str, charge: Charge) -> Iterator[None]:
-        passed = Passed("GainPath" if gathering is None else _kind(gathering), law, charge.measure)
+    def _watched(self, aggregator: Aggregator | None, law: str, charge: Charge) -> Iterator[None]:
+        passed = Passed(
+            "GainPath" if aggregator is None else _kind(aggregator), law, charge.measure
+        )
         self._tape.stages[self.index].add(passed)
         self._cost = 0.0
         yield
         self._tape.price(passed, self._cost, charge)
 
 
-def _kind(gathering: Gathering) -> str:
-    return type(gathering).__name__
+def _kind(aggregator: Aggregator) -> str:
+    return type(aggregator).__name__
 
 
 class RecordingDoor(WatchedDoor):
-    """A door that notes every integer that meets it; `wild` tapes release what the law would hardly ever."""
+    """A door that notes every integer that meets it; `wild` tapes release what the law would
+    hardly ever.
+    """
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         released = super().noised(noise, exact)
@@ -230,12 +230,15 @@ class RecordingDoor(WatchedDoor):
 
         with self._watched(None, "path", sampled.charge):
             chosen = super().select_path(sampled, path, noted)
-        kept = self._coins.kept(0, path.people)
-        self._tape.passages.append(PathPassage(self.index, sampled, people, kept, masks, list(chosen)))
+        mask = self._coins.sampled(0, path.people)
+        self._tape.passages.append(
+            PathPassage(self.index, sampled, people, mask, masks, list(chosen))
+        )
         return chosen
 
     def coins(self, keep: int) -> SecretCoins:
-        # Privacy holds given anybody else's coins: wild tapes keep everybody, who then sharpen the draws.
+        # Privacy holds given anybody else's coins: wild tapes keep everybody, who then sharpen the
+        # draws.
         self._coins = super().coins(WHOLE if self._tape.wild else keep)
         return self._coins
 
@@ -255,7 +258,9 @@ class RecordingDoor(WatchedDoor):
 
 
 class ForcedDoor(WatchedDoor):
-    """A door that releases what a tape says, and adds up what the difference of the integers costs."""
+    """A door that releases what a tape says, and adds up what the difference of the integers
+    costs.
+    """
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
         passage = self._tape.next(NoisePassage, self.index, noise)
@@ -273,10 +278,14 @@ class ForcedDoor(WatchedDoor):
         people, masks, chosen = passage.people, passage.masks, passage.drawn
         for place, mask in enumerate(masks):
             same = np.array_equal(mask, extensions(chosen[:place]))
-            assert same, "the neighbouring stream allows other items: what may be drawn depends on data"
+            assert same, (
+                "the neighbouring stream allows other items: what may be drawn depends on data"
+            )
         steps = list(zip(chosen, masks, strict=False))
         changed = people.differs(path)
-        here, there = (path_likelihood(sampled, one, passage.kept, changed, steps) for one in (people, path))
+        here, there = (
+            path_likelihood(sampled, one, passage.mask, changed, steps) for one in (people, path)
+        )
         with self._watched(None, "path", sampled.charge):
             self._add(abs(here - there))
         return list(chosen)
@@ -302,7 +311,9 @@ def noise_cost(noise: Noise, moved: list[int]) -> float:
 
 
 def ratio_range(here: list[int], there: list[int]) -> float:
-    """The range of the log-ratios of two tables; infinite if only one of them allows a candidate."""
+    """The range of the log-ratios of two tables; infinite if only one of them allows a
+    candidate.
+    """
     if any((one == 0) != (two == 0) for one, two in zip(here, there, strict=True)):
         return inf
     ratios = [log(one) - log(two) for one, two in zip(here, there, strict=True) if one]
@@ -310,12 +321,16 @@ def ratio_range(here: list[int], there: list[int]) -> float:
 
 
 def path_likelihood(
-    sampled: SampledPath, people: GainPath, kept: Mask, changed: Integers, steps: list[tuple[int, Mask]]
+    sampled: SampledPath,
+    people: GainPath,
+    sampled_mask: Mask,
+    changed: Integers,
+    steps: list[tuple[int, Mask]],
 ) -> float:
     """The log-likelihood of a path, given all coins but those of the changed people."""
     total = -inf
     for coins in product((False, True), repeat=len(changed)):
-        mask = kept.copy()
+        mask = sampled_mask.copy()
         mask[changed] = coins
         chances = [sampled.chance if coin else 1 - sampled.chance for coin in coins]
         if not all(chances):

@@ -1,10 +1,11 @@
-"""Neighbours who are as far apart as a gathering allows, in a stage that releases it.
+"""Neighbours who are as far apart as an aggregator allows, in a stage that releases it.
 
-Which gatherings pass the door in which turn is found by one life (`targets`). For each of them a pair is
-searched when its turn comes, because what people can move depends on what is public by then: candidates at
-the ends of what people can bring go through the same release, one after another, by doors that record and
-repeat (doors.py). Who moves it farthest from a blank is one of the two; who moves it farthest from them, the
-other. For greedy paths everybody else wants what is never drawn: there one person weighs most.
+Which aggregators pass the door in which turn is found by one life (`targets`). For each of them a
+pair is searched when its turn comes, because what people can move depends on what is public by
+then: candidates at the ends of what people can bring go through the same release, one after
+another, by doors that record and repeat (doors.py). Who moves it farthest from a blank is one of
+the two; who moves it farthest from them, the other. For greedy paths everybody else wants what is
+never drawn: there one person weighs most.
 """
 
 from collections import defaultdict
@@ -16,25 +17,25 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
 from discreet.audit.doors import Passed, Tape
 from discreet.audit.hostile import complement, extreme_rows, extremes, mutated, mutated_row
 from discreet.audit.life import Life
-from discreet.learners.learner import Learner
-from discreet.release.randomness import seeded_words
-from discreet.turn.engine import DoorMaker
-from discreet.turn.plan import Step
-from discreet.turn.problem import Problem, view_of
-from discreet.turn.questions import NOTHING, Asked, Batch, Block
-from discreet.turn.record import Turn
-from discreet.turn.view import nobody
-
-__all__ = ["Extremes", "Target", "targets"]
+from discreet.engine.engine import DoorMaker
+from discreet.engine.plan import Step
+from discreet.engine.problem import Problem, view_of
+from discreet.engine.request import EMPTY_REQUEST, Batch, Block, Request
+from discreet.engine.snapshot import Snapshot
+from discreet.engine.view import nobody
+from discreet.learners.base import Learner
+from discreet.release.randomness import seeded_bits
 
 MOST_ROUNDS = 12
 """Of a block: in how many of its rounds a person is tried."""
 CONTEXTS, CROWDS, IN_CROWDS, MUTANTS, STEPS = 12, 6, 20, 12, 3
-"""How many contexts, crowds, people in them, and small changes are tried; and how often the latter."""
+"""How many contexts, crowds, people in them, and small changes are tried; and how often the
+latter.
+"""
 ENOUGH = 0.97
 """The share of a charge from which on nobody looks for people who are farther apart."""
 ROWS = 40
@@ -58,7 +59,9 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The replaced person's round, the two people in it, and what everybody else of the block brings."""
+    """The replaced person's round, the two people in it, and what everybody else of the block
+    brings.
+    """
 
     round: int
     people: tuple[Arrival, Arrival]
@@ -67,7 +70,9 @@ class Found:
 
 
 def targets(case: Case, like: Learner, seed: int) -> list[Target]:
-    """What passes the door in which turn: each kind once, then each again in its next turn, and so on."""
+    """What passes the door in which turn: each kind once, then each again in its next turn, and
+    so on.
+    """
     tape = Tape()
     learner = type(like).from_settings(replace(like.settings, seed=seed), door=tape.recording)
     nobody = Extremes(case, like, None, (seed, seed, seed))
@@ -91,7 +96,9 @@ class Extremes:
     seeds: tuple[int, int, int]
     loudness: int = 1
     several: bool = False
-    """Whether the person comes as often as they may, and brings the same each time: that adds up most."""
+    """Whether the person comes as often as they may, and brings the same each time: that adds up
+    most.
+    """
     found: Found | None = None
     logs: tuple[list[object], list[object]] = field(default_factory=lambda: ([], []))
     in_log: bool = False
@@ -116,7 +123,9 @@ class Extremes:
         """The replaced person's rounds."""
         if self.found is None:
             return ()
-        return tuple(sorted([self.found.round, *(round for own in self._again.values() for round in own)]))
+        return tuple(
+            sorted([self.found.round, *(round for own in self._again.values() for round in own)])
+        )
 
     @property
     def contributions(self) -> int:
@@ -130,7 +139,8 @@ class Extremes:
             return None
         changed = self.changed
         return tuple(
-            "the replaced person" if round in changed else round for round in range(self.case.horizon)
+            "the replaced person" if round in changed else round
+            for round in range(self.case.horizon)
         )
 
     @property
@@ -142,7 +152,7 @@ class Extremes:
     def _is_joint(self) -> bool:
         return self.like.guarantee.notion == "joint DP"
 
-    # --- what a life asks -------------------------------------------------------------------------------
+    # --- what a life asks -------------------------------------------------------------------------
 
     def prepare(self, learner: Learner) -> None:
         """Search the two people once the turn is reached in which they are to be released."""
@@ -160,7 +170,9 @@ class Extremes:
             self._come_again(learner)
 
     def _come_again(self, learner: Learner) -> None:
-        """Add rounds of the same person: in this block, or in each of the next where rounds name them."""
+        """Add rounds of the same person: in this block, or in each of the next where rounds name
+        them.
+        """
         assert self.target is not None and self.found is not None
         index, left = learner.releases, self.like.settings.contributions - len(self.changed)
         if not self.several or left <= 0 or index in self._again or index < self.target.index:
@@ -168,7 +180,9 @@ class Extremes:
         if not self.like.settings.keyed and index == self.target.index:
             others = [round for round in self._block if round != self.found.round]
             self._again[index] = others[:left]
-        elif self.like.settings.keyed and index > self.target.index and learner.rounds_until_release:
+        elif (
+            self.like.settings.keyed and index > self.target.index and learner.rounds_until_release
+        ):
             self._again[index] = [learner.clock]
 
     def contexts_of(self, rounds: range, *, replaced: bool) -> Floats | None:
@@ -202,7 +216,7 @@ class Extremes:
         assert self.found.crowd is not None
         return self.found.crowd.feedback
 
-    # --- a row of a log ---------------------------------------------------------------------------------
+    # --- a row of a log ---------------------------------------------------------------------------
 
     def _fill_logs(self, person: Callable[[np.random.Generator], object]) -> None:
         """One row, the same in both streams unless the log's release is the target."""
@@ -246,7 +260,7 @@ class _Search:
         assert pair.target is not None
         self.case, self.target, self.loudness = pair.case, pair.target, pair.loudness
         self.problem, self.step = problem, step
-        self.state: Turn = learner.snapshot()
+        self.state: Snapshot = learner.snapshot()
         self.seed = pair.seeds[2]
         clock = learner.clock
         self.block = range(clock, clock + learner.rounds_until_release)
@@ -309,11 +323,11 @@ class _Search:
         """Who of these people is farthest from this one, and what that costs."""
         tape = Tape(self.loudness)
         passed = self.target.passed
-        self._release(self._gathered(one, round, crowd), tape.recording)
+        self._release(self._aggregate(one, round, crowd), tape.recording)
         costs, shares = [], []
         for other in people:
             tape.rewind()
-            self._release(self._gathered(other, round, crowd), tape.forcing)
+            self._release(self._aggregate(other, round, crowd), tape.forcing)
             costs.append(tape.due[passed] if passed.law == "sum" else tape.alone[passed])
             shares.append(tape.alone[passed])
         best = int(np.argmax(costs))
@@ -324,21 +338,28 @@ class _Search:
         """The same with smaller contexts: what is longer than its bound pulls others with it."""
         if person.context is None:
             return []
-        return [Arrival(person.context * size, person.feedback) for size in np.geomspace(0.02, 1.4, 24)]
+        return [
+            Arrival(person.context * size, person.feedback) for size in np.geomspace(0.02, 1.4, 24)
+        ]
 
     def _mutants(self, person: Arrival) -> list[Arrival]:
         if person.context is None:
-            return [Arrival(None, mutated(person.feedback, self._generator)) for _ in range(MUTANTS)]
+            return [
+                Arrival(None, mutated(person.feedback, self._generator)) for _ in range(MUTANTS)
+            ]
         return [
-            Arrival(mutated_row(person.context, self._generator), person.feedback) for _ in range(MUTANTS)
+            Arrival(mutated_row(person.context, self._generator), person.feedback)
+            for _ in range(MUTANTS)
         ]
 
     def _release(self, block: Block, door: DoorMaker) -> None:
         state = self.state
-        words = seeded_words(self.seed, state.index)
-        self.view.release(state.rounds.tally, state.kept, block, door(words, self.step.charge, state.index))
+        bits = seeded_bits(self.seed, state.index)
+        self.view.release(
+            state.rounds.mask_counts, state.hidden, block, door(bits, self.step.charge, state.index)
+        )
 
-    def _gathered(self, person: Arrival, round: int, crowd: Arrival | None = None) -> Block:
+    def _aggregate(self, person: Arrival, round: int, crowd: Arrival | None = None) -> Block:
         """The block with this person, and everybody else as the crowd is."""
         block = nobody(self.view)
         self._gather(block, [round], person)
@@ -348,15 +369,15 @@ class _Search:
 
     def _gather(self, block: Block, rounds: list[int], person: Arrival) -> None:
         rows = self.problem.rows([person.feedback] * len(rounds))
-        asked = self._asked(person, len(rounds))
-        batch = Batch(np.array(rounds), rows, asked)
+        request = self._request(person, len(rounds))
+        batch = Batch(np.array(rounds), rows, request)
         self.view.gather(block, self.view.read(batch))
 
-    def _asked(self, person: Arrival, count: int) -> Asked:
-        asked = NOTHING
+    def _request(self, person: Arrival, count: int) -> Request:
+        request = EMPTY_REQUEST
         if person.context is not None:
-            asked = self.problem.asked(np.tile(person.context, (count, 1)), None, count)
-        return self.view.admitted(asked)
+            request = self.problem.request(np.tile(person.context, (count, 1)), None, count)
+        return self.view.admitted(request)
 
     def _candidates(self, round: int) -> list[Arrival]:
         """People at the ends of what can be brought in a round."""
@@ -368,18 +389,20 @@ class _Search:
         found = []
         for context in contexts:
             person = Arrival(context, None)
-            shown = self.view.decide(np.array([round]), self._asked(person, 1))
+            shown = self.view.decide(np.array([round]), self._request(person, 1))
             ends = extremes(self.case.person(generator), shown[0:1], generator)
             found += [Arrival(context, feedback) for feedback in ends]
         return found
 
     def _weight(self, round: int) -> float:
         """How much somebody can move in this round, of what the target gathers if that is known."""
-        kinds = {name: type(gathering).__name__ for name, gathering in self.view.gatherings().items()}
-        named = [name for name, kind in kinds.items() if kind == self.target.passed.gathering]
+        kinds = {
+            name: type(aggregator).__name__ for name, aggregator in self.view.aggregators().items()
+        }
+        named = [name for name, kind in kinds.items() if kind == self.target.passed.aggregator]
         people = self._candidates(round)
         some = self._generator.permutation(len(people))[:8].tolist()
-        blocks = [self._gathered(people[place], round) for place in some]
+        blocks = [self._aggregate(people[place], round) for place in some]
         return max(
             float(np.abs(block[name].values.astype(np.float64)).sum())
             for block in blocks

@@ -1,22 +1,12 @@
-"""People who are out to move as much as they can: the extremes of whatever an ordinary person brings."""
+"""People who are out to move as much as they can: the extremes of whatever an ordinary person
+brings.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-
-__all__ = [
-    "STRANGE",
-    "complement",
-    "extreme_row",
-    "extreme_rows",
-    "extremes",
-    "hostile",
-    "mutated",
-    "mutated_row",
-    "opposite",
-]
 
 Function = Callable[[Integers], float]
 """What a person finds a set worth."""
@@ -45,7 +35,8 @@ MOST_PAIRS = 64
 
 
 def hostile(feedback: object, decision: object, generator: np.random.Generator) -> object:
-    """Something in the place of an ordinary person's feedback that gatherings must bound all the same.
+    """Something in the place of an ordinary person's feedback that aggregators must bound all the
+    same.
 
     Where feedback is a choice, it is one of what the person was shown.
     """
@@ -70,7 +61,9 @@ def hostile(feedback: object, decision: object, generator: np.random.Generator) 
 
 
 def extremes(feedback: object, decision: object, generator: np.random.Generator) -> list[object]:
-    """People at the ends of what feedback like this can be: the corners between which others lie."""
+    """People at the ends of what feedback like this can be: the corners between which others
+    lie.
+    """
     if isinstance(feedback, tuple) and len(feedback) == 2:
         rows, targets = (extremes(part, decision, generator) for part in feedback)
         pairs = [(row, target) for row in rows for target in targets]
@@ -98,7 +91,18 @@ def _corners(size: int, generator: np.random.Generator) -> list[Floats]:
     signs = generator.choice([-1.0, 1.0], size=(4, size))
     some = generator.choice([0.0, 1.0], size=(4, size))
     half = np.where(np.arange(size) < (size + 1) // 2, 1.0, 0.0)
-    rows = [np.zeros(size), ones, -ones, half, 1 - half, *units, *-units, *(1 - units), *signs, *some]
+    rows = [
+        np.zeros(size),
+        ones,
+        -ones,
+        half,
+        1 - half,
+        *units,
+        *-units,
+        *(1 - units),
+        *signs,
+        *some,
+    ]
     small = [size * ones for size in (0.1, 0.3, 0.5)]
     everything = [*rows, *small, *(LARGE * row for row in rows[1:])]
     return list({row.tobytes(): row for row in everything}.values())
@@ -124,7 +128,9 @@ def mutated_row(row: Floats, generator: np.random.Generator) -> Floats:
 
 
 def _corner_functions(ordinary: object, generator: np.random.Generator) -> list[object]:
-    """Functions of sets that jump as far as they can: at the first item, at one, at every one, or anyhow."""
+    """Functions of sets that jump as far as they can: at the first item, at one, at every one,
+    or anyhow.
+    """
     tables = generator.choice([0.0, 0.5, 1.0], size=(16, 256))
 
     def table(row: Floats) -> Function:
@@ -158,7 +164,9 @@ def opposite(feedback: object) -> object:
 
 
 def complement(feedback: object) -> object:
-    """What wants all that this person does not want, and nothing else; None where there is no such thing."""
+    """What wants all that this person does not want, and nothing else; None where there is no
+    such thing.
+    """
     if isinstance(feedback, tuple) and len(feedback) == 2:
         return complement(feedback[0]), feedback[1]
     return np.where(feedback > 0, 0.0, 1.0) if isinstance(feedback, np.ndarray) else None

@@ -7,10 +7,8 @@ import numpy as np
 
 from discreet.audit import Case, LogOfCase
 from discreet.audit.hostile import STRANGE
-from discreet.learners.set_maximizer.swap.log import Logged
-from discreet.learners.set_maximizer.swap.public import LogFacts
-
-__all__ = ["with_log"]
+from discreet.learners.set_maximizer.incumbent_search.log import Logged
+from discreet.learners.set_maximizer.incumbent_search.public import LogFacts
 
 PEOPLE = 8
 CHANCES = (1.0, 0.5, 0.2, 0.1, 0.01, 1e-300, 0.0, -1.0, 2.0, float("nan"), float("inf"))
@@ -25,13 +23,15 @@ def with_log(case: Case, items: int, slots: int, least: float | None) -> Case:
         return _row(generator, items, slots, by_clicks=by_clicks)
 
     def parted(people: list[Any]) -> tuple[list[Any], Any]:
-        return [row for row, _ in people], "uniform" if least is None else [chances for _, chances in people]
+        return [row for row, _ in people], "uniform" if least is None else [
+            chances for _, chances in people
+        ]
 
     def read(learner: Any, people: list[Any]) -> None:
         learner.warm_start(*parted(people), least_propensity=least)
 
     def event(learner: Any, people: list[Any]) -> LogFacts:
-        return Logged.checked(*parted(people), least, len(learner.living)).event
+        return Logged.checked(*parted(people), least, len(learner.active)).event
 
     return replace(case, log=LogOfCase(PEOPLE, person, read, event))
 

@@ -1,7 +1,7 @@
 """A learner's whole life with one of two neighbouring streams: open, answer, close, release.
 
-After every call all that a caller can see is noted: decisions, flags, warnings, and whatever can be read
-(visible.py). The two lives of a pair are the same but for what the replaced person brings.
+After every call all that a caller can see is noted: decisions, flags, warnings, and whatever can be
+read (visible.py). The two lives of a pair are the same but for what the replaced person brings.
 """
 
 import warnings
@@ -14,15 +14,13 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.audit.accounts import check_all_is_spent, check_spending
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
 from discreet.audit.visible import readings
-from discreet.learners.learner import Learner
-from discreet.turn.plan import Step
-from discreet.turn.problem import Problem, view_of
-from discreet.turn.states import flat
-from discreet.turn.tickets import Tickets
-
-__all__ = ["Life", "Note", "Pair", "Steps"]
+from discreet.engine.flat_state import flat
+from discreet.engine.plan import Step
+from discreet.engine.problem import Problem, view_of
+from discreet.engine.tickets import Tickets
+from discreet.learners.base import Learner
 
 Note = Callable[[str, object], object]
 """Is told everything that anyone could see of a life, in order: what it is, and its value."""
@@ -99,8 +97,8 @@ class Life:
     replaced
         Which of the two streams comes.
     closely
-        Whether all that can be read is noted after every call, and the ledger checked; otherwise decisions
-        and released values only, up to the last release that reads the replaced person.
+        Whether all that can be read is noted after every call, and the ledger checked; otherwise
+        decisions and released values only, up to the last release that reads the replaced person.
     """
 
     def __init__(
@@ -144,22 +142,24 @@ class Life:
         self._look(released=True)
         events, first = list(case.events), 0
         while first < case.horizon:
-            self._turn()
+            self._snapshot()
             if not self.closely and self._is_seen():
                 return  # what follows is made of what is public, and of other people
             while events and events[0][0] <= first:
                 _, what_happens, value = events.pop(0)
                 getattr(learner, what_happens)(value)
                 self._look(released=True)
-                self._turn()  # more rounds may end a block that had no end
+                self._snapshot()  # more rounds may end a block that had no end
             first += self._open(first)
             self._close(first)
-        self._turn()
+        self._snapshot()
         if self.closely:
             check_all_is_spent(learner.guarantee)
 
     def _is_seen(self) -> bool:
-        """Whether every release is made that reads the replaced person, who is in no running sum."""
+        """Whether every release is made that reads the replaced person, who is in no running
+        sum.
+        """
         changed, index = self.pair.changed, self.learner.releases
         own = [
             (number, step)
@@ -167,25 +167,33 @@ class Life:
             if (self.pair.in_log and not step.rounds)
             or any(begin <= round < begin + step.rounds for round in changed)
         ]
-        covered = sum(begin <= round < begin + step.rounds for begin, step in self.steps for round in changed)
+        covered = sum(
+            begin <= round < begin + step.rounds for begin, step in self.steps for round in changed
+        )
         alone = all(number < index and step.cohort is not None for number, step in own)
         return bool(own) and covered == len(changed) and alone
 
-    def _turn(self) -> None:
-        if self.learner.turn():
+    def _snapshot(self) -> None:
+        if self.learner.release_if_due():
             self._look(released=True)
 
     def _open(self, first: int) -> int:
-        """Open rounds from `first` on, and have their people answer, at once or later; how many there are."""
+        """Open rounds from `first` on, and have their people answer, at once or later; how many
+        there are.
+        """
         pair, learner = self.pair, self.learner
         pair.prepare(learner)
-        count = int(min(self._sizes[first], learner.rounds_until_release, self.case.horizon - first))
+        count = int(
+            min(self._sizes[first], learner.rounds_until_release, self.case.horizon - first)
+        )
         rounds = range(first, first + count)
         contexts = pair.contexts_of(rounds, replaced=self.replaced)
         whose = None if pair.owners is None else pair.owners[first : first + count]
         # Every second call brings no mask.
         available = None if self._masks is None or first % 2 else self._masks[rounds]
-        tickets = learner.open_many(count if contexts is None else contexts, available, persons=whose)
+        tickets = learner.open_many(
+            count if contexts is None else contexts, available, persons=whose
+        )
         decisions = [tickets.decisions[place : place + 1] for place in range(count)]
         for round, decision in zip(rounds, decisions, strict=True):
             if round not in pair.hidden:
@@ -193,9 +201,12 @@ class Life:
         self._look()
         for fate, wait in (("now", 0), ("soon", 1), ("late", 5)):
             places = [place for place, round in enumerate(rounds) if pair.fate(round) == fate]
-            answering = [place for place in places if not pair.silent(rounds[place], replaced=self.replaced)]
+            answering = [
+                place for place in places if not pair.silent(rounds[place], replaced=self.replaced)
+            ]
             people = [
-                pair.answer(rounds[place], decisions[place], replaced=self.replaced) for place in answering
+                pair.answer(rounds[place], decisions[place], replaced=self.replaced)
+                for place in answering
             ]
             if places:
                 own = tickets[np.array(answering, dtype=np.int64)]
@@ -229,7 +240,9 @@ class Life:
         if released:
             snapshot = self.learner.snapshot()
             if self.closely:
-                check_spending(self.learner.guarantee, [step for _, step in self.steps[: snapshot.index]])
+                check_spending(
+                    self.learner.guarantee, [step for _, step in self.steps[: snapshot.index]]
+                )
             step = view_of(self.problem, snapshot).step
             assert len(self.steps) >= snapshot.index, "a release was made that nobody saw"
             if step is not None and len(self.steps) == snapshot.index:

@@ -1,8 +1,9 @@
 """Audits: does an attacker learn more than the ledger says?
 
-Run a mechanism many times on two neighbouring inputs, reduce each output to one number, and guess from a
-threshold which input it was. How often the guess is right bounds the true privacy loss from below, at a
-stated confidence. A sound mechanism stays under its charge; one with half the noise must not.
+Run a mechanism many times on two neighbouring inputs, reduce each output to one number, and guess
+from a threshold which input it was. How often the guess is right bounds the true privacy loss from
+below, at a stated confidence. A sound mechanism stays under its charge; one with half the noise
+must not.
 
 References  Clopper, Pearson (1934); Jagielski, Ullman, Oprea (2020), "Auditing Differentially Private Machine
             Learning"
@@ -18,16 +19,16 @@ from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
 from discreet.errors import ConfigError
 from discreet.release.door import Door
-from discreet.release.randomness import seeded_words
-
-__all__ = ["Audit", "audit", "through_doors"]
+from discreet.release.randomness import seeded_bits
 
 CONFIDENCE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an attacker has shown: the true charge is at least `shown`, at the confidence of the audit."""
+    """What an attacker has shown: the true charge is at least `shown`, at the confidence of the
+    audit.
+    """
 
     claim: Charge
     shown: float
@@ -43,19 +44,25 @@ def through_doors(
 ) -> Floats:
     """The outputs of many independent turns, all release number `index`.
 
-    Each goes through a door of its own that has the claimed charge; all draw from one stream of seeded words.
+    Each goes through a door of its own that has the claimed charge; all draw from one stream of
+    seeded words.
     """
-    words = seeded_words(seed, 0)
-    return np.array([passage(Door(words, claim, index)) for _ in range(trials)])
+    bits = seeded_bits(seed, 0)
+    return np.array([passage(Door(bits, claim, index)) for _ in range(trials)])
 
 
 def audit(
-    here: Floats, there: Floats, claim: Charge, *, delta: float = 0.0, confidence: float = CONFIDENCE
+    here: Floats,
+    there: Floats,
+    claim: Charge,
+    *,
+    delta: float = 0.0,
+    confidence: float = CONFIDENCE,
 ) -> Audit:
     """Bound the charge from below, from outputs on two neighbouring inputs.
 
-    The threshold is chosen on the first half of the outputs and judged on the second. A pure claim may fail
-    with probability `delta`.
+    The threshold is chosen on the first half of the outputs and judged on the second. A pure claim
+    may fail with probability `delta`.
 
     >>> outputs = np.random.default_rng(0).normal(size=(2, 100_000)) + [[0.0], [0.5]]
     >>> honest, wrong = audit(*outputs, Charge("zcdp", 0.125)), audit(*outputs, Charge("zcdp", 0.03))
@@ -97,13 +104,17 @@ class Guess(NamedTuple):
     upper: bool
 
     def shows(self, likely: Floats, unlikely: Floats, judge: Judge) -> float:
-        """The least charge that allows the event to be as likely here, and as unlikely there, as was seen."""
+        """The least charge that allows the event to be as likely here, and as unlikely there, as
+        was seen.
+        """
         low, _ = judge.interval(self._hits(likely), likely.size)
         _, high = judge.interval(self._hits(unlikely), unlikely.size)
         return _loss(low - judge.delta, high, judge.measure)
 
     def _hits(self, values: Floats) -> int:
-        return int(np.count_nonzero(values > self.threshold if self.upper else values <= self.threshold))
+        return int(
+            np.count_nonzero(values > self.threshold if self.upper else values <= self.threshold)
+        )
 
 
 def _best_guess(likely: Floats, unlikely: Floats, upper: bool, judge: Judge) -> Guess:
@@ -121,5 +132,7 @@ def _loss(likely: float, unlikely: float, measure: str) -> float:
         return float(np.log(likely / unlikely))
     orders = np.geomspace(1.001, 200, 60)
     happens = orders * np.log(likely) + (1 - orders) * np.log(unlikely)
-    not_so = orders * np.log1p(-likely) + (1 - orders) * np.log1p(-unlikely) if unlikely < 1 else -np.inf
+    not_so = (
+        orders * np.log1p(-likely) + (1 - orders) * np.log1p(-unlikely) if unlikely < 1 else -np.inf
+    )
     return float(np.max(np.logaddexp(happens, not_so) / (orders - 1) / orders))

@@ -1,7 +1,9 @@
-"""Two streams that differ in one person: hostile people who react to decisions and answer late or never.
+"""Two streams that differ in one person: hostile people who react to decisions and answer late or
+never.
 
-The same lives can be led by a learner whose door records, by one whose door is forced, and by many learners
-with noise of their own: the transcript audit does the former, attacks on outputs the latter.
+The same lives can be led by a learner whose door records, by one whose door is forced, and by many
+learners with noise of their own: the transcript audit does the former, attacks on outputs the
+latter.
 """
 
 from dataclasses import dataclass, replace
@@ -10,19 +12,19 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
 from discreet.audit.doors import LOUD
 from discreet.audit.hostile import STRANGE, complement, extreme_row, hostile, opposite
-from discreet.learners.learner import Learner
-from discreet.turn.described import fingerprint
-from discreet.turn.problem import view_of
-
-__all__ = ["Neighbours"]
+from discreet.engine.codec import fingerprint
+from discreet.engine.problem import view_of
+from discreet.learners.base import Learner
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """A stream of people, and the same with one person replaced in the rounds that they take part in."""
+    """A stream of people, and the same with one person replaced in the rounds that they take
+    part in.
+    """
 
     case: Case
     like: Learner
@@ -36,7 +38,9 @@ class Neighbours:
     instead: str
     """What comes in place of the replaced person: another one, the opposite, or the complement."""
     strange: object
-    """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing is."""
+    """What nobody should bring, brought in place of the replaced person; `STRANGE` if nothing
+    is.
+    """
     never: bool
     """Whether who comes in place of the replaced person never answers."""
     contexts: tuple[Floats | None, Floats | None]
@@ -68,7 +72,9 @@ class Neighbours:
             changed = [_round_of_a_step(like, generator, rounds)]
         seeds = generator.integers(2**63, size=3)
         fates = generator.choice(["now", "now", "now", "soon", "late", "never"], size=rounds)
-        if generator.random() < 0.3:  # nobody else: one person's weight is largest in an empty scale
+        if (
+            generator.random() < 0.3
+        ):  # nobody else: one person's weight is largest in an empty scale
             fates[:] = "never"
         fates[changed] = "now"
         instead = str(generator.choice(["other", "other", "opposite", "complement"]))
@@ -102,7 +108,9 @@ class Neighbours:
         return pair._named(generator) if like.settings.keyed else pair
 
     def _named(self, generator: np.random.Generator) -> "Neighbours":
-        """The same, with names: others return too, and the replaced person answers in some rounds only."""
+        """The same, with names: others return too, and the replaced person answers in some
+        rounds only.
+        """
         rounds, fates = self.case.horizon, self.fates.copy()
         owners: list[object] = generator.integers(rounds, size=rounds).tolist()
         for round in self.changed:
@@ -112,10 +120,13 @@ class Neighbours:
             owners[place] = None
         chance = 0.4 if generator.random() < 0.5 else 0.0
         here, there = (
-            frozenset(round for round in self.changed if generator.random() < chance) for _ in range(2)
+            frozenset(round for round in self.changed if generator.random() < chance)
+            for _ in range(2)
         )
         steady = bool(generator.random() < 0.5)
-        return replace(self, fates=fates, owners=tuple(owners), silences=(here, there), steady=steady)
+        return replace(
+            self, fates=fates, owners=tuple(owners), silences=(here, there), steady=steady
+        )
 
     def alone(self) -> "Neighbours":
         """The same, but only the replaced person ever answers: what an attacker would arrange."""
@@ -129,7 +140,9 @@ class Neighbours:
 
     @cached_property
     def hidden(self) -> set[int]:
-        """Rounds whose decision only their own person sees: under joint privacy the replaced person's."""
+        """Rounds whose decision only their own person sees: under joint privacy the replaced
+        person's.
+        """
         return set(self.changed) if self.like.guarantee.notion == "joint DP" else set()
 
     @property
@@ -151,7 +164,9 @@ class Neighbours:
 
     def silent(self, round: int, *, replaced: bool) -> bool:
         """Whether the replaced person keeps silent in a round."""
-        return round in self.silences[replaced] or (replaced and self.never and round in self.changed)
+        return round in self.silences[replaced] or (
+            replaced and self.never and round in self.changed
+        )
 
     def answer(self, round: int, decision: object, *, replaced: bool) -> object:
         """What somebody answers."""
@@ -170,18 +185,25 @@ class Neighbours:
             return self._someone(round, decision)
         if self.strange is not STRANGE:
             return self.strange
-        turn = {"opposite": opposite, "complement": complement}.get(self.instead)
-        turned = None if turn is None else turn(self._someone(round, decision))
+        change = {"opposite": opposite, "complement": complement}.get(self.instead)
+        turned = None if change is None else change(self._someone(round, decision))
         found = self._someone(round, decision, self.seeds[1]) if turned is None else turned
-        # A list in place of a tuple: the kind of a person's own container must not matter to others.
+        # A list in place of a tuple: the kind of a person's own container must not matter to
+        # others.
         return list(found) if isinstance(found, tuple) and self.seeds[1] % 2 else found
 
 
-def _logs(case: Case, generator: np.random.Generator) -> tuple[tuple[list[object], list[object]], bool]:
-    """Who is in the log, without and with a replaced row; in every second pair nobody is replaced there."""
+def _logs(
+    case: Case, generator: np.random.Generator
+) -> tuple[tuple[list[object], list[object]], bool]:
+    """Who is in the log, without and with a replaced row; in every second pair nobody is
+    replaced there.
+    """
     if case.log is None:
         return ([], []), False
-    here = [case.log.person(generator) for _ in range(int(generator.integers(1, case.log.people + 1)))]
+    here = [
+        case.log.person(generator) for _ in range(int(generator.integers(1, case.log.people + 1)))
+    ]
     if generator.random() < 0.5:
         return (here, here), False
     there = here.copy()
@@ -196,7 +218,9 @@ def _round_of_a_step(like: Learner, generator: np.random.Generator, rounds: int)
     return first + int(generator.integers(length))
 
 
-def _rounds_of_steps(like: Learner, generator: np.random.Generator, rounds: int, several: int) -> list[int]:
+def _rounds_of_steps(
+    like: Learner, generator: np.random.Generator, rounds: int, several: int
+) -> list[int]:
     """Rounds of one person in so many blocks, one or some in each."""
     blocks = _steps_of(like, rounds)
     found: list[int] = []

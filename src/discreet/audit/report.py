@@ -1,7 +1,9 @@
-"""`discreet audit`: every way of learning put to the test, exactly and from outside, and weak copies caught.
+"""`discreet audit`: every way of learning put to the test, exactly and from outside, and weak
+copies caught.
 
-The exact transcript audit (discreet/audit/transcript.py) bounds what one person can cost from above, the
-attack on outputs (discreet/audit/black_box.py) bounds ε from below: the truth lies between.
+The exact transcript audit (discreet/audit/transcript.py) bounds what one person can cost from
+above, the attack on outputs (discreet/audit/black_box.py) bounds ε from below: the truth lies
+between.
 """
 
 import json
@@ -20,12 +22,12 @@ from rich.table import Table
 from discreet import pictures, require
 from discreet.audit import Case
 from discreet.audit.black_box import allowed_misses, attack
-from discreet.audit.cases import cases, keyed_cases, long_cases
-from discreet.audit.choices import choices
+from discreet.audit.cases.learners import cases, keyed_cases, long_cases
+from discreet.audit.cases.selections import choices
 from discreet.audit.transcript import ROUNDING, measured_costs
 from discreet.audit.weakened import (
+    AGGREGATORS,
     FACTOR,
-    GATHERINGS,
     LEAKS,
     Weak,
     gatherings_of,
@@ -37,22 +39,11 @@ from discreet.errors import ConfigError
 from discreet.learners.executors import executor_of
 from discreet.learners.registry import HOMES
 from discreet.progress import bars_on
-from discreet.tasks import Kept, repeat
+from discreet.tasks import ResultStore, repeat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "SIZES",
-    "WEAK_PAIRS",
-    "Size",
-    "audit_case",
-    "audit_weakened",
-    "draw_trade_offs",
-    "everything",
-    "run_audit",
-    "understated_caught",
-]
 
 WEAK_PAIRS = 40
 """So many pairs may pass before a weakened copy counts as not caught."""
@@ -81,8 +72,12 @@ def everything(epsilon: float, delta: float) -> list[Case]:
     return [*online, *choices(epsilon, delta)]
 
 
-def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int) -> dict[str, Any]:
-    """One row: what one person cost at most over what was charged, and what an attacker could show."""
+def audit_case(
+    name: str, epsilon: float, delta: float, pairs: int, runs: int, seed: int
+) -> dict[str, Any]:
+    """One row: what one person cost at most over what was charged, and what an attacker could
+    show.
+    """
     case = next(case for case in everything(epsilon, delta) if case.name == name)
     learner = case.make()
     asked = learner.settings.privacy
@@ -103,16 +98,18 @@ def audit_case(name: str, epsilon: float, delta: float, pairs: int, runs: int, s
 
 
 def understated_caught(case: Case, seed: int = 0) -> dict[str, int | None]:
-    """How many pairs show that a gathering understates what a person moves, for each that a case releases."""
+    """How many pairs show that an aggregator understates what a person moves, for each that a
+    case releases.
+    """
     return {
-        gathering: pairs_to_catch(case, understated(gathering), most=WEAK_PAIRS, seed=seed)
-        for gathering in gatherings_of(case, seed)
+        aggregator: pairs_to_catch(case, understated(aggregator), most=WEAK_PAIRS, seed=seed)
+        for aggregator in gatherings_of(case, seed)
     }
 
 
 WHERE = {
     "report() of the open block": "rewards, report",
-    "living items that depend on data": "clicks",
+    "active items that depend on data": "clicks",
 }
 """Which cases have what Hedge has not."""
 RELEASING = {
@@ -126,14 +123,15 @@ RELEASING = {
     "Rows": "hedge",
     "Spread": "arms",
 }
-"""A case that releases each gathering."""
+"""A case that releases each aggregator."""
 
 
 def audit_weakened(names: list[str] | None = None) -> dict[str, bool]:
-    """Whether the audit catches each weakened copy of these names (all without any), in one case that has it.
+    """Whether the audit catches each weakened copy of these names (all without any), in one case
+    that has it.
 
-    Copies are those that tell of people past the door (`LEAKS`), and gatherings that understate what a person
-    moves by a factor of 1.3.
+    Copies are those that tell of people past the door (`LEAKS`), and aggregators that understate
+    what a person moves by a factor of 1.3.
 
     >>> audit_weakened(["a ledger that is never charged"])
     {'a ledger that is never charged': True}
@@ -142,9 +140,9 @@ def audit_weakened(names: list[str] | None = None) -> dict[str, bool]:
     copies: dict[str, tuple[Case, Weak]] = {
         name: (known[WHERE.get(name, "hedge")], make) for name, make in LEAKS.items()
     }
-    for gathering in GATHERINGS:
-        name = f"{gathering} understated by {FACTOR}"
-        copies[name] = known[RELEASING[gathering]], partial(understated, gathering)
+    for aggregator in AGGREGATORS:
+        name = f"{aggregator} understated by {FACTOR}"
+        copies[name] = known[RELEASING[aggregator]], partial(understated, aggregator)
     return {
         name: pairs_to_catch(case, make(), most=WEAK_PAIRS) is not None
         for name, (case, make) in copies.items()
@@ -166,8 +164,8 @@ def run_audit(
 ) -> dict[str, Any]:
     """Audit the cases that `names` begin to name (all without any); write audit.json and audit.png.
 
-    What was done before in the same folder is not done again. `engine` is a Dask client or address, or an
-    executor; without one, there are so many processes.
+    What was done before in the same folder is not done again. `engine` is a Dask client or address,
+    or an executor; without one, there are so many processes.
     """
     pictures.require_matplotlib()
     known_cases = everything(epsilon, delta)
@@ -175,8 +173,8 @@ def run_audit(
         if not any(_is_named(case, [name]) for case in known_cases):
             near = get_close_matches(name, [*HOMES, *(case.name for case in known_cases)], 3, 0.4)
             raise ConfigError(
-                f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or a way of it"
-                + (f"; did you mean {' or '.join(near)}?" if near else "")
+                f"nothing is called {require.shown(name)}: name a learner ({', '.join(HOMES)}) or "
+                "a way of it" + (f"; did you mean {' or '.join(near)}?" if near else "")
             )
     chosen = [case for case in known_cases if not names or _is_named(case, names)]
     with nullcontext() if engine is None else executor_of(engine) as executor:
@@ -186,7 +184,7 @@ def run_audit(
             label="ways of learning",
             bar=bars_on(console),
             workers=workers,
-            kept=Kept(out / "done.jsonl"),
+            store=ResultStore(out / "done.jsonl"),
             executor=executor,
         )
     report = {
@@ -198,7 +196,9 @@ def run_audit(
         "ok": all(map(_is_fine, rows)),
     }
     (out / "audit.json").write_text(json.dumps(report, indent=2) + "\n")
-    usual = [row for row in rows if row["epsilon"] == epsilon] or rows  # some are audited at a looser one
+    usual = [
+        row for row in rows if row["epsilon"] == epsilon
+    ] or rows  # some are audited at a looser one
     pictures.save(draw_trade_offs(usual), out / "audit.png")
     _show(report, console)
     console.print(f"Wrote {out / 'audit.json'} and {out / 'audit.png'}", soft_wrap=True)
@@ -217,7 +217,9 @@ def _is_named(case: Case, names: list[str]) -> bool:
 
 
 def _show(report: dict[str, Any], console: Console) -> None:
-    title = f"What one person can cost, and what an attacker can show (epsilon = {report['epsilon']:g})"
+    title = (
+        f"What one person can cost, and what an attacker can show (epsilon = {report['epsilon']:g})"
+    )
     table = Table(title=title)
     for heading in ("learner", "mode", "measure"):
         table.add_column(heading)
@@ -234,7 +236,10 @@ def _show(report: dict[str, Any], console: Console) -> None:
             _caught(row["pairs_to_catch"]),
         )
     console.print(table)
-    fine, wrong = "no cost exceeds its charge", "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught"
+    fine, wrong = (
+        "no cost exceeds its charge",
+        "SOMETHING COSTS MORE THAN IS CHARGED, or was not caught",
+    )
     console.print(f"{len(report['rows'])} ways of learning: {fine if report['ok'] else wrong}.")
 
 
@@ -246,7 +251,9 @@ def _caught(pairs: dict[str, int | None]) -> str:
 
 
 def draw_trade_offs(rows: list[dict[str, Any]]) -> "Figure":
-    """One panel a learner: how often an attacker is wrong either way, and how seldom that may be."""
+    """One panel a learner: how often an attacker is wrong either way, and how seldom that may
+    be.
+    """
     learners = sorted({row["learner"] for row in rows})
     figure, panels = pictures.panel_grid(len(learners), columns=4, size=3.2)
     alarms = np.linspace(0, 1, 201)
@@ -257,13 +264,22 @@ def draw_trade_offs(rows: list[dict[str, Any]]) -> "Figure":
         axes.fill_between(alarms, allowed, color=pictures.RED, alpha=0.15, linewidth=0)
         axes.plot(alarms, allowed, color=pictures.RED, linewidth=1.5, label="allowed: never below")
         axes.plot(
-            alarms, 1 - alarms, color=pictures.GREY, linewidth=0.8, linestyle=":", label="a blind guess"
+            alarms,
+            1 - alarms,
+            color=pictures.GREY,
+            linewidth=0.8,
+            linestyle=":",
+            label="a blind guess",
         )
         for number, row in enumerate(own):
             attacked = row["attack"]
             label = "reached, one line a mode" if number == 0 else None
             axes.plot(
-                attacked["false_alarms"], attacked["misses"], color=pictures.BLUE, linewidth=0.9, label=label
+                attacked["false_alarms"],
+                attacked["misses"],
+                color=pictures.BLUE,
+                linewidth=0.9,
+                label=label,
             )
         axes.set(title=learner, xlim=(0, 1), ylim=(0, 1), xlabel="false alarms", ylabel="misses")
         pictures.open_frame(axes)

@@ -1,4 +1,5 @@
-"""All that a caller can read of a learner between two calls: none of it may depend on an open block.
+"""All that a caller can read of a learner between two calls: none of it may depend on an open
+block.
 
 Every public property is read, whatever the learner; a new one is audited without being named here.
 """
@@ -8,12 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
+from discreet.engine.codec import fingerprint
 from discreet.errors import DiscreetError
-from discreet.learners.learner import Learner
-from discreet.turn.described import fingerprint
-
-__all__ = ["difference", "readings"]
+from discreet.learners.base import Learner
 
 FIXED = ("settings",)
 """What a learner was made with does not change."""

@@ -1,8 +1,9 @@
 """Copies that must be caught: an audit that does not notice them would notice nothing.
 
-Each is a way in which a learner could break its promise, as a context manager that makes every learner break
-it while it lasts: gatherings that understate what a person moves, readings, flags and warnings that tell of
-the open block, a ledger that is not charged, a guarantee that says less than was spent.
+Each is a way in which a learner could break its promise, as a context manager that makes every
+learner break it while it lasts: aggregators that understate what a person moves, readings, flags
+and warnings that tell of the open block, a ledger that is not charged, a guarantee that says less
+than was spent.
 """
 
 import warnings
@@ -14,18 +15,19 @@ from functools import partial
 import numpy as np
 
 from discreet.arrays import Mask
-from discreet.audit.case import Case
+from discreet.audit.cases.case import Case
 from discreet.audit.extremes import targets
 from discreet.audit.transcript import measured_costs
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.ledger import Ledger
 from discreet.budget.privacy import Charge
+from discreet.engine.tickets import Tickets
 from discreet.errors import StateError
-from discreet.learners.learner import Learner
+from discreet.learners.base import Learner
 from discreet.learners.set_maximizer import SetMaximizer
-from discreet.release.gathering import (
+from discreet.release.aggregators import (
+    Aggregator,
     ChosenRows,
-    Gathering,
     Gram,
     Moments,
     OneChoice,
@@ -34,53 +36,43 @@ from discreet.release.gathering import (
     Rows,
     Spread,
 )
-from discreet.release.sampled import SampledPath
-from discreet.turn.tickets import Tickets
-
-__all__ = [
-    "FACTOR",
-    "GATHERINGS",
-    "LEAKS",
-    "Weak",
-    "gatherings_of",
-    "pairs_to_catch",
-    "understated",
-    "weakened",
-]
+from discreet.release.sampled_path import SampledPath
 
 FACTOR = 1.3
-"""By how much gatherings understate what a person moves."""
+"""By how much aggregators understate what a person moves."""
 SURELY = 1 + 1e-6
 """A cost over charge that no rounding explains."""
-KINDS: Mapping[str, type[Gathering]] = {
+KINDS: Mapping[str, type[Aggregator]] = {
     kind.__name__: kind
     for kind in (ChosenRows, Gram, Moments, OneChoice, PublicCells, PublicRows, Rows, Spread)
 }
-GATHERINGS = (*KINDS, "GainPath")
+AGGREGATORS = (*KINDS, "GainPath")
 """All that passes a door. Held rows are added up by the others."""
 
 Weak = Callable[[], AbstractContextManager[None]]
 
 
-# --- what a person moves ---------------------------------------------------------------------------------
+# --- what a person moves --------------------------------------------------------------------------
 
 
 @contextmanager
 def weakened() -> Iterator[None]:
-    """While this lasts, all gatherings state half of what a person can move.
+    """While this lasts, all aggregators state half of what a person can move.
 
     Learners made now have too little noise: an audit that does not notice would notice nothing.
     """
     with ExitStack() as stack:
-        for name in GATHERINGS:
+        for name in AGGREGATORS:
             stack.enter_context(understated(name, 2.0))
         yield
 
 
 @contextmanager
-def understated(gathering: str, factor: float = FACTOR) -> Iterator[None]:
-    """While this lasts, one kind of gathering divides by a factor what it says that a person moves."""
-    if gathering == "GainPath":
+def understated(aggregator: str, factor: float = FACTOR) -> Iterator[None]:
+    """While this lasts, one kind of aggregator divides by a factor what it says that a person
+    moves.
+    """
+    if aggregator == "GainPath":
         price = SampledPath.charge.fget  # type: ignore[attr-defined]
 
         def cheaper(sampled: SampledPath) -> Charge:
@@ -90,13 +82,13 @@ def understated(gathering: str, factor: float = FACTOR) -> Iterator[None]:
         with _patched(SampledPath, "charge", property(cheaper)):
             yield
         return
-    kind = KINDS[gathering]
+    kind = KINDS[aggregator]
     sensitivity, span = kind.unit_sensitivity, kind.span.fget  # type: ignore[attr-defined]
 
-    def less(self: Gathering, norm: int) -> float:
+    def less(self: Aggregator, norm: int) -> float:
         return float(sensitivity(self, norm) / factor)
 
-    def narrower(self: Gathering) -> int:
+    def narrower(self: Aggregator) -> int:
         return max(1, int(span(self) / factor))
 
     with _patched(kind, "unit_sensitivity", less), _patched(kind, "span", property(narrower)):
@@ -118,13 +110,16 @@ def _patched(owner: type, name: str, value: object) -> Iterator[None]:
             setattr(owner, name, before)
 
 
-# --- what is seen and said -------------------------------------------------------------------------------
+# --- what is seen and said ------------------------------------------------------------------------
 
 
 def _open_sum(learner: Learner) -> int:
     """Something about the people of the open block."""
     return int(
-        sum(int(np.abs(values.astype(np.int64)).sum()) for values in learner.snapshot().block.values())
+        sum(
+            int(np.abs(values.astype(np.int64)).sum())
+            for values in learner.snapshot().block.values()
+        )
     )
 
 
@@ -200,7 +195,7 @@ LEAKS: Mapping[str, Weak] = {
     "rounds_until_release that depends on data": _telling("rounds_until_release", length=True),
     "state_bytes that depends on data": _telling("state_bytes", length=True),
     "horizon that depends on data": _telling("horizon", length=True),
-    "living items that depend on data": _telling("living", SetMaximizer),
+    "active items that depend on data": _telling("active", SetMaximizer),
     "flags that depend on data": _telling_flags(),
     "warnings that depend on data": _telling_warnings(),
     "a ledger that is never charged": _uncharged(),
@@ -209,15 +204,17 @@ LEAKS: Mapping[str, Weak] = {
 """What must not be seen or said, by name."""
 
 
-# --- who is caught ---------------------------------------------------------------------------------------
+# --- who is caught --------------------------------------------------------------------------------
 
 
 def gatherings_of(case: Case, seed: int = 0) -> list[str]:
-    """The gatherings that a case releases."""
-    return sorted({target.passed.gathering for target in targets(case, case.make(), seed)})
+    """The aggregators that a case releases."""
+    return sorted({target.passed.aggregator for target in targets(case, case.make(), seed)})
 
 
-def pairs_to_catch(case: Case, weak: AbstractContextManager[None], *, most: int, seed: int = 0) -> int | None:
+def pairs_to_catch(
+    case: Case, weak: AbstractContextManager[None], *, most: int, seed: int = 0
+) -> int | None:
     """How many pairs an audit needs to catch a weakened copy; None if so many are not enough."""
     with weak:
         for pairs in (min(8, most), most):

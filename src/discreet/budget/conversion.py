@@ -1,9 +1,10 @@
-"""From zero-concentrated differential privacy (ρ) to (ε, δ) and back, by the tightest known formula.
+"""From zero-concentrated differential privacy (ρ) to (ε, δ) and back, by the tightest known
+formula.
 
     log δ(ε) = min over α > 1 of  (α − 1)(αρ − ε + log(1 − 1/α)) − log α
 
-Every α gives a valid bound, so the search for the best one cannot err on the unsafe side; the inverse
-functions return the safe end of their last bisection interval.
+Every α gives a valid bound, so the search for the best one cannot err on the unsafe side; the
+inverse functions return the safe end of their last bisection interval.
 
 Guarantee   docs/guarantees/ledger.md, Theorem 1
 References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy", Proposition 12
@@ -13,13 +14,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 
-__all__ = ["delta_of", "epsilon_of", "rho_of"]
-
 _HALVINGS = 200
 
 
 def _boundary(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Bisect until `low` (where `below` holds) and `high` (where it does not) cannot be told apart."""
+    """Bisect until `low` (where `below` holds) and `high` (where it does not) cannot be told
+    apart.
+    """
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:

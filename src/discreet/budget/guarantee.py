@@ -1,4 +1,6 @@
-"""What is given: the promise a learner keeps, in words for everyone and in numbers for the expert."""
+"""What is given: the promise a learner keeps, in words for everyone and in numbers for the
+expert.
+"""
 
 from dataclasses import dataclass
 from html import escape
@@ -11,8 +13,6 @@ from discreet.budget.privacy import Privacy
 
 if TYPE_CHECKING:
     from dp_accounting.dp_event import DpEvent
-
-__all__ = ["Guarantee", "Wording"]
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,26 @@ class Guarantee:
     privacy
         What was asked for.
     spent, total
-        What one round costs so far and at the end of the plan. All rounds of one person together cost
-        `contributions` times (pure) or `contributions`² times (zCDP) that, less where rounds name their
-        person (`Spending.times`).
+        What one round costs so far and at the end of the plan. All rounds of one person together
+        cost `contributions` times (pure) or `contributions`² times (zCDP) that, less where rounds
+        name their person (`Spending.times`).
     releases, planned
-        How often data has been turned into something public, and how often it will be (None: without end).
+        How often data has been turned into something public, and how often it will be (None:
+        without end).
     notion
-        "DP": anyone may see every decision. "joint DP": a person's own decision depends on their context and
-        is for them alone; everybody else's decisions together give nothing of them away.
+        "DP": anyone may see every decision. "joint DP": a person's own decision depends on their
+        context and is for them alone; everybody else's decisions together give nothing of them
+        away.
     assumes
-        What the *value* of the decisions assumes about the stream, if anything. Privacy assumes nothing.
+        What the *value* of the decisions assumes about the stream, if anything. Privacy assumes
+        nothing.
     simulated
         Made with `seed=`: reproducible, therefore not private.
     proof
         The page with theorem and proof.
     parts
-        Of several learners (`discreet.together`): the guarantee of each. `spent` and `total` are then what
-        all rounds of one person cost.
+        Of several learners (`discreet.together`): the guarantee of each. `spent` and `total` are
+        then what all rounds of one person cost.
     words
         The words of the job: rounds, samples or records.
 
@@ -87,14 +90,14 @@ class Guarantee:
     --------
     >>> from discreet.budget.privacy import zcdp
     >>> spent, total = Spending(zcdp(0.0061)), Spending(zcdp(0.02435))
-    >>> print(Guarantee(Privacy(1.0, 1e-6), spent, total, releases=10, planned=40, proof="turn.md"))
+    >>> print(Guarantee(Privacy(1.0, 1e-6), spent, total, releases=10, planned=40, proof="engine.md"))
     Differential privacy for one round: whatever a person did in their round, anything published here is
     at most e^1 = 2.72 times as likely as if they had been somebody else, except with probability 1e-06.
     It holds against anyone who sees every decision and knows everybody else's data, and whatever the
     stream is.
     10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061 of
     0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by the
-    operating system. Proof: docs/guarantees/turn.md
+    operating system. Proof: docs/guarantees/engine.md
     """
 
     privacy: Privacy
@@ -177,8 +180,10 @@ class Guarantee:
         if self.notion == "DP":
             return []
         return [
-            "NOT protected: a person's own decision, which follows from what they brought, against whoever "
-            "sees it. Logs of decisions, and counts of them, are as sensitive as what people brought."
+            "NOT protected: a person's own decision, which follows from what they brought, "
+            "against whoever "
+            "sees it. Logs of decisions, and counts of them, are as sensitive as what people "
+            "brought."
         ]
 
     def _who(self) -> tuple[str, str]:
@@ -196,7 +201,10 @@ class Guarantee:
         if max(each) == 1:
             return f"one {unit} of each of {len(each)} learners", f"their {units}"
         if len(set(each)) == 1:
-            return f"{each[0]} {units} of one person in each of {len(each)} learners", f"those {units}"
+            return (
+                f"{each[0]} {units} of one person in each of {len(each)} learners",
+                f"those {units}",
+            )
         counts = ", ".join(map(str, each[:-1])) + f" and {each[-1]}"
         return f"{counts} {units} of one person in {len(each)} learners", f"those {units}"
 
@@ -206,7 +214,8 @@ class Guarantee:
         bounded = self.planned is not None and self.planned <= most
         word = "there are no more" if bounded else "the caller's word"
         return (
-            f"Every {self.words.unit} names its person, and the first that they open in a block, between two "
+            f"Every {self.words.unit} names its person, and the first that they open in a block, "
+            "between two "
             f"releases, counts; nobody is in more than {most} of these: {word}. "
             f"All {self.words.units} of a person cost {pays} times what one does."
         )
@@ -226,12 +235,18 @@ class Guarantee:
             sentences.append(self._whose())
         if any(part.privacy.keyed for part in self.parts):
             sentences.append(
-                "In learners whose rounds name their person, blocks are counted, between two releases each, "
-                "and the first round that they open in a block counts; names are the caller's word."
+                "In learners whose rounds name their person, blocks are counted, between two "
+                "releases each, "
+                "and the first round that they open in a block counts; names are the caller's "
+                "word."
             )
         if self.assumes:
-            privacy = "neither does privacy" if self.assumes.startswith("nothing") else "privacy does not"
-            sentences.append(f"The value of the {self.words.results} assumes {self.assumes}; {privacy}.")
+            privacy = (
+                "neither does privacy" if self.assumes.startswith("nothing") else "privacy does not"
+            )
+            sentences.append(
+                f"The value of the {self.words.results} assumes {self.assumes}; {privacy}."
+            )
         source = "from a seed" if self.simulated else "keyed by the operating system"
         sentences.append(f"Noise and selections: exact integer samplers {source}.")
         if self.proof:

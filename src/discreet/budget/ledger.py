@@ -1,9 +1,10 @@
 """The account of one learner: what has been spent, and what may be.
 
-The ledger follows the people who have paid most. Charges against everyone add up. Charges against separate
-`cohort`s do not, because nobody is in two of them; and each cohort pays in a measure of its own, a pure ε or
-a ρ of zCDP, whichever its release is better served by. It counts in whole units of 2⁻⁹⁶, charges rounded up
-and budgets down, so that a million small charges drift by nothing.
+The ledger follows the people who have paid most. Charges against everyone add up. Charges against
+separate `cohort`s do not, because nobody is in two of them; and each cohort pays in a measure of
+its own, a pure ε or a ρ of zCDP, whichever its release is better served by. It counts in whole
+units of 2⁻⁹⁶, charges rounded up and budgets down, so that a million small charges drift by
+nothing.
 
     zCDP cohort    ρ_everyone + ρ_cohort ≤ ρ(ε, δ)
     pure cohort    ε_cohort ≤ ε;  beside charges against everyone, ε_cohort + ε(ρ_everyone, δ) ≤ ε
@@ -24,7 +25,6 @@ from discreet.errors import BudgetError, ConfigError
 if TYPE_CHECKING:
     from dp_accounting.dp_event import DpEvent
 
-__all__ = ["Ledger", "Spending", "units_of"]
 
 _UNITS = 2**96
 
@@ -45,8 +45,8 @@ def _units_within(charge: Charge) -> int:
 class Spending:
     """What people pay for one of their rounds.
 
-    `everyone` is paid by all people; `pure` and `zcdp` are what the cohort that pays most in each measure
-    pays besides.
+    `everyone` is paid by all people; `pure` and `zcdp` are what the cohort that pays most in each
+    measure pays besides.
 
     >>> Spending(zcdp(0.01)).epsilon(Privacy(1.0, 1e-6)) < 1.0
     True
@@ -58,7 +58,9 @@ class Spending:
     pure: float = 0.0
     zcdp: float = 0.0
     blocks: int = field(default=0, metadata={"later": True})
-    """How many blocks of rounds pay apart, each for a release of its own; 0 where some pay together."""
+    """How many blocks of rounds pay apart, each for a release of its own; 0 where some pay
+    together.
+    """
 
     @property
     def takes_delta(self) -> bool:
@@ -82,7 +84,9 @@ class Spending:
         concentrated = epsilon_of(times.zcdp * (common + self.zcdp), privacy.delta)
         if not self.pure:
             return concentrated
-        return max(concentrated, times.pure * self.pure + epsilon_of(times.zcdp * common, privacy.delta))
+        return max(
+            concentrated, times.pure * self.pure + epsilon_of(times.zcdp * common, privacy.delta)
+        )
 
     def rho(self, privacy: Privacy) -> float:
         """The zCDP that this amounts to for all rounds of one person."""
@@ -97,8 +101,8 @@ class Spending:
     def event(self, privacy: Privacy) -> "DpEvent":
         """A dp-accounting event that is at least as revealing as this spending.
 
-        Where some cohorts paid pure and others zCDP, neither dominates the other: both are composed, which is
-        loose. Needs the extra `accounting`.
+        Where some cohorts paid pure and others zCDP, neither dominates the other: both are
+        composed, which is loose. Needs the extra `accounting`.
         """
         times, common = self.times(privacy), self.everyone.amount
         if self.everyone.measure == "pure":
@@ -138,34 +142,43 @@ class Ledger:
     closed_zcdp: int = 0
     """The most units that were charged against one closed cohort alone, in each measure."""
     apart: int = 0
-    """How many cohorts have paid, each for one release; −1 once one has paid for several, as those who are in
+    """How many cohorts have paid, each for one release; −1 once one has paid for several, as those
+    who are in
     a running sum do. Counted only if rounds name their person."""
 
     @classmethod
     def of(cls, privacy: Privacy, spending: Spending) -> "Ledger":
         """The account after all of this was spent; raises if it may not be."""
-        ledger = cls(privacy, apart=spending.blocks - 1 if privacy.keyed else 0).charge(spending.everyone)
+        ledger = cls(privacy, apart=spending.blocks - 1 if privacy.keyed else 0).charge(
+            spending.everyone
+        )
         if spending.pure:
             ledger = ledger.charge(pure(spending.pure), cohort=0)
         return ledger.charge(zcdp(spending.zcdp), cohort=1) if spending.zcdp else ledger
 
     def charge(self, charge: Charge, *, cohort: int | None = None) -> "Ledger":
-        """The ledger after this charge, against everyone or one cohort (numbered in order of time)."""
+        """The ledger after this charge, against everyone or one cohort (numbered in order of
+        time).
+        """
         if charge.measure == "zcdp" and self.privacy.pure and charge.amount > 0:
             raise BudgetError(
-                "a zCDP charge cannot be paid from a pure budget; ask for delta > 0 or use a pure mechanism"
+                "a zCDP charge cannot be paid from a pure budget; ask for delta > 0 or use a pure "
+                "mechanism"
             )
         if cohort is None and charge.amount == 0:
             return self
         if cohort is None:
             same = charge.measure == self._measure
-            after = replace(self, everyone=self.everyone + units_of(charge if same else zcdp(charge.rho)))
+            after = replace(
+                self, everyone=self.everyone + units_of(charge if same else zcdp(charge.rho))
+            )
         else:
             after = self._opened(cohort)._paid(charge)
         if not after._fits():
             asked, spent = self.privacy.epsilon, self.spent.epsilon(self.privacy)
             raise BudgetError(
-                f"a charge of {charge.amount:.4g} ({charge.measure}) would exceed epsilon = {asked:.4g}: "
+                f"a charge of {charge.amount:.4g} ({charge.measure}) would exceed epsilon = "
+                f"{asked:.4g}: "
                 f"epsilon = {spent:.3g} is spent; plan fewer releases or more noise"
             )
         return after
@@ -179,7 +192,9 @@ class Ledger:
         if cohort == self.cohort:
             return replace(self, apart=-1) if self.privacy.keyed else self
         if cohort < self.cohort:
-            raise ConfigError(f"cohort {cohort} is closed: charges may go to cohort {self.cohort} or later")
+            raise ConfigError(
+                f"cohort {cohort} is closed: charges may go to cohort {self.cohort} or later"
+            )
         return replace(
             self, cohort=cohort, newest_pure=0, newest_zcdp=0,
             apart=self.apart + (self.privacy.keyed and self.apart >= 0),
@@ -194,16 +209,21 @@ class Ledger:
         else:
             after = replace(self, newest_zcdp=self.newest_zcdp + units_of(charge))
         if after.newest_pure and after.newest_zcdp:
-            raise ConfigError("a cohort pays in one measure: plan its releases all pure or all zCDP")
+            raise ConfigError(
+                "a cohort pays in one measure: plan its releases all pure or all zCDP"
+            )
         mixed = (after.newest_pure or after.closed_pure) and after._zcdp_anywhere()
         if self.privacy.contributions > 1 and mixed:
             raise ConfigError(
-                f"with {self.privacy.contributions} contributions all people of a plan pay in one measure"
+                f"with {self.privacy.contributions} contributions all people of a plan pay in one "
+                "measure"
             )
         return after
 
     def _zcdp_anywhere(self) -> bool:
-        return bool(self.newest_zcdp or self.closed_zcdp or (self.everyone and not self.privacy.pure))
+        return bool(
+            self.newest_zcdp or self.closed_zcdp or (self.everyone and not self.privacy.pure)
+        )
 
     def _fits(self) -> bool:
         """Whether the people who have paid most are within the privacy that was asked for."""
@@ -217,7 +237,9 @@ class Ledger:
             return most_pure <= _units_within(budgets[0])
         if not most_pure:
             return True
-        if privacy.contributions > 1:  # charged against everyone after pure cohorts: not covered by the proof
+        if (
+            privacy.contributions > 1
+        ):  # charged against everyone after pure cohorts: not covered by the proof
             return False
         beside = nextafter(most_pure / _UNITS, inf)
         common = nextafter(self.everyone / _UNITS, inf)
@@ -225,7 +247,9 @@ class Ledger:
 
     @property
     def blocks(self) -> int:
-        """How many blocks paid apart so far, each for a release of its own; 0 where some paid together."""
+        """How many blocks paid apart so far, each for a release of its own; 0 where some paid
+        together.
+        """
         return 0 if self.everyone else max(0, self.apart)
 
     @property
@@ -262,13 +286,15 @@ _COUNTS = ("everyone", "newest_pure", "newest_zcdp", "closed_pure", "closed_zcdp
 def _event_of(charges: list[Charge]) -> "DpEvent":
     """The charges as dp-accounting events, composed.
 
-    dp-accounting has no event for "any ε-DP mechanism"; two-sided randomised response at the same ε dominates
-    them all.
+    dp-accounting has no event for "any ε-DP mechanism"; two-sided randomised response at the same ε
+    dominates them all.
     """
     try:
         from dp_accounting import dp_event
     except ImportError as error:
-        raise ConfigError("events need dp-accounting: pip install 'discreet[accounting]'") from error
+        raise ConfigError(
+            "events need dp-accounting: pip install 'discreet[accounting]'"
+        ) from error
     events: list[dp_event.DpEvent] = []
     for charge in charges:
         if charge.amount == 0:

@@ -15,8 +15,6 @@ from discreet import require
 from discreet.budget.conversion import rho_of
 from discreet.errors import ConfigError
 
-__all__ = ["Charge", "Privacy", "Times", "pure", "zcdp"]
-
 Measure = Literal["pure", "zcdp"]
 
 
@@ -81,18 +79,18 @@ class Privacy:
     Parameters
     ----------
     epsilon
-        Whatever one person did, anything published is at most e^epsilon times as likely as if they had been
-        somebody else. 1 is a usual choice; smaller is stricter.
+        Whatever one person did, anything published is at most e^epsilon times as likely as if they
+        had been somebody else. 1 is a usual choice; smaller is stricter.
     delta
-        The probability with which that may fail. 0 asks for the pure guarantee, which costs more value;
-        otherwise choose far less than one over the number of people.
+        The probability with which that may fail. 0 asks for the pure guarantee, which costs more
+        value; otherwise choose far less than one over the number of people.
     contributions
         In how many rounds one person may take part. The guarantee covers all of them together.
     keyed
-        Every round names its person (`open(person=…)`). Of a person's rounds between two releases only the
-        first one that they open counts, so `contributions` is then in how many such blocks they may take
-        part. Where each release reads one block alone, zCDP costs `contributions` times what one round
-        does, instead of its square.
+        Every round names its person (`open(person=…)`). Of a person's rounds between two releases
+        only the first one that they open counts, so `contributions` is then in how many such blocks
+        they may take part. Where each release reads one block alone, zCDP costs `contributions`
+        times what one round does, instead of its square.
 
     Examples
     --------
@@ -112,7 +110,9 @@ class Privacy:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", require.number("epsilon", self.epsilon, 1e-9, 1e6))
-        object.__setattr__(self, "delta", require.number("delta", self.delta, 0.0, nextafter(1.0, 0.0)))
+        object.__setattr__(
+            self, "delta", require.number("delta", self.delta, 0.0, nextafter(1.0, 0.0))
+        )
         object.__setattr__(
             self, "contributions", require.whole("contributions", self.contributions, 1, 10**6)
         )
@@ -140,14 +140,16 @@ class Privacy:
     def budgets(self) -> tuple[Charge, ...]:
         """What a person who enters ONE release may pay there: in either measure, if a δ is granted.
 
-        (ε, 0) implies (ε, δ), and where few numbers move, noise for the pure guarantee is far smaller.
+        (ε, 0) implies (ε, δ), and where few numbers move, noise for the pure guarantee is far
+        smaller.
         """
         return self.apart(blocks=0)
 
     def apart(self, blocks: int) -> tuple[Charge, ...]:
         """The same, where so many releases read one block of rounds each, and no round of another.
 
-        Only if that is ALL that is released: not beside a running sum, and all of it in one measure.
+        Only if that is ALL that is released: not beside a running sum, and all of it in one
+        measure.
         """
         times = self.times(blocks)
         alone = pure(self.epsilon / times.pure)
@@ -156,9 +158,9 @@ class Privacy:
     def times(self, blocks: int) -> Times:
         """How many times as much as one round do all rounds of a person cost?
 
-        `blocks` is how many blocks pay apart, each for a release of its own; 0 where some pay together. If
-        rounds name their person, one of each counts in a block: then costs add up over blocks, as releases of
-        different data do. Otherwise it is group privacy.
+        `blocks` is how many blocks pay apart, each for a release of its own; 0 where some pay
+        together. If rounds name their person, one of each counts in a block: then costs add up over
+        blocks, as releases of different data do. Otherwise it is group privacy.
         """
         if self.keyed and blocks:
             most = min(self.contributions, blocks)

@@ -3,9 +3,9 @@
     pure learners         ε = Σ cᵢ·εᵢ
     with zCDP learners    ε = Σ cᵢ·εᵢ + ε(Σ cᵢ²·ρᵢ, δ)      some of the pure ones counted as zCDP, (cᵢ·εᵢ)²/2
 
-cᵢ is in how many rounds of learner i a person may take part; where blocks of rounds that name their person
-pay apart, cᵢ takes the place of cᵢ² (docs/guarantees/returning.md). Every way of counting is valid; the one
-that says least is taken.
+cᵢ is in how many rounds of learner i a person may take part; where blocks of rounds that name their
+person pay apart, cᵢ takes the place of cᵢ² (docs/guarantees/returning.md). Every way of counting is
+valid; the one that says least is taken.
 
 Guarantee   docs/guarantees/ledger.md, Theorem 6
 """
@@ -18,8 +18,6 @@ from discreet.budget.guarantee import Guarantee, Wording
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
-
-__all__ = ["together"]
 
 LEAST_EPSILON = 1e-9
 """The least that a promise can be of: learners that plan no release at all."""
@@ -127,15 +125,22 @@ def _as_zcdp(charge: Charge) -> Charge:
 def _composed(
     parts: tuple[Guarantee, ...], terms: Privacy, which: Callable[[Guarantee], Spending]
 ) -> Spending:
-    """The composed spending of one person, counted in the way that says least at the δ of these terms."""
+    """The composed spending of one person, counted in the way that says least at the δ of these
+    terms.
+    """
     paid = [_Paid.of(which(part), part.privacy) for part in parts]
     if terms.pure:
         if any(entry.zcdp.amount for entry in paid):
-            raise ConfigError("learners that pay in zCDP together have no pure guarantee: state a delta > 0")
+            raise ConfigError(
+                "learners that pay in zCDP together have no pure guarantee: state a delta > 0"
+            )
         return Spending(sum((entry.pure for entry in paid), pure(0.0)))
-    # ε(ρ, δ) is concave in ρ, so the best entries to convert are those that are converted most cheaply.
+    # ε(ρ, δ) is concave in ρ, so the best entries to convert are those that are converted most
+    # cheaply.
     paid.sort(key=lambda entry: entry.dearness)
-    all_zcdp = sum(not entry.pure.amount for entry in paid)  # these come first, and are what they become
+    all_zcdp = sum(
+        not entry.pure.amount for entry in paid
+    )  # these come first, and are what they become
     ways = [_counted(paid, converted) for converted in range(all_zcdp, len(paid) + 1)]
     return min(ways, key=lambda spending: spending.epsilon(terms))
 

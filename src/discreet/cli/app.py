@@ -1,7 +1,7 @@
 """What all commands share: the group that they belong to, common options, errors of one line.
 
-What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if there is
-a bug, shows no variables: they may be people's.
+What goes wrong is one clear line and an exit code: 2 for bad input, 130 for Ctrl-C. A traceback, if
+there is a bug, shows no variables: they may be people's.
 """
 
 import json
@@ -18,8 +18,6 @@ from typer.core import TyperGroup
 from discreet import __version__
 from discreet.errors import DiscreetError
 from discreet.runs.doctor import extra_with
-
-__all__ = ["Delta", "Epsilon", "Json", "answer", "app", "main", "refuse"]
 
 
 class Commands(TyperGroup):
@@ -74,7 +72,9 @@ def _print_version(wanted: bool) -> None:
 def about(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Which discreet this is."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Which discreet this is."
+        ),
     ] = False,
 ) -> None:
     """Decisions from a stream of people, without giving any of them away."""
@@ -86,7 +86,9 @@ Delta = Annotated[float, typer.Option(help="The probability with which the guara
 
 
 def answer(
-    found: dict[str, Any], as_json: bool, show: Callable[[dict[str, Any], Console], None] | None = None
+    found: dict[str, Any],
+    as_json: bool,
+    show: Callable[[dict[str, Any], Console], None] | None = None,
 ) -> None:
     """Print what was found: as JSON, or by `show`, where it was not shown on the way."""
     if as_json:

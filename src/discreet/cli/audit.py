@@ -17,7 +17,8 @@ def audit(
         typer.Argument(metavar="[NAME]...", help="What to audit; without names, everything."),
     ] = None,
     size: Annotated[
-        Literal["minute", "night"], typer.Option(help="How thoroughly: for a minute, or for a night.")
+        Literal["minute", "night"],
+        typer.Option(help="How thoroughly: for a minute, or for a night."),
     ] = "minute",
     pairs: Annotated[
         int | None, typer.Option(help="Neighbouring streams of each, for the exact audit.", min=1)
@@ -29,7 +30,8 @@ def audit(
     delta: Annotated[float, typer.Option(help="The probability with which it may fail.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Of the made-up people.")] = 0,
     out: Annotated[
-        Path, typer.Option(help="Where to write what was found; the same command again goes on there.")
+        Path,
+        typer.Option(help="Where to write what was found; the same command again goes on there."),
     ] = Path("audit"),
     engine: Annotated[
         str | None,
@@ -37,7 +39,8 @@ def audit(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put guarantees to the test: neighbouring streams, and what everything published tells about them.
+    """Put guarantees to the test: neighbouring streams, and what everything published tells about
+    them.
 
     Exit code 1 if something tells more than was promised.
     """

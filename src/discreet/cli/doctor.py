@@ -18,7 +18,9 @@ def doctor(as_json: Json = False) -> None:
     findings = examine()
     sound = all(finding.fine for finding in findings if finding.essential)
     if as_json:
-        typer.echo(json.dumps({"ok": sound, "findings": [finding._asdict() for finding in findings]}))
+        typer.echo(
+            json.dumps({"ok": sound, "findings": [finding._asdict() for finding in findings]})
+        )
     else:
         typer.echo(f"discreet {__version__} on this machine")
         for finding in findings:

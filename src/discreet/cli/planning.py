@@ -19,14 +19,18 @@ EXAMPLES = ("bundle", "dosing", "sites", "totals")
 def demo(
     story: Annotated[
         str,
-        typer.Option(help="display: what to show a million visitors; regression: what drives a price."),
+        typer.Option(
+            help="display: what to show a million visitors; regression: what drives a price."
+        ),
     ] = "display",
     people: Annotated[
         int | None, typer.Option(help="How many visitors (1,000,000) or sellers (100,000).")
     ] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Where to write demo.png and demo.json.")] = Path(
+        "demo"
+    ),
     seed: Annotated[
         int | None, typer.Option(help="Reproduce a run; it is then a simulation, not private.")
     ] = None,
@@ -47,7 +51,9 @@ def demo(
         refuse(f"story must be display or regression, got {story!r}")
     tell, usual = stories[story]
     asked, console = Privacy(epsilon, delta), Console(quiet=as_json)
-    answer(tell(usual if people is None else people, asked, out, seed=seed, console=console), as_json)
+    answer(
+        tell(usual if people is None else people, asked, out, seed=seed, console=console), as_json
+    )
 
 
 class Plans(TyperGroup):
@@ -57,7 +63,9 @@ class Plans(TyperGroup):
         """Refuse options before the problem, as they were written in earlier versions."""
         if args and args[0].startswith("-") and args[0] != "--help":
             words = [word.removeprefix("--problem=") for word in args if word != "--problem"]
-            problem = next((name for name in self.commands if name in words), "|".join(self.commands))
+            problem = next(
+                (name for name in self.commands if name in words), "|".join(self.commands)
+            )
             rest = " ".join(word for word in words if word != problem)
             refuse(f"the problem comes first: discreet plan {problem} {rest}")
         return super().parse_args(ctx, args)
@@ -67,7 +75,8 @@ plan = typer.Typer(cls=Plans, no_args_is_help=True)
 app.add_typer(
     plan,
     name="plan",
-    help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % would take.",
+    help="What a budget buys, before it is spent: schedule, noise, the value kept, and what 90 % "
+    "would take.",
 )
 Rounds = Annotated[int, typer.Option(help="How many people (visitors, samples) are expected.")]
 Items = Annotated[int, typer.Option(help="How many items there are.")]
@@ -75,12 +84,14 @@ Slots = Annotated[int, typer.Option(help="How many items are chosen.")]
 Stream = Annotated[
     Literal["drifting", "iid", "adversarial"],
     typer.Option(
-        help="iid if visitors are alike over time; adversarial if they may react to decisions: what is "
+        help="iid if visitors are alike over time; adversarial if they may react to decisions: "
+        "what is "
         "simulated is calm, so that the answer is what the word costs."
     ),
 ]
 Minutes = Annotated[
-    float, typer.Option(help="How long to simulate at most; more gives surer answers about more people.")
+    float,
+    typer.Option(help="How long to simulate at most; more gives surer answers about more people."),
 ]
 Contributions = Annotated[int, typer.Option(help="In how many rounds one person may take part.")]
 
@@ -100,11 +111,18 @@ def _shared(
 
 
 def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
-    """Make a command of a declaration; its options are the settings of a case of planning/cases.py."""
+    """Make a command of a declaration; its options are the settings of a case of
+    planning/cases.py.
+    """
 
     def register(declared: Declared) -> Declared:
         def command(
-            epsilon: float, delta: float, contributions: int, minutes: float, as_json: bool, **settings: Any
+            epsilon: float,
+            delta: float,
+            contributions: int,
+            minutes: float,
+            as_json: bool,
+            **settings: Any,
         ) -> None:
             from discreet.budget.privacy import Privacy
             from discreet.simulate.planning import cases
@@ -114,7 +132,10 @@ def planned(name: str, kind: str) -> Callable[[Declared], Declared]:
             case = getattr(cases, kind)(privacy=privacy, **settings)
             answer(make_plan(case, Console(quiet=as_json), minutes), as_json, print_plan)
 
-        options = [*signature(declared).parameters.values(), *signature(_shared).parameters.values()]
+        options = [
+            *signature(declared).parameters.values(),
+            *signature(_shared).parameters.values(),
+        ]
         vars(command)["__signature__"] = Signature(options)
         command.__annotations__ = {option.name: option.annotation for option in options}
         plan.command(name, help=declared.__doc__)(command)
@@ -131,7 +152,8 @@ def plan_display(
     feedback: Annotated[
         Literal["full", "bandit", "clicks"],
         typer.Option(
-            help="What the site sees: whole preferences, whether a slate was clicked, or which item."
+            help="What the site sees: whole preferences, whether a slate was clicked, or which "
+            "item."
         ),
     ] = "full",
     stream: Stream = "drifting",
@@ -178,7 +200,9 @@ def plan_contextual(
     rounds: Rounds,
     relevant: Annotated[
         Any,
-        typer.Option(parser=_number_or_word, metavar="<str>", help="How many features an arm needs, or all."),
+        typer.Option(
+            parser=_number_or_word, metavar="<str>", help="How many features an arm needs, or all."
+        ),
     ] = None,
 ) -> None:
     """Which arm for whom, given their context."""
@@ -190,5 +214,7 @@ def plan_selection(items: Items, slots: Slots, rounds: Rounds) -> None:
 
 
 @planned("continuous", "ContinuousCase")
-def plan_continuous(items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting") -> None:
+def plan_continuous(
+    items: Items, slots: Slots, rounds: Rounds, stream: Stream = "drifting"
+) -> None:
     """Sets of a fractional point that moves."""

@@ -11,10 +11,13 @@ from discreet.cli.app import Delta, Epsilon, Json, answer, app
 
 @app.command()
 def run(
-    config: Annotated[Path, typer.Argument(help="Settings of the learner, TOML; `learner` names it.")],
+    config: Annotated[
+        Path, typer.Argument(help="Settings of the learner, TOML; `learner` names it.")
+    ],
     data: Annotated[Path, typer.Option(help="The event log, CSV or Parquet.")],
     out: Annotated[
-        Path, typer.Option(help="Where decisions, report and state go. Run again to go on after a kill.")
+        Path,
+        typer.Option(help="Where decisions, report and state go. Run again to go on after a kill."),
     ] = Path("run"),
     as_json: Json = False,
 ) -> None:
@@ -37,33 +40,46 @@ def status(
 
 @app.command()
 def change(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run that shows items.")],
-    add: Annotated[list[str] | None, typer.Option(help="An item that comes, or comes back.")] = None,
-    retire: Annotated[list[str] | None, typer.Option(help="An item that is never shown again.")] = None,
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run that shows items.")
+    ],
+    add: Annotated[
+        list[str] | None, typer.Option(help="An item that comes, or comes back.")
+    ] = None,
+    retire: Annotated[
+        list[str] | None, typer.Option(help="An item that is never shown again.")
+    ] = None,
     extend: Annotated[int | None, typer.Option(help="So many more visitors.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Change the catalogue of a run, or for how many visitors it goes on: public events, which cost nothing.
+    """Change the catalogue of a run, or for how many visitors it goes on: public events, which cost
+    nothing.
 
     Whether and when must not depend on what visitors did.
     """
     from discreet.runs.change import change_run
 
-    answer(change_run(folder, add=add or (), retire=retire or (), extend=extend), as_json, _show_change)
+    answer(
+        change_run(folder, add=add or (), retire=retire or (), extend=extend), as_json, _show_change
+    )
 
 
 def _show_change(found: dict[str, Any], console: Console) -> None:
-    coming = (
-        f"; from the next block on also {', '.join(map(str, found['coming']))}" if found["coming"] else ""
+    pending = (
+        f"; from the next block on also {', '.join(map(str, found['pending']))}"
+        if found["pending"]
+        else ""
     )
-    console.print(f"{len(found['living'])} items may be shown{coming}", soft_wrap=True)
+    console.print(f"{len(found['active'])} items may be shown{pending}", soft_wrap=True)
     console.print(f"{found['horizon']:,} visitors are planned", soft_wrap=True)
 
 
 @app.command()
 def evaluate(
     policy: Annotated[Path, typer.Argument(help="The folder of a run, or TOML with a `slate`.")],
-    data: Annotated[Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")],
+    data: Annotated[
+        Path, typer.Option(help="A log with slate, and click or reward: CSV or Parquet.")
+    ],
     propensity: Annotated[
         str,
         typer.Option(help="The column with the chance of what was shown, or uniform."),
@@ -72,11 +88,14 @@ def evaluate(
     delta: Delta = 0.0,
     contributions: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
     clip: Annotated[
-        float | None, typer.Option(help="The most a row may weigh; 10, or what uniform slates need.")
+        float | None,
+        typer.Option(help="The most a row may weigh; 10, or what uniform slates need."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a slate would have earned, from a log of what others were shown: one release, with its error."""
+    """What a slate would have earned, from a log of what others were shown: one release, with
+    its error.
+    """
     from discreet.budget.privacy import Privacy
     from discreet.runs.evaluate import evaluate_log, policy_from, show_evaluation
 
@@ -88,7 +107,9 @@ def evaluate(
 @app.command()
 def select(
     config: Annotated[Path, typer.Argument(help="Domain, function and budget, TOML.")],
-    data: Annotated[list[Path], typer.Option(help="People's records, CSV or Parquet; again for more files.")],
+    data: Annotated[
+        list[Path], typer.Option(help="People's records, CSV or Parquet; again for more files.")
+    ],
     out: Annotated[
         Path, typer.Option(help="Where the choice goes. The same command again reads it back.")
     ] = Path("selected"),

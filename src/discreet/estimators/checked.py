@@ -1,4 +1,6 @@
-"""scikit-learn's checks of data, with errors that do not quote the data as scikit-learn's own do."""
+"""scikit-learn's checks of data, with errors that do not quote the data as scikit-learn's own
+do.
+"""
 
 import re
 import warnings
@@ -14,9 +16,9 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import each_apart, each_number, row_by_row
-from discreet.arrivals.person import asked_of, reading
 from discreet.errors import ConfigError
+from discreet.feedback import each_apart, each_number, row_by_row
+from discreet.functions.person import asked_of, reading
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -24,17 +26,6 @@ if TYPE_CHECKING:
     Samples: TypeAlias = Floats | csr_matrix
     """One row of features per sample, as scikit-learn's checks leave them."""
 
-__all__ = [
-    "as_classes",
-    "as_features",
-    "as_ranges",
-    "as_shares",
-    "as_targets",
-    "checked",
-    "checked_pairs",
-    "scaled",
-    "without_data",
-]
 
 SHAPE = r"\((\d+(, ?\d*)*)?\)"
 LEAST = r"while a minimum of \d+ is required( by \w+)?\."
@@ -51,15 +42,18 @@ HARMLESS = tuple(
         rf"y should be a 1d array, got an array of shape {SHAPE} instead\.",
         r"(This )?\w+( estimator)? requires y to be passed, but the target y is None\.?",
         r"The feature names should match those that were passed during fit\.",
-        r"Sparse data was passed( for [Xy])?, but dense data is required\. Use '\.toarray\(\)' to convert to "
+        r"Sparse data was passed( for [Xy])?, but dense data is required\. Use '\.toarray\(\)' to "
+        r"convert to "
         r"a dense numpy array\.",
-        r"A column-vector y was passed when a 1d array was expected\. Please change the shape of y to "
+        r"A column-vector y was passed when a 1d array was expected\. Please change the shape of "
+        r"y to "
         r"\(n_samples, ?\), for example using ravel\(\)\.",
         r"X has feature names, but \w+ was fitted without feature names",
         r"X does not have valid feature names, but \w+ was fitted with feature names",
     )
 )
-"""scikit-learn's errors and warnings that tell shapes, counts and names only: a first line that is one of
+"""scikit-learn's errors and warnings that tell shapes, counts and names only: a first line that is
+one of
 these is repeated."""
 INSTEAD = {
     "Expected 2D ": "Expected a 2D array of features. Reshape your data: one row a sample.",
@@ -76,11 +70,17 @@ Found = TypeVar("Found")
 
 
 def checked(
-    estimator: BaseEstimator, X: ArrayLike, *, reset: bool = True, accept_sparse: str | Literal[False] = False
+    estimator: BaseEstimator,
+    X: ArrayLike,
+    *,
+    reset: bool = True,
+    accept_sparse: str | Literal[False] = False,
 ) -> "Samples":
-    """Features as `validate_data` gives them, or an error of the same kind that tells nothing about the data.
+    """Features as `validate_data` gives them, or an error of the same kind that tells nothing about
+    the data.
 
-    These are many people: who brings features that are no numbers has a row with NaN, and refuses nobody.
+    These are many people: who brings features that are no numbers has a row with NaN, and refuses
+    nobody.
     """
     rows, named = _rows_of(estimator, X, reset)
 
@@ -110,7 +110,9 @@ def checked_pairs(
 ) -> "tuple[Samples, Floats]":
     """The same for features and targets."""
     if y is None:
-        checked(estimator, X, reset=reset, accept_sparse=accept_sparse)  # refuses it in the usual words
+        checked(
+            estimator, X, reset=reset, accept_sparse=accept_sparse
+        )  # refuses it in the usual words
     rows, named = _rows_of(estimator, X, reset)
 
     def check() -> "tuple[Samples, Floats]":
@@ -137,7 +139,9 @@ def _rows_of(estimator: BaseEstimator, X: ArrayLike, reset: bool) -> tuple[Array
 
 
 def without_data(check: Callable[[], Found]) -> Found:
-    """What a check of scikit-learn's gives, with errors and warnings that tell nothing about the data."""
+    """What a check of scikit-learn's gives, with errors and warnings that tell nothing about the
+    data.
+    """
     with reading(), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         found = _attempted(check)
@@ -170,7 +174,9 @@ def _is_harmless(text: str) -> bool:
 
 
 def _without_data(text: str) -> str:
-    """What may be said of an error of scikit-learn's: whole known lines as they are, else a text of ours."""
+    """What may be said of an error of scikit-learn's: whole known lines as they are, else a text
+    of ours.
+    """
     first = text.partition("\n")[0]
     if _is_harmless(first):
         return first
@@ -186,7 +192,9 @@ def as_ranges(name: str, ranges: ArrayLike, features: int) -> tuple[Floats, Floa
             f"{name} must be a pair (low, high) or one pair for each of {features} features"
         ) from None
     if not (np.isfinite(pairs).all() and (pairs[:, 0] < pairs[:, 1]).all()):
-        raise ConfigError(f"{name} must be finite, with low < high: public numbers, not read off the data")
+        raise ConfigError(
+            f"{name} must be finite, with low < high: public numbers, not read off the data"
+        )
     return pairs[:, 0], pairs[:, 1]
 
 
@@ -194,7 +202,8 @@ def scaled(features: "Samples", low: Floats, high: Floats) -> Floats:
     """Features mapped from their public ranges to [−1, 1], and clipped."""
     dense = features.toarray() if hasattr(features, "toarray") else features
     with np.errstate(all="ignore"):  # a warning would tell about the sample
-        # Floats first: small integers wrap around, and one float among them would decide whether they do.
+        # Floats first: small integers wrap around, and one float among them would decide whether
+        # they do.
         dense = np.asarray(dense, dtype=np.float64)
         return np.clip((2 * dense - low - high) / (high - low), -1.0, 1.0)
 
@@ -202,8 +211,9 @@ def scaled(features: "Samples", low: Floats, high: Floats) -> Floats:
 def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
     """One row of floats per sample, each cell read by itself; NaN for what is no finite number.
 
-    Rows in a list have `width` numbers, a public number: none of them may tell it. A row of another length is
-    NaN. What is no table of rows stays what it is: scikit-learn's own checks say what is wrong.
+    Rows in a list have `width` numbers, a public number: none of them may tell it. A row of another
+    length is NaN. What is no table of rows stays what it is: scikit-learn's own checks say what is
+    wrong.
 
     >>> as_features([[1, 2.5], ["x", 3], [4], [5, 10**400]], 2)
     array([[1. , 2.5],
@@ -226,7 +236,8 @@ def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
         entries = table.tolist()  # rows of which one is too long or too short
     if width is None:
         raise ConfigError(
-            "how many features there are is not read off a list of rows: give one range per feature, "
+            "how many features there are is not read off a list of rows: give one range per "
+            "feature, "
             "or an array"
         )
     rows = row_by_row(entries, width)
@@ -235,7 +246,9 @@ def as_features(values: ArrayLike, width: int | None = None) -> ArrayLike:
 
 def _public_width(estimator: BaseEstimator) -> int | None:
     """How many features the public ranges say there are; None if one range is for all of them."""
-    ranges: ArrayLike = estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
+    ranges: ArrayLike = (
+        estimator.ranges if hasattr(estimator, "ranges") else estimator.feature_range
+    )
     try:
         shape = np.shape(ranges)
     except ValueError:  # as_ranges says what is wrong with it
@@ -259,7 +272,9 @@ def _numbers(values: ArrayLike | None) -> Floats:
 
 
 def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | None:
-    """The number of each sample's class; NaN, which says nothing, for a label that is none of them."""
+    """The number of each sample's class; NaN, which says nothing, for a label that is none of
+    them.
+    """
     if _is_for_scikit_learn(values):
         return values
     found = each_apart(values)
@@ -268,7 +283,10 @@ def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | Non
     labels = classes.tolist()
     if found.dtype.kind == "O":
         with reading():
-            each = [asked_of(partial(_place, entry, labels), np.nan) for entry in found.reshape(-1).tolist()]
+            each = [
+                asked_of(partial(_place, entry, labels), np.nan)
+                for entry in found.reshape(-1).tolist()
+            ]
         return np.array(each, dtype=np.float64).reshape(found.shape)
     if found.dtype.kind in "cUS" and classes.dtype.kind in "biuf":
         found = each_number(found)  # one label made an array of numbers one of texts
@@ -281,7 +299,9 @@ def as_classes(values: ArrayLike | None, classes: np.ndarray) -> ArrayLike | Non
 
 
 def _is_for_scikit_learn(values: ArrayLike | None) -> bool:
-    """Whether these are no values at all (None, a sparse matrix): its own checks say what is wrong."""
+    """Whether these are no values at all (None, a sparse matrix): its own checks say what is
+    wrong.
+    """
     return values is None or hasattr(values, "tocsr")
 
 
@@ -293,10 +313,13 @@ def _place(entry: object, labels: list[object]) -> float:
 def as_shares(weights: ArrayLike | None, bound: object, samples: int) -> Floats | None:
     """Weights of samples, as shares of the public bound; larger ones count as it.
 
-    A weight that is no finite number, or negative, is 0: it must not decide whether others are counted.
+    A weight that is no finite number, or negative, is 0: it must not decide whether others are
+    counted.
     """
     if not isinstance(bound, int | float) or not (np.isfinite(bound) and bound > 0):
-        raise ConfigError(f"weight_bound must be a finite number greater than 0, got {require.shown(bound)}")
+        raise ConfigError(
+            f"weight_bound must be a finite number greater than 0, got {require.shown(bound)}"
+        )
     if weights is None:
         return None
     found = each_number(weights)

@@ -9,40 +9,39 @@ from sklearn.base import ClassifierMixin
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.losses import LogisticLoss, SoftmaxLoss
+from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_classes
 from discreet.estimators.linear import REMOVED, PrivateLinear
-from discreet.turn.settings import refuses_removed
+from discreet.losses import LogisticLoss, SoftmaxLoss
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-
-__all__ = ["PrivateStreamingClassifier"]
 
 
 class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignore[misc]
     """Private logistic regression, for classes that are publicly known.
 
-    With more than two, all classes share one gradient of the softmax loss, and so one budget: there is no ε
-    per class. `fit` takes many passes over its samples and releases once; `partial_fit` streams.
+    With more than two, all classes share one gradient of the softmax loss, and so one budget: there
+    is no ε per class. `fit` takes many passes over its samples and releases once; `partial_fit`
+    streams.
 
     Parameters
     ----------
     classes
-        The classes, two or more. A parameter without default, because which classes occur is something about
-        the people.
+        The classes, two or more. A parameter without default, because which classes occur is
+        something about the people.
     epsilon, delta, feature_range, p, radius, weight_bound, horizon
-        As for `PrivateStreamingRegressor`; weights that balance classes read everybody's labels, and are not
-        covered by the guarantee.
+        As for `PrivateStreamingRegressor`; weights that balance classes read everybody's labels,
+        and are not covered by the guarantee.
     block, seed
         As for `PrivateStreamingRegressor`.
 
     Attributes
     ----------
     coef_, intercept_, coef_standard_errors_, facts_, guarantee_
-        As for `PrivateStreamingRegressor`; one row per class if there are more than two. Standard errors are
-        NaN: none are known for classes.
+        As for `PrivateStreamingRegressor`; one row per class if there are more than two. Standard
+        errors are NaN: none are known for classes.
 
     Examples
     --------
@@ -101,7 +100,9 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
             raise ConfigError("classes must be those of the parameter `classes`")
         return self._learn(X, y, sample_weight, partial=True)
 
-    def _learn(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool) -> Self:
+    def _learn(
+        self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool
+    ) -> Self:
         is_list = isinstance(self.classes, tuple | list | np.ndarray)
         if not is_list or len(self.classes) < 2 or len(set(self.classes)) < len(self.classes):
             raise ConfigError(
@@ -128,7 +129,9 @@ class PrivateStreamingClassifier(ClassifierMixin, PrivateLinear):  # type: ignor
         """The likeliest class; for a row with NaN, that of the middle of the ranges."""
         chances = self.predict_proba(X)
         middle = np.mean(self._ranges(self.n_features_in_), axis=0)
-        chances[np.isnan(chances).any(axis=1)] = self._chances(middle @ self._weights.T + self._constants)
+        chances[np.isnan(chances).any(axis=1)] = self._chances(
+            middle @ self._weights.T + self._constants
+        )
         found: np.ndarray = self.classes_[chances.argmax(axis=1)]
         return found
 

@@ -1,4 +1,6 @@
-"""How often estimators that were cloned from each other were fitted, and what all of it costs together."""
+"""How often estimators that were cloned from each other were fitted, and what all of it costs
+together.
+"""
 
 import warnings
 from dataclasses import dataclass, field
@@ -7,14 +9,13 @@ from typing import Self
 from discreet.budget.guarantee import Guarantee
 from discreet.budget.together import together
 
-__all__ = ["Fits"]
-
 
 @dataclass(eq=False)
 class Fits:
     """Every fit of an estimator and of its clones, in this process.
 
-    A grid search or a cross-validation clones an estimator for each fit; each fit spends the whole budget.
+    A grid search or a cross-validation clones an estimator for each fit; each fit spends the whole
+    budget.
     """
 
     guarantees: list[Guarantee] = field(default_factory=list)
@@ -27,7 +28,9 @@ class Fits:
         self.guarantees.append(guarantee)
         count = len(self.guarantees)
         if count == 1:
-            return "This is the guarantee of this fit: every other fit of the same people adds to it."
+            return (
+                "This is the guarantee of this fit: every other fit of the same people adds to it."
+            )
         whole = together(*self.guarantees)
         at = f" at delta = {whole.delta:.3g}" if whole.delta else ""
         cost = f"{count} fits on the same people cost together epsilon = {whole.epsilon:.3g}{at}"

@@ -1,4 +1,6 @@
-"""What regressor and classifier share: scaling by public ranges, feeding, reading coefficients back."""
+"""What regressor and classifier share: scaling by public ranges, feeding, reading coefficients
+back.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,21 +15,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError, StateError
 from discreet.estimators.checked import as_ranges, as_shares, checked_pairs, scaled, without_data
 from discreet.estimators.fits import Fits
 from discreet.learners.forced import forced
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.losses import Loss, SoftmaxLoss
+from discreet.optim.domains import LpBall
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from discreet.estimators.checked import Samples
 
-__all__ = ["REMOVED", "PrivateLinear"]
 
 RADIUS = {"stream": 3.0, "passes": 30.0}
 """Where coefficients lie if nobody says."""
@@ -36,8 +37,10 @@ HIDDEN = 0.008
 MOST_HELD = 2**30
 """The most numbers that a batch may hold; larger ones are streamed."""
 REMOVED = {
-    "method": "leave it out, fit takes many passes and partial_fit streams; facts_['method'] says how",
-    "bound": "leave it out, gradients are clipped at a length that follows from ranges or is measured",
+    "method": "leave it out, fit takes many passes and partial_fit streams; facts_['method'] says "
+    "how",
+    "bound": "leave it out, gradients are clipped at a length that follows from ranges or is "
+    "measured",
     "curvature": "leave it out, it follows from the loss and from released values",
     "pace": "leave it out, steps are as long as released values call for",
 }
@@ -55,7 +58,9 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         """The loss of a sample."""
 
     def _begin(self, features: int, horizon: int, *, streams: bool) -> StreamingLearner:
-        """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual norm."""
+        """A learner for features in [−1, 1], divided so that a row is at most 1 long in the dual
+        norm.
+        """
         loss, size, length = self._loss(), features + 1, self._length(features + 1)
         rows = loss.classes if isinstance(loss, SoftmaxLoss) else 1
         mode = self.forced_mode
@@ -84,10 +89,13 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         return learner
 
     def _mode_of_fit(self, size: int, samples: int) -> str:
-        """Many passes where everyone is there at once, if the samples fit into memory and there is a δ."""
+        """Many passes where everyone is there at once, if the samples fit into memory and there
+        is a δ.
+        """
         if size * samples > MOST_HELD or not self.delta:
             return "auto"
-        # Over an l₁ ball the leader finds few features among many, where noise hides second moments.
+        # Over an l₁ ball the leader finds few features among many, where noise hides second
+        # moments.
         rho = Privacy(self.epsilon, self.delta).budget.amount
         hidden = 2 * sqrt(size / (2 * rho)) / max(1, samples)
         return "passes" if self.p != 1 or hidden < HIDDEN else "auto"
@@ -124,9 +132,13 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def _with_targets(
         self, X: ArrayLike, targets: ArrayLike | None, *, reset: bool, y_numeric: bool = False
     ) -> "tuple[Samples, Floats]":
-        """Features and targets as scikit-learn checks them; who has no target stays, and says nothing."""
+        """Features and targets as scikit-learn checks them; who has no target stays, and says
+        nothing.
+        """
         there = np.nan_to_num(targets, nan=0.0) if isinstance(targets, np.ndarray) else targets
-        rows, there = checked_pairs(self, X, there, accept_sparse="csr", reset=reset, y_numeric=y_numeric)
+        rows, there = checked_pairs(
+            self, X, there, accept_sparse="csr", reset=reset, y_numeric=y_numeric
+        )
         missing = np.isnan(np.asarray(targets, dtype=np.float64).reshape(-1))
         return rows, np.where(missing, np.nan, there)
 
@@ -151,24 +163,40 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
         if not hasattr(self, "_learner"):
             if getattr(self, "_was_pickled", False):
                 raise StateError(
-                    "this estimator came from a pickle, which leaves out raw sums: it cannot go on learning"
+                    "this estimator came from a pickle, which leaves out raw sums: it cannot go "
+                    "on learning"
                 )
-            self._learner = self._begin(features, require.whole("horizon", self.horizon), streams=True)
+            self._learner = self._begin(
+                features, require.whole("horizon", self.horizon), streams=True
+            )
             self._begun_with = self._parameters()
         if self._parameters() != self._begun_with:
-            raise ConfigError("parameters changed since the first partial_fit: make a new estimator")
+            raise ConfigError(
+                "parameters changed since the first partial_fit: make a new estimator"
+            )
         return self._learner
 
     def _parameters(self) -> str:
         found: dict[str, object] = self.get_params()
-        whole = {name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)}
+        whole = {
+            name: value.tolist() for name, value in found.items() if isinstance(value, np.ndarray)
+        }
         return repr(found | whole)
 
     def _margins(self, X: ArrayLike) -> Floats:
-        """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is no numbers."""
+        """Margins of rows that the caller asks about; NaN for a row with NaN, an error if X is
+        no numbers.
+        """
         check_is_fitted(self, "guarantee_")
         rows = without_data(
-            partial(validate_data, self, X, reset=False, accept_sparse="csr", ensure_all_finite="allow-nan")
+            partial(
+                validate_data,
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr",
+                ensure_all_finite="allow-nan",
+            )
         )
         return np.asarray(rows @ self._weights.T + self._constants, dtype=np.float64)
 
@@ -192,6 +220,8 @@ class PrivateLinear(BaseEstimator, ABC):  # type: ignore[misc]
     def __sklearn_tags__(self) -> "Tags":
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = tags.input_tags.string = True  # a row that is no numbers says nothing
+        tags.input_tags.allow_nan = tags.input_tags.string = (
+            True  # a row that is no numbers says nothing
+        )
         tags.non_deterministic = self.seed is None
         return tags

@@ -8,16 +8,14 @@ from sklearn.base import RegressorMixin
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.losses import HuberLoss, SquaredLoss
+from discreet.engine.settings import refuses_removed
 from discreet.errors import ConfigError
 from discreet.estimators.checked import as_targets
 from discreet.estimators.linear import REMOVED, PrivateLinear
-from discreet.turn.settings import refuses_removed
+from discreet.losses import HuberLoss, SquaredLoss
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-
-__all__ = ["PrivateStreamingRegressor"]
 
 
 class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[misc]
@@ -30,33 +28,35 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
     epsilon, delta
         The guarantee that is asked for.
     feature_range, target_range
-        Public ranges, a pair (low, high) or (features) one for each feature; what lies outside is clipped.
-        They have no default: a guess would give silent nonsense.
+        Public ranges, a pair (low, high) or (features) one for each feature; what lies outside is
+        clipped. They have no default: a guess would give silent nonsense.
     loss
         "squared" or "huber".
     p, radius
-        Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius. "auto": 3
-        for streams, whose noise grows with it, and 30 for many passes, which do not mind.
+        Coefficients (per feature and target scaled to [−1, 1]) lie in an l_p ball of this radius.
+        "auto": 3 for streams, whose noise grows with it, and 30 for many passes, which do not mind.
     weight_bound
-        The largest `sample_weight` that counts, a public number; larger ones count as it, and those that are
-        no number of at least 0 as 0. A weight must follow from the person's own sample: balanced classes,
-        normalised weights, boosting and bootstraps that repeat a person are not covered by the guarantee.
+        The largest `sample_weight` that counts, a public number; larger ones count as it, and those
+        that are no number of at least 0 as 0. A weight must follow from the person's own sample:
+        balanced classes, normalised weights, boosting and bootstraps that repeat a person are not
+        covered by the guarantee.
     horizon
         How many samples `partial_fit` will see in all; `fit` sees as many as it is given.
     block
         How many samples between two releases of `partial_fit`; `fit` releases once.
     seed
-        None (default) is the operating system's randomness; a whole number makes a simulation, which is not
-        private, and `guarantee_` says so. It is not called `random_state` because bagging, boosting and
-        others set that on whatever they wrap.
+        None (default) is the operating system's randomness; a whole number makes a simulation,
+        which is not private, and `guarantee_` says so. It is not called `random_state` because
+        bagging, boosting and others set that on whatever they wrap.
 
     Attributes
     ----------
     coef_, intercept_
         The newest released coefficients, in the units of the data.
     coef_standard_errors_
-        How far off they are, by noise and sampling together: 1.96 of them are a 95 % interval. They follow
-        from released values only; NaN where nothing is known (`StreamingLearner.standard_errors`).
+        How far off they are, by noise and sampling together: 1.96 of them are a 95 % interval. They
+        follow from released values only; NaN where nothing is known
+        (`StreamingLearner.standard_errors`).
     facts_
         What was planned, for instance which method.
     guarantee_
@@ -104,11 +104,15 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
         """Learn from all samples, once."""
         return self._learn(X, y, sample_weight, partial=False)
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from some more samples; `horizon` says how many there will be in all."""
         return self._learn(X, y, sample_weight, partial=True)
 
-    def _learn(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool) -> Self:
+    def _learn(
+        self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, *, partial: bool
+    ) -> Self:
         first = not (partial and hasattr(self, "_learner"))
         rows, found = self._with_targets(X, as_targets(y), reset=first, y_numeric=True)
         low, high = self._targets()
@@ -128,7 +132,9 @@ class PrivateStreamingRegressor(RegressorMixin, PrivateLinear):  # type: ignore[
                 f"target_range must be a pair (low, high), got {require.shown(self.target_range)}"
             ) from None
         if not (np.isfinite([low, high]).all() and low < high):
-            raise ConfigError(f"target_range must be finite, with low < high, got {low:g} and {high:g}")
+            raise ConfigError(
+                f"target_range must be finite, with low < high, got {low:g} and {high:g}"
+            )
         return low, high
 
     def _loss(self) -> SquaredLoss | HuberLoss:

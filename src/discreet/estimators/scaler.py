@@ -1,4 +1,6 @@
-"""Scaling by public ranges, for pipelines: what scikit-learn's scalers read off the data is given instead."""
+"""Scaling by public ranges, for pipelines: what scikit-learn's scalers read off the data is
+given instead.
+"""
 
 from typing import TYPE_CHECKING, Self
 
@@ -12,14 +14,13 @@ from discreet.estimators.checked import as_ranges, checked, scaled
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-__all__ = ["PublicScaler"]
-
 
 class PublicScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features mapped from public ranges to [−1, 1]; what lies outside is clipped.
 
-    StandardScaler, MinMaxScaler and their like read means and extremes off the data, which no guarantee of
-    the estimator behind them covers: one person's income can be the largest. This one reads nothing.
+    StandardScaler, MinMaxScaler and their like read means and extremes off the data, which no
+    guarantee of the estimator behind them covers: one person's income can be the largest. This one
+    reads nothing.
 
     Parameters
     ----------

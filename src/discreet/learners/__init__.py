@@ -1,1 +1,3 @@
-"""What learns from people: one folder a learner, named after it; inside, one file a way of learning."""
+"""What learns from people: one folder a learner, named after it; inside, one file a way of
+learning.
+"""

@@ -1,11 +1,11 @@
-"""What some learners can do besides learning: commands ask for abilities, never for a class by name."""
+"""What some learners can do besides learning: commands ask for abilities, never for a class by
+name.
+"""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from discreet.turn.labels import Label
-
-__all__ = ["HasCatalogue", "WarmStarts"]
+from discreet.engine.labels import Label
 
 
 @runtime_checkable
@@ -18,11 +18,11 @@ class HasCatalogue(Protocol):
         """Extend the horizon, then add items, then retire some: all or none."""
 
     @property
-    def living(self) -> list[Label]:
+    def active(self) -> list[Label]:
         """The items that may be shown now."""
 
     @property
-    def coming(self) -> list[Label]:
+    def pending(self) -> list[Label]:
         """The items that may be shown from the next block on, and not yet."""
 
 

@@ -3,12 +3,14 @@
     class Hedge(Learner):
         settings_type = HedgeSettings
 
-        @constructor
-        def __init__(self, actions: int | Sequence[Label], horizon: int | None, privacy: Privacy, …) -> None:
-            '''Each argument is a field of `HedgeSettings`, but for those that say where state is kept.'''
+        @constructor def __init__(self, actions: int | Sequence[Label], horizon: int | None,
+        privacy: Privacy, …) -> None:
+            '''Each argument is a field of `HedgeSettings`, but for those that say where state is
+            kept.'''
 
-The signature is what people and type checkers read; the settings are what is checked, hashed and kept. What
-is left out has the default of the settings. A learner can also be made from its settings (`from_settings`).
+The signature is what people and type checkers read; the settings are what is checked, hashed and
+kept. What is left out has the default of the settings. A learner can also be made from its settings
+(`from_settings`).
 """
 
 from collections.abc import Callable
@@ -17,10 +19,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+from discreet.engine.settings import NO_REPORT, Settings, refuse_removed
 from discreet.errors import ConfigError
-from discreet.turn.settings import NO_REPORT, Settings, refuse_removed
-
-__all__ = ["Constructed", "check_settings", "constructor"]
 
 
 class Constructed(Protocol):
@@ -41,8 +41,8 @@ def constructor(
 ) -> Callable[Concatenate[Made, Arguments], None]:
     """Return a constructor with the declared signature.
 
-    Its arguments become settings, by name; settings as the first argument are taken as they are. A keyword
-    that is no parameter is a `ConfigError` with the remedy where one is known.
+    Its arguments become settings, by name; settings as the first argument are taken as they are. A
+    keyword that is no parameter is a `ConfigError` with the remedy where one is known.
     """
     parameters = signature(declared)
 

@@ -1,11 +1,12 @@
 """Who asks the parts of the people: threads of this machine, or a Dask cluster. Imported on use.
 
-Everything runs behind `concurrent.futures.Executor`, so a task is a function of a part and nothing else: no
-noise, no randomness of its own, no memory. An executor may run it twice, or again elsewhere after a worker
-was lost; answers are kept by the number of the part, so that everybody counts once.
+Everything runs behind `concurrent.futures.Executor`, so a task is a function of a part and nothing
+else: no noise, no randomness of its own, no memory. An executor may run it twice, or again
+elsewhere after a worker was lost; answers are kept by the number of the part, so that everybody
+counts once.
 
-A task never raises: a cluster would write what it was called with into its logs. What went wrong comes back
-as a value, without anybody's data in it.
+A task never raises: a cluster would write what it was called with into its logs. What went wrong
+comes back as a value, without anybody's data in it.
 """
 
 import os
@@ -18,11 +19,9 @@ from typing import Any
 
 from discreet import require
 from discreet.arrays import Integers
-from discreet.arrivals.person import reading
 from discreet.errors import ConfigError, DiscreetError, StateError
-from discreet.release.gathering.parts import Runner
-
-__all__ = ["Crew", "check_engine", "crew", "executor_of"]
+from discreet.functions.person import reading
+from discreet.release.aggregators.partitions import Runner
 
 PATIENCE = "10s"
 """How long a cluster may take to answer the first call."""
@@ -44,19 +43,24 @@ def _attempted(task: Callable[[Any], Integers], part: Any) -> Integers | _Failur
         return _Failure(str(error))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # its text may hold a person's data; a library in Rust panics with others
+    except (
+        BaseException
+    ) as error:  # its text may hold a person's data; a library in Rust panics with others
         return _Failure(f"it cannot be read ({type(error).__name__})")
 
 
 @dataclass(frozen=True)
-class Crew:
+class Workers:
     """Asks parts through an executor; a `Runner` for `HeldRows`."""
 
     executor: Executor
 
     def __call__(self, task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:
         """One answer a part, in their order; an error names the first part that has none."""
-        futures = {number: self.executor.submit(_attempted, task, part) for number, part in enumerate(parts)}
+        futures = {
+            number: self.executor.submit(_attempted, task, part)
+            for number, part in enumerate(parts)
+        }
         answers: dict[int, Integers] = {}
         try:
             for number, future in futures.items():
@@ -85,19 +89,23 @@ def _answer(number: int, part: Any, result: Callable[[], Any]) -> Integers:
 
 
 @contextmanager
-def crew(engine: Any) -> Iterator[Runner]:
-    """The runner for an `engine`: None (threads), a Dask client, a cluster's address, or an executor."""
+def workers(engine: Any) -> Iterator[Runner]:
+    """The runner for an `engine`: None (threads), a Dask client, a cluster's address, or an
+    executor.
+    """
     if engine is None:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            yield _here_if_single(Crew(threads))
+            yield _here_if_single(Workers(threads))
         return
     with executor_of(engine) as executor:
-        yield Crew(executor)
+        yield Workers(executor)
 
 
 @contextmanager
 def executor_of(engine: Any) -> Iterator[Executor]:
-    """The executor of a Dask client or of a cluster's address; an executor of one's own stays open."""
+    """The executor of a Dask client or of a cluster's address; an executor of one's own stays
+    open.
+    """
     check_engine(engine)
     if isinstance(engine, str):
         with _client(engine) as client, client.get_executor(pure=False) as executor:
@@ -110,7 +118,9 @@ def executor_of(engine: Any) -> Iterator[Executor]:
 
 
 def check_engine(engine: Any) -> None:
-    """Refuse what cannot be an engine; whether a cluster answers is found out when people are read."""
+    """Refuse what cannot be an engine; whether a cluster answers is found out when people are
+    read.
+    """
     is_client = hasattr(engine, "get_executor") and not isinstance(engine, type)
     is_address = isinstance(engine, str) and ":" in engine
     if not (engine is None or is_client or is_address or isinstance(engine, Executor)):
@@ -120,7 +130,7 @@ def check_engine(engine: Any) -> None:
         )
 
 
-def _here_if_single(many: Crew) -> Runner:
+def _here_if_single(many: Workers) -> Runner:
     """One part needs no thread of its own."""
 
     def run(task: Callable[[Any], Integers], parts: Sequence[Any]) -> list[Integers]:

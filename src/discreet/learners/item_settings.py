@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet import require
-from discreet.arrivals.set_functions import AnyFunction, SetFunction
+from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
+from discreet.functions.sets import AnyFunction, SetFunction
 from discreet.learners.labels import Label, labelled, with_labels
 from discreet.learners.streams import check_stream
 from discreet.limits import MOST_CANDIDATES
-from discreet.turn.settings import Settings
-
-__all__ = ["ItemSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +25,8 @@ class ItemSettings(Settings):
         require.whole("items", self.items, 1, MOST_CANDIDATES)
         if self.labels is not None and labelled(self.labels)[0] != self.items:
             raise ConfigError(
-                f"there must be one label for each of the {self.items} items, got {len(self.labels)}"
+                f"there must be one label for each of the {self.items} items, got "
+                f"{len(self.labels)}"
             )
 
     @property
@@ -38,7 +37,9 @@ class ItemSettings(Settings):
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for labels in place of the number of items, and for people's own functions."""
+        """Return fields for labels in place of the number of items, and for people's own
+        functions.
+        """
         check_stream(given.get("stream"))
         if "function" in given and (given["function"] is None or given["function"] is SetFunction):
             given = given | {"function": AnyFunction()}

@@ -7,23 +7,14 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Mask
+from discreet.engine.labels import Label as Label
+from discreet.engine.labels import Labels
 from discreet.errors import ConfigError
-from discreet.turn.labels import Label, Labels
-
-__all__ = [
-    "Label",
-    "label_of",
-    "labelled",
-    "mask_of",
-    "masks_of_people",
-    "names_by_number",
-    "with_labels",
-    "with_room",
-]
 
 
 def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | None]:
-    """How many items there are, and their labels if they have any: texts or whole numbers, as they are.
+    """How many items there are, and their labels if they have any: texts or whole numbers, as they
+    are.
 
     >>> labelled(3), labelled(["tea", "milk"]), labelled([101, 205])
     ((3, None), (2, ('tea', 'milk')), (2, (101, 205)))
@@ -33,7 +24,9 @@ def labelled(items: Any, what: str = "items") -> tuple[int, tuple[Label, ...] | 
         return require.whole(what, items), None
     unordered = isinstance(items, set | frozenset | Mapping)
     if isinstance(items, str | bytes) or unordered or not isinstance(items, Iterable):
-        raise ConfigError(f"{what} must be a whole number or a list of labels, got {require.shown(items)}")
+        raise ConfigError(
+            f"{what} must be a whole number or a list of labels, got {require.shown(items)}"
+        )
     labels = tuple(require.plain(label) for label in items)
     fine = [isinstance(label, str | int) and not isinstance(label, bool) for label in labels]
     if not labels or not all(fine):
@@ -74,8 +67,8 @@ def names_by_number(count: int, labels: tuple[Label, ...] | None) -> list[Label]
 def mask_of(available: Any, labels: Labels, room: int) -> Any:
     """A mask of candidates where `available` lists some of them by label; anything else as it is.
 
-    One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that nobody
-    knows is refused.
+    One list of labels is a mask for all rounds, a list of lists has one mask per round. A name that
+    nobody knows is refused.
 
     >>> mask_of(["tea", "soap"], Labels(("tea", "milk", "soap"), "slate"), 4)
     array([ True, False,  True, False])
@@ -96,12 +89,15 @@ def mask_of(available: Any, labels: Labels, room: int) -> Any:
         except ConfigError:
             raise
         except (TypeError, ValueError):
-            raise ConfigError("available must have one list of items, or one mask, per round") from None
+            raise ConfigError(
+                "available must have one list of items, or one mask, per round"
+            ) from None
     return masks
 
 
 def with_room(mask: Any, count: int, room: int) -> Any:
-    """A mask of the items that there are, with a no for each that may still come; anything else as it is.
+    """A mask of the items that there are, with a no for each that may still come; anything else as
+    it is.
 
     >>> with_room([True, False], 2, 4)
     array([ True, False, False, False])
@@ -112,16 +108,19 @@ def with_room(mask: Any, count: int, room: int) -> Any:
         return mask
     if count == room or known.shape[-1:] != (count,):
         return mask
-    return np.concatenate([known, np.zeros((*known.shape[:-1], room - count), dtype=known.dtype)], axis=-1)
+    return np.concatenate(
+        [known, np.zeros((*known.shape[:-1], room - count), dtype=known.dtype)], axis=-1
+    )
 
 
 def masks_of_people(available: Any, labels: Labels | None, room: int, people: int) -> Mask:
-    """Masks where they are personal: one for all rounds, or one row per person, each read by itself.
+    """Masks where they are personal: one for all rounds, or one row per person, each read by
+    itself.
 
-    The form of the whole, which is the operator's, says which: a tuple, a set or an array of one dimension
-    is one mask for all; a list, a table or a frame has one entry per person. Whoever brings something else
-    than a yes or no for each candidate, or a list of labels, has a row of no. In a table that is not boolean,
-    because of one entry perhaps, each cell is read by itself.
+    The form of the whole, which is the operator's, says which: a tuple, a set or an array of one
+    dimension is one mask for all; a list, a table or a frame has one entry per person. Whoever
+    brings something else than a yes or no for each candidate, or a list of labels, has a row of no.
+    In a table that is not boolean, because of one entry perhaps, each cell is read by itself.
 
     >>> arms = Labels(("low", "high"), "one")
     >>> masks_of_people([["low"], ["none"], [False, True]], arms, 2, 3)
@@ -154,7 +153,8 @@ def masks_of_people(available: Any, labels: Labels | None, room: int, people: in
                 row[:] = mask
         return masks
     raise ConfigError(
-        f"available must be a list with one mask of {room} arms per round, or one mask for all rounds, "
+        f"available must be a list with one mask of {room} arms per round, or one mask for all "
+        "rounds, "
         "a tuple or an array with yes at least once"
     )
 
@@ -164,7 +164,9 @@ SPELT |= {"False": False, "0": False, "0.0": False, "0j": False}
 """How yes and no read in a table that one entry made one of texts or numbers."""
 
 
-def _mask_of_person(entry: Any, labels: Labels | None, room: int, *, from_table: bool = False) -> Mask | None:
+def _mask_of_person(
+    entry: Any, labels: Labels | None, room: int, *, from_table: bool = False
+) -> Mask | None:
     """One person's mask, as yes and no or by labels; None if it is neither."""
     try:
         entry = entry.tolist() if isinstance(entry, np.ndarray) else entry
@@ -193,12 +195,19 @@ def _lists_labels(entry: Any) -> bool:
 def _mask(listed: Sequence[Any], labels: Labels, room: int) -> Mask:
     mask = np.zeros(room, dtype=np.bool_)
     for label in map(require.plain, listed):
-        if isinstance(label, bool) or not isinstance(label, str | int) or label not in labels.numbers:
-            raise ConfigError(f"available lists {require.shown(label)}, which is none of the labels")
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, str | int)
+            or label not in labels.numbers
+        ):
+            raise ConfigError(
+                f"available lists {require.shown(label)}, which is none of the labels"
+            )
         number = labels.numbers[label]
         if mask[number]:  # as in a mask of zeros and ones, which is no list of labels
             raise ConfigError(
-                f"available lists {require.shown(label)} twice: a mask must be made of True and False"
+                f"available lists {require.shown(label)} twice: a mask must be made of True and "
+                "False"
             )
         mask[number] = True
     return mask

@@ -3,7 +3,7 @@
 A phase names it once, and then gathers, charges and releases through it:
 
     clicks = OneRelease.for_budget("clicks", budget, OneChoice((items,)))
-    clicks.gathering.add(clicks.of(block), cells)          the gathering has its own type
+    clicks.aggregator.add(clicks.of(block), cells)          the aggregator has its own type
     sums = clicks.drawn(block, door)
 """
 
@@ -12,14 +12,12 @@ from typing import Generic, TypeVar
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
+from discreet.engine.request import Block
+from discreet.release.aggregators import Aggregate, Aggregator
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, Gathering
-from discreet.release.noise import Once
-from discreet.turn.questions import Block
+from discreet.release.noise import CalibratedNoise
 
-__all__ = ["OneRelease"]
-
-Kind = TypeVar("Kind", bound=Gathering)
+Kind = TypeVar("Kind", bound=Aggregator)
 
 
 @dataclass(frozen=True)
@@ -27,31 +25,33 @@ class OneRelease(Generic[Kind]):
     """Noise for what one block gathers under a name; its people enter this release only."""
 
     name: str
-    once: Once[Kind]
+    calibrated: CalibratedNoise[Kind]
 
     @classmethod
-    def for_budget(cls, name: str, budget: Charge, gathering: Kind, most: int = 2**16) -> "OneRelease[Kind]":
+    def for_budget(
+        cls, name: str, budget: Charge, aggregator: Kind, most: int = 2**16
+    ) -> "OneRelease[Kind]":
         """Return the least noise that this budget pays for, on a grid of at most `most` levels."""
-        return cls(name, Once.for_budget(budget, gathering, most))
+        return cls(name, CalibratedNoise.for_budget(budget, aggregator, most))
 
     @property
-    def gathering(self) -> Kind:
-        """What the block is gathered with: on the grid of the noise."""
-        return self.once.gathering
+    def aggregator(self) -> Kind:
+        """What the block is aggregated with: on the grid of the noise."""
+        return self.calibrated.aggregator
 
-    def of(self, block: Block) -> Gathered:
-        """Return what was gathered so far."""
+    def of(self, block: Block) -> Aggregate:
+        """Return what was aggregated so far."""
         return block[self.name]
 
     @property
     def charge(self) -> Charge:
         """What the release costs each of its people."""
-        return self.once.charge
+        return self.calibrated.charge
 
     @property
     def standard_deviation(self) -> float:
         """Standard deviation of the noise of each number, in the units of people's numbers."""
-        return self.once.standard_deviation * self.gathering.bound
+        return self.calibrated.standard_deviation * self.aggregator.bound
 
     @property
     def variance(self) -> float:
@@ -59,5 +59,5 @@ class OneRelease(Generic[Kind]):
         return self.standard_deviation**2
 
     def drawn(self, block: Block, door: Door) -> Floats:
-        """Release what was gathered, in the units of people's numbers."""
-        return door.release(self.once, self.of(block))
+        """Release what was aggregated, in the units of people's numbers."""
+        return door.release(self.calibrated, self.of(block))

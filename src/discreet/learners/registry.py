@@ -1,13 +1,13 @@
-"""Every learner by its name, imported on first use: what `discreet.load`, runs and plans look them up in."""
+"""Every learner by its name, imported on first use: what `discreet.load`, runs and plans look
+them up in.
+"""
 
 import os
 from importlib import import_module
 
 from discreet import require
 from discreet.errors import ConfigError, StateError
-from discreet.learners.learner import Checkpoint, Learner
-
-__all__ = ["HOMES", "learner_named", "load"]
+from discreet.learners.base import Checkpoint, Learner
 
 HOMES = {
     "ContextualBandit": "discreet.learners.contextual_bandit",
@@ -30,11 +30,11 @@ def learner_named(name: str) -> type[Learner]:
 def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Learner:
     """Go on from a file that `save` or a file journal wrote.
 
-    The file is locked and its epoch raised: a second load is refused while this learner lives, and the
-    learner that saved it can release nothing more. Every later release is committed to the same file. Tickets
-    from before are refused.
+    The file is locked and its epoch raised: a second load is refused while this learner lives, and
+    the learner that saved it can release nothing more. Every later release is committed to the same
+    file. Tickets from before are refused.
     """
-    from discreet.turn.journal import FileJournal
+    from discreet.engine.journal import FileJournal
 
     if not isinstance(path, str | os.PathLike):
         raise ConfigError(f"load takes the path of a state file, got {require.shown(path)}")

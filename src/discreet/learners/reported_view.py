@@ -3,9 +3,9 @@
     def start(self):             return started_with(self.reporting, first_public, kept)
     def view(self, public, …):   return with_report(view, self.reporting, public)
 
-It adds one number to what is gathered, charged, released and published, and leaves the rest to the view of
-the mode, `learning`. Where a mode reads nobody any more, the report still reads the people who are left, in
-one release at the end.
+It adds one number to what is aggregated, charged, released and published, and leaves the rest to
+the view of the mode, `learning`. Where a mode reads nobody any more, the report still reads the
+people who are left, in one release at the end.
 
 Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 6;
             docs/guarantees/costs.md, Lemma 2
@@ -18,30 +18,28 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.engine.flat_state import flat, of_flat
+from discreet.engine.labels import Label, Labels
+from discreet.engine.plan import State, Step
+from discreet.engine.readings import Report, Scores
+from discreet.engine.request import Batch, Block, Request
+from discreet.engine.view import View
 from discreet.learners.reporting import BlockReporting, Earned, Entries, Reporting, TotalReporting
+from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering
-from discreet.turn.labels import Label, Labels
-from discreet.turn.plan import State, Step
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Report, Scores
-from discreet.turn.states import flat, of_flat
-from discreet.turn.view import View
-
-__all__ = ["ReportedView", "started_with", "with_report"]
 
 PREFIX = "report."
 """Prefix of the keys of the entries in the flat public state."""
 
 
 def started_with(
-    reporting: BlockReporting | TotalReporting | None, public: Any, kept: State
+    reporting: BlockReporting | TotalReporting | None, public: Any, hidden: State
 ) -> tuple[Any, State]:
     """Return the state before anyone came, with that of the report if one is paid for."""
     if reporting is None:
-        return public, kept
+        return public, hidden
     sums, own = reporting.earned.start() if isinstance(reporting, TotalReporting) else ({}, {})
-    return _beside(public, Entries.none(sums)), kept | own
+    return _beside(public, Entries.none(sums)), hidden | own
 
 
 def with_report(view: View[Any], reporting: Reporting | None, state: State) -> View[Any]:
@@ -59,7 +57,9 @@ def _beside(learned: Any, entries: Entries) -> State:
 
 @dataclass(frozen=True, eq=False)
 class ReportedView(View[Any]):
-    """What another view does, and a report of what its people earned; `public` holds the entries."""
+    """What another view does, and a report of what its people earned; `public` holds the
+    entries.
+    """
 
     inner: View[Any]
     reporting: Reporting
@@ -68,7 +68,7 @@ class ReportedView(View[Any]):
     def learning(self) -> View[Any]:
         return self.inner
 
-    # --- what the report adds -----------------------------------------------------------------------------
+    # --- what the report adds ---------------------------------------------------------------------
 
     @cached_property
     def rounds(self) -> int:
@@ -102,31 +102,33 @@ class ReportedView(View[Any]):
     def layout(self) -> tuple[Any, State]:
         start, started = self.problem.start()
         entries = of_flat(Entries, start, PREFIX)
-        learned, kept = self.inner.layout()
-        return _beside(learned, entries), started | kept
+        learned, hidden = self.inner.layout()
+        return _beside(learned, entries), started | hidden
 
-    def gatherings(self) -> dict[str, Gathering]:
-        learned = self.inner.gatherings()
-        return learned | {"earned": self.reporting.gathering} if self.rounds else learned
+    def aggregators(self) -> dict[str, Aggregator]:
+        learned = self.inner.aggregators()
+        return learned | {"earned": self.reporting.aggregator} if self.rounds else learned
 
     def gather(self, block: Block, answers: Earned) -> None:
         if self.rounds:
             rewards = answers.earned
             only_cell = np.zeros((len(rewards), 1), dtype=np.int64)
-            self.reporting.gathering.add(self.reporting.of(block), only_cell, rewards)
+            self.reporting.aggregator.add(self.reporting.of(block), only_cell, rewards)
         self.inner.gather(block, answers)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[State, State]:
-        entries, own = self._next_entries(kept, block, door)
-        learned, kept = self.inner.release(tally, kept, block, door)
-        return _beside(learned, entries), kept | own
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[State, State]:
+        entries, own = self._next_entries(hidden, block, door)
+        learned, hidden = self.inner.release(mask_counts, hidden, block, door)
+        return _beside(learned, entries), hidden | own
 
-    def _next_entries(self, kept: State, block: Block, door: Door) -> tuple[Entries, State]:
+    def _next_entries(self, hidden: State, block: Block, door: Door) -> tuple[Entries, State]:
         """Add the entry of this block; none for a log, whose people earned nothing here."""
         if not self.rounds:
             return self.public, {}
         end = self.begin + self.rounds
-        return self.reporting.next(self.public, kept, block, door, end=end, rounds=self.rounds)
+        return self.reporting.next(self.public, hidden, block, door, end=end, rounds=self.rounds)
 
     def report(self) -> Report:
         rounds, value, deviation = self.public.rows.T
@@ -137,7 +139,7 @@ class ReportedView(View[Any]):
     def noted(self, event: Any) -> State:
         return _beside(self.inner.noted(event), self.public)
 
-    # --- everything else is as without --------------------------------------------------------------------
+    # --- everything else is as without ------------------------------------------------------------
 
     @property
     def horizon(self) -> int | None:
@@ -147,23 +149,23 @@ class ReportedView(View[Any]):
     def neighbours(self) -> str:
         return self.inner.neighbours
 
-    def decide(self, rounds: Integers, asked: Asked) -> Any:
-        return self.inner.decide(rounds, asked)
+    def decide(self, rounds: Integers, request: Request) -> Any:
+        return self.inner.decide(rounds, request)
 
     def read(self, batch: Batch) -> Any:
         return self.inner.read(batch)
 
-    def admitted(self, asked: Asked) -> Asked:
-        return self.inner.admitted(asked)
+    def admitted(self, request: Request) -> Request:
+        return self.inner.admitted(request)
 
-    def refuse_next(self, asked: Asked) -> None:
-        self.inner.refuse_next(asked)
+    def refuse_next(self, request: Request) -> None:
+        self.inner.refuse_next(request)
 
-    def no_counts(self) -> State:
-        return self.inner.no_counts()
+    def no_mask_counts(self) -> State:
+        return self.inner.no_mask_counts()
 
-    def tally(self, counts: State, rounds: Integers, asked: Asked) -> None:
-        self.inner.tally(counts, rounds, asked)
+    def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
+        self.inner.count_masks(counts, rounds, request)
 
     def names(self) -> list[Label] | None:
         return self.inner.names()

@@ -1,14 +1,14 @@
 """Reporting: the mean reward of each block's people, released beside what they teach.
 
-A share of the budget pays for it. A block's people enter the release of what they earned beside that of what
-they teach, in the same release, and pay for both in one measure:
+A share of the budget pays for it. A block's people enter the release of what they earned beside
+that of what they teach, in the same release, and pay for both in one measure:
 
     learned by releases that each read people of their own     `BlockReporting`: so is what they earned
     learned by a running total                                 `TotalReporting`: a running total beside it
 
-The view of a mode is wrapped (reported_view.py), so a mode does not know whether it is reported on. Rewards
-are counted in units of how far they can be from what a missing answer is taken for, so that a missing answer
-adds nothing.
+The view of a mode is wrapped (reported_view.py), so a mode does not know whether it is reported on.
+Rewards are counted in units of how far they can be from what a missing answer is taken for, so that
+a missing answer adds nothing.
 
 Guarantee   docs/guarantees/contextual.md, Lemma 4; docs/guarantees/sets.md, Lemma 6;
             docs/guarantees/costs.md, Lemma 2
@@ -21,28 +21,19 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge, pure
+from discreet.engine.plan import Plan, State
+from discreet.engine.request import Block
+from discreet.engine.settings import Settings
 from discreet.learners.one_release import OneRelease
-from discreet.learners.totals import RunningTotal
+from discreet.learners.running_total import RunningTotal
+from discreet.release.aggregators import Aggregate, PublicCells
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, PublicCells
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Block
-from discreet.turn.settings import Settings
-
-__all__ = [
-    "BlockReporting",
-    "Earned",
-    "Entries",
-    "Reporting",
-    "TotalReporting",
-    "Units",
-    "planned_with",
-]
 
 
 @dataclass(frozen=True)
 class Units:
-    """How rewards are counted: numbers between `low` and `high`, in units of `scale`, counted from `zero`.
+    """How rewards are counted: numbers between `low` and `high`, in units of `scale`, counted from
+    `zero`.
 
     A missing one counts as `zero`.
     """
@@ -65,7 +56,9 @@ class Entries:
     """What was reported so far."""
 
     rows: Floats
-    """One row per release: the last round, the mean reward, and its standard deviation, in units."""
+    """One row per release: the last round, the mean reward, and its standard deviation, in
+    units.
+    """
     total: float
     """The released running total before this block; 0 without one."""
     sums: State
@@ -77,7 +70,9 @@ class Entries:
         return cls(np.zeros((0, 3)), 0.0, sums)
 
     def with_row(self, end: int, rounds: int, earned: float, deviation: float) -> "Entries":
-        """Add the entry of a block of `rounds` rounds up to round `end`, whose people earned this in all."""
+        """Add the entry of a block of `rounds` rounds up to round `end`, whose people earned
+        this in all.
+        """
         entry = [end, earned / rounds, deviation / rounds]
         return replace(self, rows=np.vstack([self.rows, entry]))
 
@@ -98,17 +93,17 @@ class Reporting(Protocol):
         """How rewards are counted."""
 
     @property
-    def gathering(self) -> PublicCells:
+    def aggregator(self) -> PublicCells:
         """What a block adds up."""
 
-    def of(self, block: Block) -> Gathered:
-        """Return what was gathered so far."""
+    def of(self, block: Block) -> Aggregate:
+        """Return what was aggregated so far."""
 
     def charge(self, index: int) -> Charge:
         """Return what release `index` costs beside what is learned."""
 
     def next(
-        self, entries: Entries, kept: State, block: Block, door: Door, *, end: int, rounds: int
+        self, entries: Entries, hidden: State, block: Block, door: Door, *, end: int, rounds: int
     ) -> tuple[Entries, State]:
         """Return the entries with one more, and the kept state of the report alone."""
 
@@ -130,13 +125,15 @@ class BlockReporting:
         """Return the reporting for the share `report` of ε, pure; None without a report."""
         if not settings.report:
             return None
-        return cls.for_budget(pure(settings.epsilon / settings.contributions) * settings.report, units)
+        return cls.for_budget(
+            pure(settings.epsilon / settings.contributions) * settings.report, units
+        )
 
     @property
-    def gathering(self) -> PublicCells:
-        return self.earned.gathering
+    def aggregator(self) -> PublicCells:
+        return self.earned.aggregator
 
-    def of(self, block: Block) -> Gathered:
+    def of(self, block: Block) -> Aggregate:
         return self.earned.of(block)
 
     def charge(self, index: int) -> Charge:
@@ -144,16 +141,18 @@ class BlockReporting:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of what a block is reported to have earned in all, in the rewards' units."""
+        """Standard deviation of what a block is reported to have earned in all, in the rewards'
+        units.
+        """
         return self.earned.standard_deviation * self.units.scale
 
     @property
     def constants(self) -> tuple[Any, ...]:
         """What a state depends on: noise and levels."""
-        return (self.earned.once,)
+        return (self.earned.calibrated,)
 
     def next(
-        self, entries: Entries, kept: State, block: Block, door: Door, *, end: int, rounds: int
+        self, entries: Entries, hidden: State, block: Block, door: Door, *, end: int, rounds: int
     ) -> tuple[Entries, State]:
         earned = float(self.earned.drawn(block, door)[0])
         return entries.with_row(end, rounds, earned, self.earned.standard_deviation), {}
@@ -161,17 +160,19 @@ class BlockReporting:
 
 @dataclass(frozen=True)
 class TotalReporting:
-    """What all blocks from release `first` on earned is one running total; entries are its steps."""
+    """What all blocks from release `first` on earned is one running total; entries are its
+    steps.
+    """
 
     units: Units
     earned: RunningTotal[PublicCells]
     first: int = 0
 
     @property
-    def gathering(self) -> PublicCells:
-        return self.earned.gathering
+    def aggregator(self) -> PublicCells:
+        return self.earned.aggregator
 
-    def of(self, block: Block) -> Gathered:
+    def of(self, block: Block) -> Aggregate:
         return self.earned.of(block)
 
     def charge(self, index: int) -> Charge:
@@ -184,9 +185,11 @@ class TotalReporting:
 
     @property
     def noise(self) -> float:
-        """Standard deviation of what the last block is reported to have earned, in the rewards' units."""
+        """Standard deviation of what the last block is reported to have earned, in the rewards'
+        units.
+        """
         steps = self.earned.sum.step_variance(max(1, self.earned.releases))
-        return float(steps**0.5 * self.earned.gathering.grid) * self.units.scale
+        return float(steps**0.5 * self.earned.aggregator.grid) * self.units.scale
 
     @property
     def constants(self) -> tuple[Any, ...]:
@@ -194,13 +197,13 @@ class TotalReporting:
         return (self.earned.sum,)
 
     def next(
-        self, entries: Entries, kept: State, block: Block, door: Door, *, end: int, rounds: int
+        self, entries: Entries, hidden: State, block: Block, door: Door, *, end: int, rounds: int
     ) -> tuple[Entries, State]:
-        found = self.earned.next(entries.sums, kept, block, door)
+        found = self.earned.next(entries.sums, hidden, block, door)
         total = float(found.values[0])
         earned, deviation = total - entries.total, found.step_variance**0.5
         entries = replace(entries, total=total, sums=found.public)
-        return entries.with_row(end, rounds, earned, deviation), found.kept
+        return entries.with_row(end, rounds, earned, deviation), found.hidden
 
 
 def planned_with(reporting: BlockReporting | TotalReporting | None, plan: Plan) -> Plan:

@@ -1,7 +1,8 @@
-"""A running total with or without a horizon: without one, of sums that start afresh in doubling segments.
+"""A running total with or without a horizon: without one, of sums that start afresh in doubling
+segments.
 
-Each segment has the whole budget, since nobody is in two of them; a total is the sum of what the segments
-released.
+Each segment has the whole budget, since nobody is in two of them; a total is the sum of what the
+segments released.
 
 Guarantee   docs/guarantees/sums.md, Theorems 2, 3, 5 and 6
 """
@@ -15,15 +16,13 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge, Privacy
+from discreet.engine.plan import State, paid_by_cohorts
+from discreet.engine.schedule import EqualBlocks, Segments
 from discreet.errors import StateError
 from discreet.limits import MOST_ROUNDS
+from discreet.release.aggregators import Aggregate, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, Rows
-from discreet.release.sums import PrefixSum, Stream, calibrate
-from discreet.turn.plan import State, paid_by_cohorts
-from discreet.turn.schedule import EqualBlocks, Segments
-
-__all__ = ["SegmentedState", "SegmentedTotal"]
+from discreet.release.sums.prefix_sum import PrefixSum, Stream, calibrate
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class SegmentedTotal:
             for number in range((MOST_ROUNDS // self.schedule.first + 1).bit_length()):
                 self.sum_of(number)
 
-    # --- segments -----------------------------------------------------------------------------------------
+    # --- segments ---------------------------------------------------------------------------------
 
     def place(self, index: int) -> tuple[int, int]:
         """The segment of a release, and its position there."""
@@ -66,22 +65,28 @@ class SegmentedTotal:
 
     def length(self, number: int) -> int:
         """How many releases a segment has."""
-        return self.schedule.length(number) if isinstance(self.schedule, Segments) else self.schedule.releases
+        return (
+            self.schedule.length(number)
+            if isinstance(self.schedule, Segments)
+            else self.schedule.releases
+        )
 
     def sum_of(self, number: int) -> PrefixSum:
         """The calibrated sum of a segment."""
         if number not in self._sums:
             has_end = isinstance(self.schedule, EqualBlocks)
-            stream = Stream(self.wanted, max(1, self.length(number)), self.people, goes_on=not has_end)
+            stream = Stream(
+                self.wanted, max(1, self.length(number)), self.people, goes_on=not has_end
+            )
             # Without a horizon all segments pay in one measure, whatever their lengths.
-            self._sums[number] = calibrate(self.privacy, stream, self.method, fresh=has_end)
+            self._sums[number] = calibrate(self.privacy, stream, self.method, disjoint=has_end)
         return self._sums[number]
 
     @cached_property
     def _sums(self) -> dict[int, PrefixSum]:
         return {}
 
-    # --- what it costs ------------------------------------------------------------------------------------
+    # --- what it costs ----------------------------------------------------------------------------
 
     def charge(self, index: int) -> Charge:
         """What a release costs."""
@@ -89,7 +94,9 @@ class SegmentedTotal:
         return self.sum_of(number).charge(position)
 
     def cohort(self, index: int) -> int | None:
-        """Who pays side by side: people of different segments, or of different blocks if each enters one."""
+        """Who pays side by side: people of different segments, or of different blocks if each
+        enters one.
+        """
         number, position = self.place(index)
         if self.sum_of(number).has_cohorts:
             return index
@@ -112,11 +119,13 @@ class SegmentedTotal:
         if releases == 0:
             return 0.0
         number, position = self.place(releases - 1)
-        counts = [(earlier, self.length(earlier)) for earlier in range(number)] + [(number, position + 1)]
+        counts = [(earlier, self.length(earlier)) for earlier in range(number)] + [
+            (number, position + 1)
+        ]
         parts = [(self.sum_of(part), count) for part, count in counts]
-        return hypot(*(sqrt(each.variance(count)) * each.gathering.grid for each, count in parts))
+        return hypot(*(sqrt(each.variance(count)) * each.aggregator.grid for each, count in parts))
 
-    # --- state and releases -------------------------------------------------------------------------------
+    # --- state and releases -----------------------------------------------------------------------
 
     def start(self) -> SegmentedState:
         """Return what is public before the first release."""
@@ -124,7 +133,8 @@ class SegmentedTotal:
         return SegmentedState(total=zeros, closed=zeros, newest={})
 
     def layout(self, index: int, begin: int) -> tuple[SegmentedState, State]:
-        """Return public and kept state after `index` releases, of which the last was after `begin` rounds.
+        """Return public and kept state after `index` releases, of which the last was after `begin`
+        rounds.
 
         From the first release on, there is the sum of a segment.
         """
@@ -132,29 +142,31 @@ class SegmentedTotal:
             raise StateError("the schedule has no such release")
         if not index:
             return self.start(), {}
-        released, kept = self.sum_of(self.place(index - 1)[0]).start()
-        return replace(self.start(), newest=released), kept
+        released, hidden = self.sum_of(self.place(index - 1)[0]).start()
+        return replace(self.start(), newest=released), hidden
 
-    def gathering(self, index: int) -> Rows:
-        """Return what the block before release `index` is gathered with: on its segment's grid."""
+    def aggregator(self, index: int) -> Rows:
+        """Return what the block before release `index` is aggregated with: on its segment's
+        grid.
+        """
         number = self.place(index)[0]
-        if number not in self._gatherings:
-            self._gatherings[number] = self.wanted.on_grid(self.sum_of(number).gathering.levels)
-        return self._gatherings[number]
+        if number not in self._aggregators:
+            self._aggregators[number] = self.wanted.on_grid(self.sum_of(number).aggregator.levels)
+        return self._aggregators[number]
 
     @cached_property
-    def _gatherings(self) -> dict[int, Rows]:
+    def _aggregators(self) -> dict[int, Rows]:
         return {}
 
     def next(
-        self, public: SegmentedState, kept: State, gathered: Gathered, door: Door
+        self, public: SegmentedState, hidden: State, aggregate: Aggregate, door: Door
     ) -> tuple[SegmentedState, State]:
         """Return the public and kept state after the next release."""
         number, position = self.place(door.index)
         sums = self.sum_of(number)
         begins = position == 0
         closed = public.total if begins else public.closed
-        before, kept = sums.start() if begins else (public.newest, kept)
-        newest, kept = door.prefix(sums, before, kept, gathered)
-        total = closed + newest["prefix"] * sums.gathering.grid
-        return SegmentedState(total, closed, newest), kept
+        before, hidden = sums.start() if begins else (public.newest, hidden)
+        newest, hidden = door.prefix(sums, before, hidden, aggregate)
+        total = closed + newest["prefix"] * sums.aggregator.grid
+        return SegmentedState(total, closed, newest), hidden

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Start"]
-
 
 @dataclass(frozen=True)
 class Start:

@@ -4,19 +4,18 @@
     "drifting"     tastes may drift, change a few times or alternate; the stream does not react to decisions
     "adversarial"  nothing: whoever makes the stream may have seen every decision before this round's
 
-Privacy rests on none of them. docs/streams.md has what each learner keeps under each word, and the test that
-checks it.
+Privacy rests on none of them. docs/streams.md has what each learner keeps under each word, and the
+test that checks it.
 """
 
 from typing import Any, Literal
 
 from discreet.errors import ConfigError
 
-__all__ = ["ADVERSARIAL", "ALIKE", "MOVING", "Stream", "assumed_by", "check_stream", "refuse_adversarial"]
-
 Stream = Literal["drifting", "iid", "adversarial"]
 ADVERSARIAL = (
-    "nothing but answers that come whatever this round decides: whoever makes the stream may have seen every "
+    "nothing but answers that come whatever this round decides: whoever makes the stream may have "
+    "seen every "
     "decision before this round's"
 )
 ALIKE = "people that are alike over time (i.i.d.)"
@@ -40,7 +39,8 @@ def check_stream(word: Any) -> None:
 
 
 def refuse_adversarial(stream: Any, holds: str) -> None:
-    """Refuse the word where no bound against streams that react is known, and say what to use instead.
+    """Refuse the word where no bound against streams that react is known, and say what to use
+    instead.
 
     >>> refuse_adversarial("adversarial", "stream='drifting'")    # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -48,6 +48,7 @@ def refuse_adversarial(stream: Any, holds: str) -> None:
     """
     if isinstance(stream, str) and stream == "adversarial":
         raise ConfigError(
-            "stream='adversarial' is not offered here, no value is promised if streams react to decisions: "
+            "stream='adversarial' is not offered here, no value is promised if streams react to "
+            "decisions: "
             f"use {holds}"
         )

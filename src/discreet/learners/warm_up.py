@@ -1,4 +1,6 @@
-"""Compile what will run, ahead of the first person: every hook once, on numbers that nobody contributed."""
+"""Compile what will run, ahead of the first person: every hook once, on numbers that nobody
+contributed.
+"""
 
 from typing import Any
 
@@ -6,26 +8,25 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Integers
-from discreet.arrivals import GraphCut, LogisticLoss, SoftmaxLoss, SquaredLoss
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat
+from discreet.engine.problem import Problem
+from discreet.engine.request import EMPTY_REQUEST, Batch, Request
+from discreet.engine.view import View, nobody
 from discreet.errors import ConfigError
+from discreet.functions import GraphCut
+from discreet.learners.base import Learner
 from discreet.learners.contextual_bandit import ContextualBandit
 from discreet.learners.hedge import Hedge
-from discreet.learners.learner import Learner
 from discreet.learners.running_sum import RunningSum
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.losses import LogisticLoss, SoftmaxLoss, SquaredLoss
+from discreet.optim.domains import LpBall
 from discreet.release.door import Door
-from discreet.release.randomness import seeded_words
-from discreet.turn.coins import Coins
-from discreet.turn.problem import Problem
-from discreet.turn.questions import NOTHING, Asked, Batch
-from discreet.turn.states import flat
-from discreet.turn.view import View, nobody
-
-__all__ = ["warm_up"]
+from discreet.release.randomness import seeded_bits
 
 STAGES = 8
 """No learner does anything else after so many releases."""
@@ -45,30 +46,32 @@ def warm_up(*learners: Learner) -> None:
 
 def _exercise(problem: Problem) -> None:
     """Rounds of nothing, and the releases after them: as many as there are different stages."""
-    public, kept = problem.start()
+    public, hidden = problem.start()
     rounds = np.arange(2)
     blanks = problem.rows([problem.blank()] * 2)
     for index in range(STAGES):
         view = problem.view(flat(public), index, 0, Coins(bytes(16)))
         block = nobody(view)
-        view.decide(rounds[:1], NOTHING)
+        view.decide(rounds[:1], EMPTY_REQUEST)
         _exercise_masks(view, rounds)
-        view.gather(block, view.read(Batch(rounds, blanks, NOTHING)))
+        view.gather(block, view.read(Batch(rounds, blanks, EMPTY_REQUEST)))
         if view.step is None:
             return
-        door = Door(seeded_words(0, index), view.step.charge, index)
-        public, kept = view.release({}, kept, block, door)
+        door = Door(seeded_bits(0, index), view.step.charge, index)
+        public, hidden = view.release({}, hidden, block, door)
 
 
 def _exercise_masks(view: View[Any], rounds: Integers) -> None:
-    """Decisions and counts under masks that hide nothing, if there are masks: alone and among others."""
+    """Decisions and counts under masks that hide nothing, if there are masks: alone and among
+    others.
+    """
     problem: Problem = view.problem
     if problem.candidates is None:
         return
     for some in (rounds[:1], rounds):
-        asked = Asked(None, np.ones(problem.candidates, dtype=np.bool_))
-        view.decide(some, asked)
-        view.tally(view.no_counts(), some, asked)
+        request = Request(None, np.ones(problem.candidates, dtype=np.bool_))
+        view.decide(some, request)
+        view.count_masks(view.no_mask_counts(), some, request)
 
 
 def _one_of_each() -> list[Learner]:

@@ -1,14 +1,14 @@
 """Which trials of a block are worth making, and how often each: from released values only.
 
-A trial would gain d more than the incumbent in each round. Making it V times moves the belief about d by a
-standard deviation σ(V), and may show that the trial is better for the rounds that are left:
+A trial would gain d more than the incumbent in each round. Making it V times moves the belief about
+d by a standard deviation σ(V), and may show that the trial is better for the rounds that are left:
 
     worth per round(V) = later · σ·(φ(u) + u·Φ(u)) / V + now          u = d/σ
     σ(V) = doubt / √(doubt + variance/V + noise/V²)
 
-`later` is the number of rounds that a discovery is credited with; `now` is what one round of the trial gains
-over the incumbent. Each trial is priced in the best of some sizes V. Trials are taken in the order of their
-worth per round, while it is positive and they fit the block.
+`later` is the number of rounds that a discovery is credited with; `now` is what one round of the
+trial gains over the incumbent. Each trial is priced in the best of some sizes V. Trials are taken
+in the order of their worth per round, while it is positive and they fit the block.
 
 Runtime     O(trials · sizes)
 References  Frazier, Powell, Dayanik (2008), "A Knowledge-Gradient Policy for Sequential Information
@@ -21,9 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.learners.standard_gain import standard_gain
-
-__all__ = ["Chosen", "Prices", "doubling_sizes", "worth_trying"]
+from discreet.optim.expected_improvement import expected_improvement
 
 
 class Chosen(NamedTuple):
@@ -97,7 +95,7 @@ def worth_trying(
     best_size = np.zeros(better.shape, dtype=np.int64)
     for size in sizes.tolist():
         step = doubt / np.sqrt(doubt + variance / size + noise / size**2)
-        worth = later * standard_gain(better, step) / size + now
+        worth = later * expected_improvement(better, step) / size + now
         improves = worth > best_worth
         best_worth = np.where(improves, worth, best_worth)
         best_size = np.where(improves, size, best_size)

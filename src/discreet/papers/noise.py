@@ -1,8 +1,8 @@
 """Noise of the papers in floating point: for simulation and comparison only.
 
-A floating-point sample has gaps that depend on the noise and so can give the data away; no mechanism of
-discreet uses these. Both laws factor into a radius and a direction that is uniform in the sense of the l_r
-ball (the cone measure). `TreeNoise` is what a binary tree makes of either.
+A floating-point sample has gaps that depend on the noise and so can give the data away; no
+mechanism of discreet uses these. Both laws factor into a radius and a direction that is uniform in
+the sense of the l_r ball (the cone measure). `TreeNoise` is what a binary tree makes of either.
 
 References  Hardt, Talwar (2010), the K-norm mechanism; Bassily, Guzmán, Nandi (2021), the generalised
             Gaussian; Chan, Shi, Song (2011) and Dwork, Naor, Pitassi, Rothblum (2010), the tree
@@ -13,35 +13,34 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.compiled import compiled
 from discreet.errors import ConfigError
-from discreet.release.randomness import Words
-
-__all__ = ["TreeNoise", "generalised_gaussian", "l2_gamma"]
+from discreet.release.randomness import RandomBits
 
 
-def l2_gamma(dimension: int, scale: float, words: Words, *, draws: int | None = None) -> Floats:
-    """Density ∝ exp(−‖z‖₂ / scale): a Gamma(d, scale) radius in a uniform direction. With `draws`, one a row.
+def l2_gamma(dimension: int, scale: float, bits: RandomBits, *, draws: int | None = None) -> Floats:
+    """Density ∝ exp(−‖z‖₂ / scale): a Gamma(d, scale) radius in a uniform direction. With `draws`,
+    one a row.
 
     ε-differentially private for a change of at most ε·scale in the l₂ norm (in exact arithmetic).
     """
     _check(dimension, scale)
-    generator = words.floats()
+    generator = bits.floats()
     directions = _directions(draws or 1, dimension, 2.0, generator)
     radii = generator.gamma(dimension, scale, size=len(directions))
     return _scaled(directions, radii, draws)
 
 
 def generalised_gaussian(
-    dimension: int, sigma: float, norm: float, words: Words, *, draws: int | None = None
+    dimension: int, sigma: float, norm: float, bits: RandomBits, *, draws: int | None = None
 ) -> Floats:
     """Density ∝ exp(−‖z‖_r² / 2σ²). With `draws`, one a row.
 
-    The squared radius is Gamma(d/2, 2σ²), not Gamma(d/2, 2σ) as is sometimes printed. For r ≥ 2 and a change
-    of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
+    The squared radius is Gamma(d/2, 2σ²), not Gamma(d/2, 2σ) as is sometimes printed. For r ≥ 2 and
+    a change of at most s in the l_r norm it is (r − 1)·s²/2σ²-zCDP (in exact arithmetic).
     """
     _check(dimension, sigma)
     if not norm > 0:  # below 1 it is no norm, but printed indices are
         raise ConfigError(f"norm must be above 0, got {norm}")
-    generator = words.floats()
+    generator = bits.floats()
     directions = _directions(draws or 1, dimension, norm, generator)
     radii = np.sqrt(generator.gamma(dimension / 2, 2 * sigma**2, size=len(directions)))
     return _scaled(directions, radii, draws)
@@ -69,12 +68,16 @@ class TreeNoise:
 
 
 LEVELS = 63
-"""Of a tree: more than any stream needs. Row LEVELS of `newest` stays zero, for the sum of nothing."""
+"""Of a tree: more than any stream needs. Row LEVELS of `newest` stays zero, for the sum of
+nothing.
+"""
 
 
 @compiled
 def _add_up(noise: Floats, before: int, newest: Floats) -> None:
-    """Nodes' noise becomes that of sums. `newest[level]` is of the latest sum with that lowest bit."""
+    """Nodes' noise becomes that of sums. `newest[level]` is of the latest sum with that lowest
+    bit.
+    """
     for row in range(noise.shape[0]):
         time = before + row + 1
         level = _lowest_bit(time)
@@ -94,10 +97,14 @@ def _lowest_bit(time: int) -> int:
 
 
 def _directions(draws: int, dimension: int, norm: float, generator: np.random.Generator) -> Floats:
-    """Points of the unit l_r sphere: coordinates with density ∝ exp(−|x|^r), divided by their norm."""
+    """Points of the unit l_r sphere: coordinates with density ∝ exp(−|x|^r), divided by their
+    norm.
+    """
     sizes = generator.gamma(1 / norm, size=(draws, dimension)) ** (1 / norm)
     points = sizes * generator.choice([-1.0, 1.0], size=(draws, dimension))
-    return np.asarray(points / np.linalg.norm(points, norm, axis=1, keepdims=True), dtype=np.float64)
+    return np.asarray(
+        points / np.linalg.norm(points, norm, axis=1, keepdims=True), dtype=np.float64
+    )
 
 
 def _scaled(directions: Floats, radii: Floats, draws: int | None) -> Floats:
@@ -108,5 +115,6 @@ def _scaled(directions: Floats, radii: Floats, draws: int | None) -> Floats:
 def _check(dimension: int, scale: float) -> None:
     if dimension < 1 or not (np.isfinite(scale) and scale > 0):
         raise ConfigError(
-            f"dimension must be at least 1 and the scale greater than 0, got {dimension} and {scale}"
+            f"dimension must be at least 1 and the scale greater than 0, got {dimension} and "
+            f"{scale}"
         )

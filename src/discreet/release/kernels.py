@@ -1,14 +1,15 @@
-"""The compiled part: exact samplers, integer weights, the entrance, and one step of the Toeplitz sum.
+"""The compiled part: exact samplers, integer weights, the entrance, and one step of the Toeplitz
+sum.
 
-Integers only, except where the entrance turns a person's floats into integers. All kernels live in this one
-file, because Numba's cache does not notice when a callee in another file changes. Each has a plain Python
-reference in the tests.
+Integers only, except where the entrance turns a person's floats into integers. All kernels live in
+this one file, because Numba's cache does not notice when a callee in another file changes. Each has
+a plain Python reference in the tests.
 
-Importing this module imports Numba; the rest of the library does so on first use. A word source is a pair
-(address, state): the C function that makes the next 64-bit word, and its argument.
+Importing this module imports Numba; the rest of the library does so on first use. A word source is
+a pair (address, state): the C function that makes the next 64-bit word, and its argument.
 
 Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights),
-            docs/guarantees/gathering.md (entrance), docs/guarantees/sums.md (step)
+            docs/guarantees/aggregators.md (entrance), docs/guarantees/sums.md (step)
 References  Canonne, Kamath, Steinke (2020), Algorithms 1–3
             Lemire (2019), "Fast Random Integer Generation in an Interval"
 """
@@ -31,12 +32,16 @@ if TYPE_CHECKING:
     from numba.core.types import Type
     from numba.core.typing import Context, Signature
 
-    Meaning = tuple[Signature, Callable[[BaseContext, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]]
+    Meaning = tuple[
+        Signature, Callable[[BaseContext, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]
+    ]
     """Which types an instruction takes and gives, and how its code is generated."""
 
 
-# --- what Numba does not offer: a call by address, and the high half of a product -------------------------
-def instruction(meaning: "Callable[[Context, Type, Type], Meaning]") -> Callable[[Word, Word], Word]:
+# --- what Numba does not offer: a call by address, and the high half of a product -----------------
+def instruction(
+    meaning: "Callable[[Context, Type, Type], Meaning]",
+) -> Callable[[Word, Word], Word]:
     """A function of two words that kernels can call; `meaning` says how its code is generated."""
     made: Callable[[Word, Word], Word] = intrinsic(meaning)
     return made
@@ -47,11 +52,16 @@ def next_word(typing: "Context", address: "Type", state: "Type") -> "Meaning":
     """The next random word of the source (address, state)."""
 
     def generate(
-        context: "BaseContext", builder: ir.IRBuilder, signature: "Signature", arguments: list[ir.Value]
+        context: "BaseContext",
+        builder: ir.IRBuilder,
+        signature: "Signature",
+        arguments: list[ir.Value],
     ) -> ir.Value:
         pointer = ir.IntType(8).as_pointer()
         source = ir.FunctionType(ir.IntType(64), [pointer]).as_pointer()
-        return builder.call(builder.inttoptr(arguments[0], source), [builder.inttoptr(arguments[1], pointer)])
+        return builder.call(
+            builder.inttoptr(arguments[0], source), [builder.inttoptr(arguments[1], pointer)]
+        )
 
     return types.uint64(types.uint64, types.uint64), generate
 
@@ -61,7 +71,10 @@ def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Meaning":
     """⌊left · right / 2⁶⁴⌋ of two unsigned words."""
 
     def generate(
-        context: "BaseContext", builder: ir.IRBuilder, signature: "Signature", arguments: list[ir.Value]
+        context: "BaseContext",
+        builder: ir.IRBuilder,
+        signature: "Signature",
+        arguments: list[ir.Value],
     ) -> ir.Value:
         wide = ir.IntType(128)
         product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
@@ -70,7 +83,7 @@ def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Meaning":
     return types.uint64(types.uint64, types.uint64), generate
 
 
-# --- exact samplers --------------------------------------------------------------------------------------
+# --- exact samplers -------------------------------------------------------------------------------
 @compiled
 def below(number: Word, address: Word, state: Word) -> Word:
     """A word in 0 … number − 1, all equally likely (Lemire: rejection, never modulo)."""
@@ -86,10 +99,11 @@ def below(number: Word, address: Word, state: Word) -> Word:
 
 @compiled
 def succeeds_below_one(numerator: Word, denominator: Word, address: Word, state: Word) -> bool:
-    """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's series).
+    """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's
+    series).
 
-    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at k = 2048,
-    which is reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
+    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at
+    k = 2048, which is reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
     """
     trial = np.uint64(1)
     while below(denominator * trial, address, state) < numerator:
@@ -129,17 +143,21 @@ def laplace(scale: Word, address: Word, state: Word) -> np.int64:
 
 @compiled
 def gaussian(sigma: Word, address: Word, state: Word) -> np.int64:
-    """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ ≤ 2²⁶.
+    """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ
+    ≤ 2²⁶.
 
-    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has an
-    acceptance probability under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the ideal law.
+    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has
+    an acceptance probability under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the
+    ideal law.
     """
     limit = np.uint64(1) << np.uint64(31)
     while True:
         candidate = laplace(sigma, address, state)
         size = np.uint64(abs(candidate))
         distance = size - sigma if size > sigma else sigma - size
-        if distance < limit and succeeds(distance * distance, np.uint64(2) * sigma * sigma, address, state):
+        if distance < limit and succeeds(
+            distance * distance, np.uint64(2) * sigma * sigma, address, state
+        ):
             return candidate
 
 
@@ -163,8 +181,8 @@ def draw_rejecting(
 ) -> np.int64:
     """An available candidate with probability ∝ exp(rate · score / unit), exactly.
 
-    A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), gap its distance
-    from the best. No weight is rounded or held above a floor.
+    A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), gap its
+    distance from the best. No weight is rounded or held above a floor.
     """
     candidates = np.flatnonzero(available)
     best = scores[candidates[0]]
@@ -177,7 +195,7 @@ def draw_rejecting(
             return proposed
 
 
-# --- selection: integer weights and draws ----------------------------------------------------------------
+# --- selection: integer weights and draws ---------------------------------------------------------
 TOP = 100
 """The best candidate weighs 2^TOP."""
 FLOOR = 40
@@ -202,12 +220,16 @@ def _exact_exponentials() -> NDArray[Word]:
 
 
 _EXPONENTIALS = _exact_exponentials()
-_LN2 = np.uint64(int(sum(Fraction(2**57, order * 2**order) for order in range(1, 80))))  # ⌊ln 2 · 2⁵⁷⌋
+_LN2 = np.uint64(
+    int(sum(Fraction(2**57, order * 2**order) for order in range(1, 80)))
+)  # ⌊ln 2 · 2⁵⁷⌋
 
 
 @compiled
 def exponential(units: Word) -> tuple[Word, Word]:
-    """exp(−units / 2⁵⁷) as (mantissa, halvings), meaning mantissa · 2^(−62 − halvings); units < 2⁶³."""
+    """exp(−units / 2⁵⁷) as (mantissa, halvings), meaning mantissa · 2^(−62 − halvings); units <
+    2⁶³.
+    """
     halvings = units // _LN2
     rest = units - halvings * _LN2
     fine = (rest & np.uint64((1 << 50) - 1)) << np.uint64(7)  # in 2⁻⁶⁴, less than 2⁻⁷
@@ -277,7 +299,9 @@ def draw_weighted(high: NDArray[Word], low: NDArray[Word], address: Word, state:
         total_high += high[candidate] + np.uint64(total_low < low[candidate])
     rest_high, rest_low = below_wide(total_high, total_low, address, state)
     for candidate in range(high.size):
-        if rest_high < high[candidate] or (rest_high == high[candidate] and rest_low < low[candidate]):
+        if rest_high < high[candidate] or (
+            rest_high == high[candidate] and rest_low < low[candidate]
+        ):
             return candidate
         borrow = np.uint64(rest_low < low[candidate])
         rest_low -= low[candidate]
@@ -285,16 +309,22 @@ def draw_weighted(high: NDArray[Word], low: NDArray[Word], address: Word, state:
     return -1  # not reached: the draw is below the total
 
 
-# --- the entrance: a person's floats become bounded integers ---------------------------------------------
+# --- the entrance: a person's floats become bounded integers --------------------------------------
 @compiled
 def admit_rows(
-    rows: Floats, norm: int, levels: float, scale: float, nonnegative: bool, whole: Integers, total: Integers
+    rows: Floats,
+    norm: int,
+    levels: float,
+    scale: float,
+    nonnegative: bool,
+    whole: Integers,
+    total: Integers,
 ) -> None:
     """Clip, quantise and add each row to `total`; a row that is not finite adds nothing.
 
-    `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if rounding pushed
-    it over, the row is shrunk towards zero, which ends because every non-zero entry loses at least one.
-    `whole` is scratch.
+    `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if
+    rounding pushed it over, the row is shrunk towards zero, which ends because every non-zero entry
+    loses at least one. `whole` is scratch.
     """
     for row in range(rows.shape[0]):
         largest = 0.0
@@ -384,11 +414,14 @@ def enter_rows(rows: Floats, slots: Integers, levels: float, total: Integers) ->
 
 
 @compiled
-def add_path_gains(worths: Floats, reached: Integers, prices: Floats, levels: float, total: Integers) -> None:
-    """Add what each item would add to what each person has reached, in whole steps times the item's price.
+def add_path_gains(
+    worths: Floats, reached: Integers, prices: Floats, levels: float, total: Integers
+) -> None:
+    """Add what each item would add to what each person has reached, in whole steps times the item's
+    price.
 
-    `worths` are people × items, in [0, 1]; `reached` is in steps. A price is at most 1: rounded down, one by
-    one.
+    `worths` are people × items, in [0, 1]; `reached` is in steps. A price is at most 1: rounded
+    down, one by one.
     """
     for person in range(worths.shape[0]):
         for item in range(worths.shape[1]):
@@ -410,7 +443,8 @@ def take_path_gains(worths: Floats, reached: Integers, levels: float) -> None:
 
 @compiled
 def hold_rows(rows: Floats, places: Integers, full: float, held: NDArray[np.uint16]) -> None:
-    """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are left out.
+    """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are
+    left out.
 
     What is not finite counts as zero.
     """
@@ -420,7 +454,9 @@ def hold_rows(rows: Floats, places: Integers, full: float, held: NDArray[np.uint
                 value = rows[row, column]
                 if not np.isfinite(value):
                     value = 0.0
-                held[places[row], column] = np.uint16(np.floor(max(0.0, min(1.0, value)) * full + 0.5))
+                held[places[row], column] = np.uint16(
+                    np.floor(max(0.0, min(1.0, value)) * full + 0.5)
+                )
 
 
 @compiled
@@ -439,7 +475,7 @@ def enforce_norm(whole: Integers, norm: int, levels: np.int64) -> None:
             whole[place] = np.int64(whole[place] * ratio)  # towards zero
 
 
-# --- one step of the Toeplitz sum ------------------------------------------------------------------------
+# --- one step of the Toeplitz sum -----------------------------------------------------------------
 @compiled
 def multiply_shift(value: np.int64, factor: np.int64, shift: np.int64) -> np.int64:
     """⌊value · factor / 2^shift⌋ exactly, for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""
@@ -455,8 +491,8 @@ def toeplitz_step(
     """out = addend + round(Σ ω_b · buffer_b); then buffer_b ← λ_b · buffer_b + addend, in place.
 
     Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b ·
-    2^output_fraction = weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an exact
-    product.
+    2^output_fraction = weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an
+    exact product.
     """
     half = np.int64(1) << (output_fraction - np.int64(1))
     out[:] = half
@@ -467,7 +503,9 @@ def toeplitz_step(
             value = buffers[buffer, place]
             out[place] += multiply_shift(value, factor, shift)
             buffers[buffer, place] = (
-                value - multiply_shift(value, loss, loss_shift) + (addend[place] << fraction[buffer])
+                value
+                - multiply_shift(value, loss, loss_shift)
+                + (addend[place] << fraction[buffer])
             )
     for place in range(addend.size):
         out[place] = addend[place] + (out[place] >> output_fraction)
@@ -477,7 +515,9 @@ def toeplitz_step(
 def toeplitz_undo(
     buffers: Floats, released: Integers, keep: Floats, weight: Floats, newest: Floats, faded: Floats
 ) -> None:
-    """newest = released − Σ ω_b · buffer_b; faded_b = λ_b · buffer_b + newest: floats, after the noise."""
+    """newest = released − Σ ω_b · buffer_b; faded_b = λ_b · buffer_b + newest: floats, after the
+    noise.
+    """
     for place in range(released.size):
         newest[place] = released[place]
     for buffer in range(buffers.shape[0]):

@@ -1,7 +1,7 @@
 """Exact noise on the integers: the discrete Laplace and the discrete Gaussian.
 
-No floating-point number is touched between the random words and the integer that comes out, so the law is the
-one in the proof, not an approximation of it.
+No floating-point number is touched between the random words and the integer that comes out, so the
+law is the one in the proof, not an approximation of it.
 
     change of at most s (l₁), Laplace     costs s/scale, pure
     change of at most s (l₂), Gaussian    costs s²/2σ², zCDP
@@ -21,18 +21,8 @@ from discreet import require
 from discreet.arrays import Integers
 from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
-from discreet.release.gathering.base import Gathering
-from discreet.release.randomness import Words
-
-__all__ = [
-    "LARGEST_SCALE",
-    "LARGEST_SIGMA",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "Noise",
-    "Once",
-    "noise_for",
-]
+from discreet.release.aggregators.base import Aggregator
+from discreet.release.randomness import RandomBits
 
 LARGEST_SIGMA = 2**26
 """Up to here the Gaussian sampler's products fit 64 bits."""
@@ -48,13 +38,15 @@ class Noise(Protocol):
         """The norm in which its price counts what a person can move: l₁ or l₂."""
 
     def charge(self, sensitivity: float) -> Charge:
-        """The cost of this noise on a vector that one person moves by at most `sensitivity` in that norm."""
+        """The cost of this noise on a vector that one person moves by at most `sensitivity` in
+        that norm.
+        """
 
     @property
     def variance(self) -> float:
         """The variance of one coordinate."""
 
-    def draw(self, size: int, words: Words) -> Integers:
+    def draw(self, size: int, bits: RandomBits) -> Integers:
         """Independent draws."""
 
 
@@ -62,8 +54,8 @@ class Noise(Protocol):
 class DiscreteLaplace:
     """P(x) ∝ exp(−|x| / scale). Pure differential privacy; sensitivity in l₁.
 
-    >>> from discreet.release.randomness import seeded_words
-    >>> DiscreteLaplace(10).draw(5, seeded_words(1, 0))
+    >>> from discreet.release.randomness import seeded_bits
+    >>> DiscreteLaplace(10).draw(5, seeded_bits(1, 0))
     array([-15, -14,  -5,   3,   4])
     """
 
@@ -84,11 +76,11 @@ class DiscreteLaplace:
         decay = exp(-1 / self.scale)
         return 2 * decay / (1 - decay) ** 2
 
-    def draw(self, size: int, words: Words) -> Integers:
+    def draw(self, size: int, bits: RandomBits) -> Integers:
         from discreet.release import kernels
 
         out = np.empty(size, dtype=np.int64)
-        kernels.fill_laplace(np.uint64(self.scale), out, words.address, words.state)
+        kernels.fill_laplace(np.uint64(self.scale), out, bits.address, bits.state)
         return out
 
 
@@ -96,8 +88,8 @@ class DiscreteLaplace:
 class DiscreteGaussian:
     """P(x) ∝ exp(−x² / 2σ²). zCDP; sensitivity in l₂.
 
-    >>> from discreet.release.randomness import seeded_words
-    >>> DiscreteGaussian(1000).draw(3, seeded_words(1, 0))
+    >>> from discreet.release.randomness import seeded_bits
+    >>> DiscreteGaussian(1000).draw(3, seeded_bits(1, 0))
     array([ -214,  -486, -1090])
     """
 
@@ -117,84 +109,92 @@ class DiscreteGaussian:
     def variance(self) -> float:
         return float(self.sigma) ** 2
 
-    def draw(self, size: int, words: Words) -> Integers:
+    def draw(self, size: int, bits: RandomBits) -> Integers:
         from discreet.release import kernels
 
         out = np.empty(size, dtype=np.int64)
-        kernels.fill_gaussian(np.uint64(self.sigma), out, words.address, words.state)
+        kernels.fill_gaussian(np.uint64(self.sigma), out, bits.address, bits.state)
         return out
 
 
-def noise_for(budget: Charge, gathering: Gathering, most: int) -> tuple[int, Noise]:
+def noise_for(budget: Charge, aggregator: Aggregator, most: int) -> tuple[int, Noise]:
     """The finest grid of at most `most` levels, and the least noise on it that the budget pays for.
 
-    >>> from discreet.release.gathering import OneChoice
+    >>> from discreet.release.aggregators import OneChoice
     >>> levels, noise = noise_for(zcdp(0.02), OneChoice(10), most=2**16)
     >>> levels, noise.charge(levels * 2**0.5).amount <= 0.02
     (65536, True)
     """
     if budget.measure == "zcdp":
-        per_level = gathering.unit_sensitivity(2) / sqrt(2 * budget.amount) * (1 + 2**-40)
+        per_level = aggregator.unit_sensitivity(2) / sqrt(2 * budget.amount) * (1 + 2**-40)
         levels = min(most, int((LARGEST_SIGMA - 1) / per_level))
     else:
-        per_level = gathering.unit_sensitivity(1) / budget.amount * (1 + 2**-40)
+        per_level = aggregator.unit_sensitivity(1) / budget.amount * (1 + 2**-40)
         levels = min(most, int((LARGEST_SCALE - 1) / per_level))
     if levels < 1:
         raise ConfigError(
-            f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers make: "
+            f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers "
+            "make: "
             "raise epsilon"
         )
     scale = ceil(levels * per_level)
     return levels, DiscreteGaussian(scale) if budget.measure == "zcdp" else DiscreteLaplace(scale)
 
 
-Kind = TypeVar("Kind", bound=Gathering)
+Kind = TypeVar("Kind", bound=Aggregator)
 
 
 @dataclass(frozen=True)
-class Once(Generic[Kind]):
+class CalibratedNoise(Generic[Kind]):
     """Noise for people who enter this ONE release: in the measure in which it is least.
 
-    At ε = 1 and δ = 10⁻⁶ a count needs a standard deviation of 6.4 in zCDP and of 2.8 in the pure measure.
+    At ε = 1 and δ = 10⁻⁶ a count needs a standard deviation of 6.4 in zCDP and of 2.8 in the pure
+    measure.
 
-    >>> from discreet.release.gathering import OneChoice
-    >>> once = Once.calibrate(Privacy(1.0, 1e-6), OneChoice(10))
+    >>> from discreet.release.aggregators import OneChoice
+    >>> once = CalibratedNoise.calibrate(Privacy(1.0, 1e-6), OneChoice(10))
     >>> type(once.noise).__name__, round(once.standard_deviation, 1)
     ('DiscreteLaplace', 2.8)
     """
 
-    gathering: Kind
+    aggregator: Kind
     noise: Noise
 
     @classmethod
-    def for_budget(cls, budget: Charge, gathering: Kind, most: int = 2**16) -> "Once[Kind]":
+    def for_budget(
+        cls, budget: Charge, aggregator: Kind, most: int = 2**16
+    ) -> "CalibratedNoise[Kind]":
         """The least noise that this budget pays for."""
-        levels, noise = noise_for(budget, gathering, most)
-        return cls(gathering.on_grid(levels), noise)
+        levels, noise = noise_for(budget, aggregator, most)
+        return cls(aggregator.on_grid(levels), noise)
 
     @classmethod
     def calibrate(
         cls,
         privacy: Privacy,
-        gathering: Kind,
+        aggregator: Kind,
         most: int = 2**16,
         share: float = 1.0,
         *,
         blocks: int = 0,
-    ) -> "Once[Kind]":
-        """The least noise of all budgets that a person may spend on one release, or of a share of them.
+    ) -> "CalibratedNoise[Kind]":
+        """The least noise of all budgets that a person may spend on one release, or of a share of
+        them.
 
-        `blocks` says how many blocks are released in this way, if nothing else is (`Privacy.apart`).
+        `blocks` says how many blocks are released in this way, if nothing else is
+        (`Privacy.apart`).
         """
-        found = [cls.for_budget(budget * share, gathering, most) for budget in privacy.apart(blocks)]
+        found = [
+            cls.for_budget(budget * share, aggregator, most) for budget in privacy.apart(blocks)
+        ]
         return min(found, key=lambda once: once.standard_deviation)
 
     @property
     def charge(self) -> Charge:
         """What the release costs each of its people."""
-        return self.noise.charge(self.gathering.sensitivity(self.noise.norm))
+        return self.noise.charge(self.aggregator.sensitivity(self.noise.norm))
 
     @property
     def standard_deviation(self) -> float:
         """Of each number, in units of the bound."""
-        return sqrt(self.noise.variance) / self.gathering.levels
+        return sqrt(self.noise.variance) / self.aggregator.levels

@@ -1,13 +1,14 @@
 """Fused passes: what people bring is computed, clipped, quantised and added in one go.
 
-Producing every person's vector first and admitting it afterwards was measured seven times slower. Each pass
-takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `limit` (the longest a row may be
-before rounding, in steps) and the sum. `Rows.add_through` hands them in, so a pass cannot promise what `Rows`
-does not state; tests/release/test_passes.py feeds every pass hostile single people and measures the integers.
+Producing every person's vector first and admitting it afterwards was measured seven times slower.
+Each pass takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `limit` (the
+longest a row may be before rounding, in steps) and the sum. `Rows.add_through` hands them in, so a
+pass cannot promise what `Rows` does not state; tests/release/test_passes.py feeds every pass
+hostile single people and measures the integers.
 
 Products of vectors (spread, Gram, moments) take `unit` alone: `Rounded` has left the room.
 
-Guarantee   docs/guarantees/gathering.md, Lemmas 5 and 6
+Guarantee   docs/guarantees/aggregators.md, Lemmas 5 and 6
 """
 
 import numpy as np
@@ -18,16 +19,23 @@ from discreet.compiled import compiled, compiled_sums
 
 @compiled
 def add_click_gains(
-    rows: Floats, slate: Integers, steepness: float, norm: int, unit: float, limit: float, total: Floats
+    rows: Floats,
+    slate: Integers,
+    steepness: float,
+    norm: int,
+    unit: float,
+    limit: float,
+    total: Floats,
 ) -> None:
-    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in steps.
+    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in
+    steps.
 
-    What is added for an item with gains g_1 ≥ … ≥ g_k is their sum over √k, then the drops g_i − g_{i+1}
-    times `steepness`. For an item that is already before a slot, the gain is that on top of the *other* items
-    before it: what the slot would see if the item were free. A visitor for whom all this, stacked over slots
-    and items, is longer than `limit` steps (`unit` steps to 1) is scaled down to it. `limit` leaves room for
-    rounding each entry by at most ½, so the integers obey the bound (docs/guarantees/gathering.md, Lemma 5).
-    `norm` is 2 here.
+    What is added for an item with gains g_1 ≥ … ≥ g_k is their sum over √k, then the drops g_i −
+    g_{i+1} times `steepness`. For an item that is already before a slot, the gain is that on top of
+    the *other* items before it: what the slot would see if the item were free. A visitor for whom
+    all this, stacked over slots and items, is longer than `limit` steps (`unit` steps to 1) is
+    scaled down to it. `limit` leaves room for rounding each entry by at most ½, so the integers
+    obey the bound (docs/guarantees/aggregators.md, Lemma 5). `norm` is 2 here.
     """
     slots, items = total.shape
     others, gains = np.empty(items), np.empty(slots)
@@ -75,7 +83,7 @@ def add_click_gains(
 
 @compiled
 def slope(code: int, parameter: float, margin: float, target: float) -> float:
-    """ℓ′ of the losses in discreet/arrivals/losses.py, by their codes."""
+    """ℓ′ of the losses in discreet/losses.py, by their codes."""
     if code == 0:
         return 2.0 * (margin - target)
     if code == 1:
@@ -140,15 +148,16 @@ def add_gradients(
     high: float, constant: float, worth: float,
     norm: int, unit: float, limit: float, total: Floats,
 ) -> None:  # fmt: skip
-    """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one pass.
+    """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one
+    pass.
 
-    A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped to [low,
-    high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s + weight·(s − s′))·x with s
-    the slope at `here` and s′ at `before`, times `worth` and the sample's share (0 to 1). A length of 1 is
-    `unit` steps. What is about to be rounded is measured, in the l₁, l₂ or l_∞ (0) norm, and scaled down if
-    it is longer than `limit`, which leaves room for rounding each entry by at most ½
-    (docs/guarantees/gathering.md, Lemma 5). Samples that are not finite, or whose lengths overflow, add
-    nothing.
+    A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped
+    to [low, high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s +
+    weight·(s − s′))·x with s the slope at `here` and s′ at `before`, times `worth` and the sample's
+    share (0 to 1). A length of 1 is `unit` steps. What is about to be rounded is measured, in the
+    l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which leaves room for
+    rounding each entry by at most ½ (docs/guarantees/aggregators.md, Lemma 5). Samples that are not
+    finite, or whose lengths overflow, add nothing.
     """
     size: int = features.shape[1]
     for row in range(features.shape[0]):
@@ -189,8 +198,9 @@ def add_class_gradients(
 ) -> None:  # fmt: skip
     """The same for classes: Σ (chances − e_class) ⊗ x, one row of coefficients a class.
 
-    `here` and `total` are classes × numbers, the constant last. A target is the number of a class; another
-    one says nothing. The whole matrix of a sample is measured and scaled down to `limit` before rounding.
+    `here` and `total` are classes × numbers, the constant last. A target is the number of a class;
+    another one says nothing. The whole matrix of a sample is measured and scaled down to `limit`
+    before rounding.
     """
     classes, width = total.shape
     size = features.shape[1]
@@ -287,13 +297,17 @@ def add_gram(rows: Floats, unit: float, total: Integers) -> None:
             for other in range(place):
                 total[cell + other] += np.int64(np.floor(beside * (vector[other] * shrink) + 0.5))
             cell += place
-            total[cell] += np.int64(np.floor(beside / np.sqrt(2.0) * (vector[place] * shrink) + 0.5))
+            total[cell] += np.int64(
+                np.floor(beside / np.sqrt(2.0) * (vector[place] * shrink) + 0.5)
+            )
             cell += 1
         total[cell] += np.int64(np.floor(unit + 0.5))
 
 
 @compiled
-def add_moments(contexts: Floats, rewards: Floats, slots: Integers, unit: float, total: Integers) -> None:
+def add_moments(
+    contexts: Floats, rewards: Floats, slots: Integers, unit: float, total: Integers
+) -> None:
     """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
 
     z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.
@@ -317,4 +331,6 @@ def add_moments(contexts: Floats, rewards: Floats, slots: Integers, unit: float,
             sums[cell] += np.int64(np.floor(beside * (vector[place] * shrink) / np.sqrt(2.0) + 0.5))
             cell += 1
         for place in range(size):
-            sums[cell + place] += np.int64(np.floor(unit * clipped * (vector[place] * shrink) + 0.5))
+            sums[cell + place] += np.int64(
+                np.floor(unit * clipped * (vector[place] * shrink) + 0.5)
+            )

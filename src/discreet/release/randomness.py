@@ -1,11 +1,11 @@
 """Where random words come from: AES in counter mode, keyed by the operating system.
 
-Each thread of each process has a generator of its own, and a forked child throws its parent's away: two that
-shared one would repeat each other's noise, and differences of their outputs would be free of it. A generator
-is never saved, pickled or copied.
+Each thread of each process has a generator of its own, and a forked child throws its parent's away:
+two that shared one would repeat each other's noise, and differences of their outputs would be free
+of it. A generator is never saved, pickled or copied.
 
-`seeded_words` is for simulation: the words of release `index` are a function of (seed, index), so that a
-reloaded run goes on as it would have. Whoever knows the seed knows the noise.
+`seeded_bits` is for simulation: the words of release `index` are a function of (seed, index), so
+that a reloaded run goes on as it would have. Whoever knows the seed knows the noise.
 
 References  randomgen's AESCounter; NIST SP 800-38A (counter mode)
 """
@@ -20,10 +20,8 @@ from discreet.errors import StateError
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Words", "seeded_words", "system_words", "this_process"]
 
-
-class Words:
+class RandomBits:
     """A stream of random 64-bit words that compiled kernels can read.
 
     Kernels get `address` (of the C function that makes the next word) and `state` (its argument).
@@ -77,15 +75,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
 
 
-def system_words() -> Words:
+def system_bits() -> RandomBits:
     """This thread's and process's generator, keyed with 128 bits from the operating system."""
     process = this_process()
     if getattr(_own, "process", None) != process:
-        _own.words, _own.process = Words(os.urandom(16)), process
-    words: Words = _own.words
-    return words
+        _own.bits, _own.process = RandomBits(os.urandom(16)), process
+    bits: RandomBits = _own.bits
+    return bits
 
 
-def seeded_words(seed: int, index: int) -> Words:
+def seeded_bits(seed: int, index: int) -> RandomBits:
     """The words of release `index` in the simulation with this seed."""
-    return Words(blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest())
+    return RandomBits(blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest())

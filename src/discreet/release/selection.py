@@ -2,9 +2,9 @@
 
     P(a) ∝ W_a = max(2⁴⁰, ⌊2¹⁰⁰ · exp(−rate · gap_a)⌋),   gap_a = best score − score of a
 
-If replacing one person moves the scores by changes that all lie in an interval of length `span`, the privacy
-loss of one draw has range b = rate · span (plus what the integers cost), and one draw costs b, pure, or b²/8,
-zCDP. Scores are integers.
+If replacing one person moves the scores by changes that all lie in an interval of length `span`,
+the privacy loss of one draw has range b = rate · span (plus what the integers cost), and one draw
+costs b, pure, or b²/8, zCDP. Scores are integers.
 
 Guarantee   docs/guarantees/selection.md, Theorem 1 (bounded range), Lemma 2 (integers), Theorem 3 (slots)
 Runtime     O(n) a draw
@@ -20,13 +20,13 @@ from discreet.arrays import Integers, Mask
 from discreet.budget.privacy import Charge, pure, zcdp
 from discreet.errors import ConfigError
 from discreet.limits import MOST_CANDIDATES
-from discreet.release.gathering.base import Gathering
-from discreet.release.randomness import Words
-
-__all__ = ["INTEGER_SLACK", "Selection", "checked_candidates"]
+from discreet.release.aggregators.base import Aggregator
+from discreet.release.randomness import RandomBits
 
 INTEGER_SLACK = 2.0**-39 + 4 * 2.0**-49
-"""What integer weights add to the range: 2 · 2^−FLOOR for rounding down, 4 errors of the exponential."""
+"""What integer weights add to the range: 2 · 2^−FLOOR for rounding down, 4 errors of the
+exponential.
+"""
 _RATE_UNIT = 2.0**-57
 
 
@@ -43,7 +43,7 @@ class Selection:
 
     Examples
     --------
-    >>> from discreet.release.gathering import Rows
+    >>> from discreet.release.aggregators import Rows
     >>> gains = Rows(10, norm=float("inf"), nonnegative=True)  # a person moves each score by at most 1
     >>> chosen = Selection.for_budget(zcdp(0.01), gains, draws=50)
     >>> f"{chosen.rate:.4f}", f"{(chosen.charge('zcdp') * 50).amount:.6f}"
@@ -56,7 +56,8 @@ class Selection:
     def __post_init__(self) -> None:
         if not 1 <= self.units < 2**63:
             raise ConfigError(
-                f"the rate must be between 2^-57 and 64 per unit of score, got {self.units * _RATE_UNIT:.3g}"
+                "the rate must be between 2^-57 and 64 per unit of score, got "
+                f"{self.units * _RATE_UNIT:.3g}"
             )
         if self.span < 1:
             raise ConfigError(f"span must be a whole number, at least 1, got {self.span}")
@@ -67,14 +68,19 @@ class Selection:
         return cls(min(int(rate / _RATE_UNIT), 2**63 - 1), span)
 
     @classmethod
-    def for_budget(cls, budget: Charge, gathering: Gathering, *, draws: int) -> "Selection":
-        """The sharpest selection among what this gathering adds up, of which so many draws can be paid.
+    def for_budget(cls, budget: Charge, aggregator: Aggregator, *, draws: int) -> "Selection":
+        """The sharpest selection among what this aggregator adds up, of which so many draws can be
+        paid.
 
         zCDP: draws · b²/8 = ρ; pure: draws · b = ε; with b = rate · span + INTEGER_SLACK.
         """
-        whole = sqrt(8 * budget.amount / draws) if budget.measure == "zcdp" else budget.amount / draws
+        whole = (
+            sqrt(8 * budget.amount / draws) if budget.measure == "zcdp" else budget.amount / draws
+        )
         # A little less, so that the rounding of this line cannot exceed the budget.
-        return cls.at_rate((whole * (1 - 2**-45) - INTEGER_SLACK) / gathering.span, gathering.span)
+        return cls.at_rate(
+            (whole * (1 - 2**-45) - INTEGER_SLACK) / aggregator.span, aggregator.span
+        )
 
     @property
     def rate(self) -> float:
@@ -90,32 +96,41 @@ class Selection:
         """The price of one draw."""
         return zcdp(self.range**2 / 8) if measure == "zcdp" else pure(self.range)
 
-    def weights(self, scores: Integers, available: Mask | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def weights(
+        self, scores: Integers, available: Mask | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The integer weights, as high and low 64-bit words: the exact law of a draw."""
         from discreet.release import kernels
 
         high, low = np.empty(scores.size, dtype=np.uint64), np.empty(scores.size, dtype=np.uint64)
-        kernels.fill_weights(scores, checked_candidates(scores, available), np.uint64(self.units), high, low)
+        kernels.fill_weights(
+            scores, checked_candidates(scores, available), np.uint64(self.units), high, low
+        )
         return high, low
 
-    def draw(self, scores: Integers, words: Words, available: Mask | None = None) -> int:
+    def draw(self, scores: Integers, bits: RandomBits, available: Mask | None = None) -> int:
         """One candidate. Publicly unavailable ones are never drawn."""
         from discreet.release import kernels
 
-        return int(kernels.draw_weighted(*self.weights(scores, available), words.address, words.state))
+        return int(
+            kernels.draw_weighted(*self.weights(scores, available), bits.address, bits.state)
+        )
 
 
 def checked_candidates(scores: Integers, available: Mask | None) -> Mask:
     """The mask of available candidates, or a `ConfigError` if there is nothing to select from."""
     if scores.dtype != np.int64 or scores.ndim != 1:
-        raise ConfigError(f"scores must be one row of int64, got {scores.dtype} of shape {scores.shape}")
+        raise ConfigError(
+            f"scores must be one row of int64, got {scores.dtype} of shape {scores.shape}"
+        )
     if not 1 <= scores.size <= MOST_CANDIDATES:
         raise ConfigError(f"a selection needs between 1 and 2^27 candidates, got {scores.size}")
     if available is None:
         return np.ones(scores.size, dtype=np.bool_)
     if available.shape != scores.shape:
         raise ConfigError(
-            f"available must have one entry a candidate ({scores.size}), got shape {available.shape}"
+            f"available must have one entry a candidate ({scores.size}), got shape "
+            f"{available.shape}"
         )
     if not available.any():
         raise ConfigError("no candidate is available: make at least one available")

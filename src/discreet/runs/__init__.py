@@ -1,1 +1,3 @@
-"""Learners at work: over event logs, resumable at any point. What is shown here was committed before."""
+"""Learners at work: over event logs, resumable at any point. What is shown here was committed
+before.
+"""

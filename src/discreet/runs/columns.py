@@ -1,7 +1,8 @@
-"""columns.json: which columns of the log a run reads, and what its settings say of the log for good.
+"""columns.json: which columns of the log a run reads, and what its settings say of the log for
+good.
 
-It is written once, before anyone is read. A later run with other columns would add other numbers to the same
-sums, so it is refused; and so is a file that is damaged, or missing once people were read.
+It is written once, before anyone is read. A later run with other columns would add other numbers to
+the same sums, so it is refused; and so is a file that is damaged, or missing once people were read.
 """
 
 import json
@@ -12,8 +13,6 @@ from typing import Any
 
 from discreet.errors import ConfigError
 from discreet.runs.files import write_whole
-
-__all__ = ["COLUMNS", "LogReading", "keep_reading", "kept_reading"]
 
 COLUMNS = "columns.json"
 
@@ -79,9 +78,12 @@ def keep_reading(folder: Path, reading: LogReading, *, begun: bool) -> None:
         return
     if before.columns != reading.columns:
         raise ConfigError(
-            f"{path} says that this run reads the columns {', '.join(before.columns)}: go on with those"
+            f"{path} says that this run reads the columns {', '.join(before.columns)}: go on with "
+            "those"
         )
-    changed = [name for name in reading.log if name in before.log and before.log[name] != reading.log[name]]
+    changed = [
+        name for name in reading.log if name in before.log and before.log[name] != reading.log[name]
+    ]
     if changed:
         said = ", ".join(f"{name} = {before.log[name]}" for name in changed)
         raise ConfigError(f"{path} says that this run reads a log with {said}: go on with that")

@@ -1,10 +1,10 @@
 """decisions.jsonl: one line per release, in order, each on disk before the next release is made.
 
-A release is committed to the state first, so a kill or a power cut can take the newest line only, and the
-next run writes it again from the state. Every start reads the file and refuses it if it is not what runs
-wrote: older releases are in no other place. Releases that no run over a log saw, because the learner went on
-from Python or the file was moved away, are named by the next line in `missing_releases`, the first and the
-last of them.
+A release is committed to the state first, so a kill or a power cut can take the newest line only,
+and the next run writes it again from the state. Every start reads the file and refuses it if it is
+not what runs wrote: older releases are in no other place. Releases that no run over a log saw,
+because the learner went on from Python or the file was moved away, are named by the next line in
+`missing_releases`, the first and the last of them.
 """
 
 import json
@@ -13,10 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from discreet.engine.state_file import make_durable
 from discreet.errors import StateError
-from discreet.turn.statefile import make_durable
-
-__all__ = ["Decisions"]
 
 MISSING = "missing_releases"
 
@@ -55,7 +53,9 @@ class Decisions:
         return self
 
     def _follows(self, line: bytes, number: int) -> int:
-        """The release that a line is about; refuses a line that does not follow the one before it."""
+        """The release that a line is about; refuses a line that does not follow the one before
+        it.
+        """
         entry = _entry(line)
         release = entry.get("release")
         expected = self._last + 1

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from discreet.errors import StateError
 
-__all__ = ["EXTRAS", "Finding", "examine", "extra_with"]
-
 EXTRAS = {
     "service": ("polars",),
     "lab": ("matplotlib", "polars"),
@@ -41,7 +39,9 @@ def examine() -> list[Finding]:
     """All findings: first what is essential, then what costs time or comfort."""
     return [
         _tried("versions", _versions, "pip install --upgrade discreet", essential=True),
-        _tried("randomness", _randomness, "the operating system must give random keys", essential=True),
+        _tried(
+            "randomness", _randomness, "the operating system must give random keys", essential=True
+        ),
         _tried("exact sampler", _sampler, "pip install --upgrade numba numpy", essential=True),
         _tried("compiler cache", _cache, "set NUMBA_CACHE_DIR to a folder that you can write"),
         _tried("file locks", _locks, "keep runs on a local disk of a POSIX system"),
@@ -66,27 +66,29 @@ def _tried(name: str, check: Callable[[], str], remedy: str, *, essential: bool 
 
 
 def _versions() -> str:
-    installed = (f"{package} {version(package)}" for package in ("numpy", "scipy", "numba", "randomgen"))
+    installed = (
+        f"{package} {version(package)}" for package in ("numpy", "scipy", "numba", "randomgen")
+    )
     return ", ".join([f"Python {platform.python_version()}", *installed])
 
 
 def _randomness() -> str:
-    from discreet.release.randomness import system_words
+    from discreet.release.randomness import system_bits
 
-    if system_words().key() == system_words().key():
+    if system_bits().key() == system_bits().key():
         raise StateError("two keys are equal")
     return "keyed by the operating system"
 
 
 def _sampler() -> str:
     from discreet.release.noise import DiscreteGaussian
-    from discreet.release.randomness import system_words
+    from discreet.release.randomness import system_bits
 
-    noise, words = DiscreteGaussian(2**24), system_words()
+    noise, bits = DiscreteGaussian(2**24), system_bits()
     began = perf_counter()
-    noise.draw(1, words)
+    noise.draw(1, bits)
     ready = perf_counter()
-    drawn = noise.draw(DRAWS, words) / noise.sigma
+    drawn = noise.draw(DRAWS, bits) / noise.sigma
     each = (perf_counter() - ready) / DRAWS
     if abs(drawn.mean()) > FARTHEST or abs(drawn.std() - 1) > FARTHEST:
         raise StateError("draws do not have the law of a Gaussian")
@@ -103,13 +105,13 @@ def _cache() -> str:
 
 
 def _locks() -> str:
-    from discreet.turn.journal import FileJournal
+    from discreet.engine.journal import FileJournal
 
     with TemporaryDirectory(dir=".") as folder:
         first, second = (FileJournal(f"{folder}/state") for _ in range(2))
-        first.claim(lambda turn: None)
+        first.claim(lambda snapshot: None)
         try:
-            second.claim(lambda turn: None)
+            second.claim(lambda snapshot: None)
         except StateError:
             return "hold in this folder"
         finally:
@@ -120,5 +122,9 @@ def _locks() -> str:
 
 def _extra(name: str, packages: tuple[str, ...]) -> Finding:
     missing = [package for package in packages if find_spec(package) is None]
-    says = f"{', '.join(missing)} missing: pip install 'discreet[{name}]'" if missing else ", ".join(packages)
+    says = (
+        f"{', '.join(missing)} missing: pip install 'discreet[{name}]'"
+        if missing
+        else ", ".join(packages)
+    )
     return Finding(f"extra {name}", not missing, says)

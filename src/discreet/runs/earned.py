@@ -1,7 +1,8 @@
-"""What a run earned, release by release: the entries in report.json, and a picture of them, earned.png.
+"""What a run earned, release by release: the entries in report.json, and a picture of them,
+earned.png.
 
-Both are made from released values only, as a whole, whenever a run ends: after a kill the same command makes
-the same again.
+Both are made from released values only, as a whole, whenever a run ends: after a kill the same
+command makes the same again.
 """
 
 from pathlib import Path
@@ -11,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from discreet import pictures
-from discreet.learners.wire import Wire
+from discreet.engine.readings import Report
+from discreet.learners.log_adapter import LogAdapter
 from discreet.runs.files import replaced
-from discreet.turn.readings import Report
-
-__all__ = ["PICTURE", "as_entries", "draw_earned", "newest", "write_picture"]
 
 PICTURE = "earned.png"
 UNSURE = 5.0
@@ -38,26 +37,36 @@ def newest(report: Report) -> dict[str, Any] | None:
     return {name: entries[-1] for name, entries in as_entries(report).items()}
 
 
-def write_picture(report: Report, wire: Wire, folder: Path) -> None:
+def write_picture(report: Report, adapter: LogAdapter, folder: Path) -> None:
     """Draw the curve into the folder of a run."""
     with replaced(folder / PICTURE) as draft:
-        pictures.save(draw_earned(report, wire.meaning), draft)
+        pictures.save(draw_earned(report, adapter.meaning), draft)
 
 
 def draw_earned(report: Report, meaning: str) -> Any:
-    """Each block as a stair as long as its visitors are many, in a band of two standard deviations."""
+    """Each block as a stair as long as its visitors are many, in a band of two standard
+    deviations.
+    """
     figure, (axes,) = pictures.panels(1, (8.4, 4.2))
     edges = np.concatenate([[0], report.rounds])
     value, band = report.value, 2 * report.standard_deviation
     axes.stairs(
-        value + band, edges, baseline=value - band, fill=True, color=pictures.LIGHT_BLUE, alpha=0.35, lw=0
+        value + band,
+        edges,
+        baseline=value - band,
+        fill=True,
+        color=pictures.LIGHT_BLUE,
+        alpha=0.35,
+        lw=0,
     )
     axes.stairs(value, edges, baseline=None, color=pictures.BLUE, linewidth=1.8)
     axes.set_xlim(0, edges[-1])
     axes.set_ylim(*_scale(report))
     axes.set_xlabel("visitors")
     axes.set_ylabel(report.what)
-    axes.set_title(f"What was earned: {report.what}, block by block", loc="left", fontsize=12, pad=34)
+    axes.set_title(
+        f"What was earned: {report.what}, block by block", loc="left", fontsize=12, pad=34
+    )
     axes.text(
         0.0,
         1.03,

@@ -1,14 +1,17 @@
-"""`discreet evaluate`: what a slate would have earned, from a log of what others were shown, by one release.
+"""`discreet evaluate`: what a slate would have earned, from a log of what others were shown, by one
+release.
 
-The log has a row a person with `slate` (the items that were shown, in order) and `click` (the item, empty for
-none) or `reward` (a number from 0 to 1), and the chance with which that was shown, or slates were drawn
-uniformly. A row whose slate agrees with the policy's counts with one over that chance, at most `clip`:
+The log has a row a person with `slate` (the items that were shown, in order) and `click` (the item,
+empty for none) or `reward` (a number from 0 to 1), and the chance with which that was shown, or
+slates were drawn uniformly. A row whose slate agrees with the policy's counts with one over that
+chance, at most `clip`:
 
     click     min(1/p, clip) if the clicked item stands where the policy puts it       p of that item there
     reward    min(1/p, clip) · reward if the slate is the policy's                     p of the whole slate
 
-and the mean over all rows is published with noise, once. Whatever a row has in place of a slate, an answer or
-a chance counts as zero; what is refused is refused from the settings, the names of columns and their types.
+and the mean over all rows is published with noise, once. Whatever a row has in place of a slate, an
+answer or a chance counts as zero; what is refused is refused from the settings, the names of
+columns and their types.
 
 Guarantee   docs/guarantees/evaluation.md, Theorems 1 (privacy) and 2 (what it estimates)
 References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Sampling";
@@ -30,13 +33,11 @@ from discreet.budget.guarantee import Guarantee
 from discreet.budget.privacy import Privacy
 from discreet.budget.together import together
 from discreet.errors import ConfigError
-from discreet.learners.logged import UNIFORM, item_text, names_in, numbers_in, weight_of
 from discreet.learners.running_sum import RunningSum
-from discreet.learners.table import LogTable, read_log
+from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in, weight_of
+from discreet.records.table import LogTable, read_log
 from discreet.runs.files import read_toml
-from discreet.runs.status import Snapshot
-
-__all__ = ["Policy", "evaluate_log", "policy_from", "show_evaluation", "weighted"]
+from discreet.runs.status import CommittedRun
 
 USUAL_CLIP = 10.0
 ANSWERS = ("click", "reward")
@@ -54,7 +55,9 @@ class Policy:
     def uniform_weight(self, answer: str) -> float:
         """One over the chance that a slate drawn uniformly agrees: at one place, or as a whole."""
         if self.items is None:
-            raise ConfigError("uniform slates need to know of how many items: say `items` beside the slate")
+            raise ConfigError(
+                "uniform slates need to know of how many items: say `items` beside the slate"
+            )
         return float(self.items if answer == "click" else perm(self.items, len(self.slate)))
 
 
@@ -66,19 +69,25 @@ def policy_from(path: Path) -> Policy:
     slate, items = plain.pop("slate", None), plain.pop("items", None)
     if plain:
         raise ConfigError(f"{path}: a policy has `slate` and `items`, not {', '.join(plain)}")
-    if not isinstance(slate, list) or not slate or not all(type(item) in (str, int) for item in slate):
+    if (
+        not isinstance(slate, list)
+        or not slate
+        or not all(type(item) in (str, int) for item in slate)
+    ):
         raise ConfigError(f"{path}: slate must be a list of items, got {require.shown(slate)}")
     return _checked(path, [item_text(item) for item in slate], items)
 
 
 def _policy_of_run(folder: Path) -> Policy:
-    snapshot = Snapshot(folder)
+    snapshot = CommittedRun(folder)
     decision = snapshot.decision
     if "slate" not in decision:
-        raise ConfigError(f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated")
+        raise ConfigError(
+            f"the run in {folder} decides {', '.join(decision)}: only slates can be evaluated"
+        )
     view = snapshot.learning
-    living = view.problem.living_names(view.public.catalogue)
-    policy = _checked(folder, [item_text(item) for item in decision["slate"]], living)
+    active = view.problem.living_names(view.public.catalogue)
+    policy = _checked(folder, [item_text(item) for item in decision["slate"]], active)
     return Policy(policy.slate, policy.items, snapshot.guarantee)
 
 
@@ -105,7 +114,9 @@ def evaluate_log(
     clip: float | None = None,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """The clipped mean with noise, how far off it may be, and the guarantee; one release of all rows."""
+    """The clipped mean with noise, how far off it may be, and the guarantee; one release of all
+    rows.
+    """
     log = read_log(data)
     answer = _answer_of(log, propensity)
     bound = _clip_of(policy, answer, propensity, clip)
@@ -113,7 +124,7 @@ def evaluate_log(
     values = weighted(policy, log, answer, propensity)
     total = RunningSum(1, rows, privacy, bound=bound, nonnegative=True, block=rows, seed=seed)
     total.observe_many(values.reshape(-1, 1))
-    total.turn()
+    total.release_if_due()
     mean, noise = float(total.total[0]) / rows, total.standard_deviation / rows
     found = {
         "slate": list(policy.slate),
@@ -139,7 +150,9 @@ def evaluate_log(
 
 
 def _sampling(mean: float, bound: float, rows: int) -> float:
-    """The most that the mean of numbers in [0, bound] with this expectation can vary from log to log."""
+    """The most that the mean of numbers in [0, bound] with this expectation can vary from log to
+    log.
+    """
     return sqrt(max(mean, 0.0) * (bound - max(mean, 0.0)) / rows)
 
 
@@ -158,7 +171,9 @@ def _answer_of(log: LogTable, propensity: str) -> str:
 
 
 def _clip_of(policy: Policy, answer: str, propensity: str, clip: float | None) -> float:
-    """The largest weight a row may have; for uniform slates there is only one weight, and it is public."""
+    """The largest weight a row may have; for uniform slates there is only one weight, and it is
+    public.
+    """
     if propensity != UNIFORM:
         return require.number("clip", USUAL_CLIP if clip is None else clip, 1.0, 1e9)
     weight = policy.uniform_weight(answer)
@@ -175,7 +190,9 @@ def _clip_of(policy: Policy, answer: str, propensity: str, clip: float | None) -
 
 
 def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Floats:
-    """What each row adds before it is clipped: its answer over the chance of what was shown, or 0."""
+    """What each row adds before it is clipped: its answer over the chance of what was shown, or
+    0.
+    """
     slates = log.texts("slate")
     if propensity == UNIFORM:
         chances: list[list[float]] = [[1 / policy.uniform_weight(answer)]] * len(log)
@@ -185,11 +202,14 @@ def weighted(policy: Policy, log: LogTable, answer: str, propensity: str) -> Flo
         rewards = np.nan_to_num(np.clip(log.numbers(["reward"])[:, 0], 0.0, 1.0))
         whole = [names_in(text) == list(policy.slate) for text in slates]
         weights = [
-            weight_of(chance, None) if same else 0.0 for same, chance in zip(whole, chances, strict=True)
+            weight_of(chance, None) if same else 0.0
+            for same, chance in zip(whole, chances, strict=True)
         ]
         return np.asarray(rewards * np.array(weights), dtype=np.float64)
     places = {item: place for place, item in enumerate(policy.slate)}
-    clicked = [places.get("" if value is None else item_text(value)) for value in log.values("click")]
+    clicked = [
+        places.get("" if value is None else item_text(value)) for value in log.values("click")
+    ]
     return np.array(
         [
             weight_of(chance, place) if place is not None and _stands(text, place, policy) else 0.0

@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from discreet.engine.codec import from_toml
+from discreet.engine.state_file import make_durable
 from discreet.errors import ConfigError
-from discreet.turn.described import from_toml
-from discreet.turn.statefile import make_durable
-
-__all__ = ["make_folder", "read_toml", "replaced", "write_whole"]
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, so that a power cut does not take it away."""
+    """Make a folder, and those above it that are missing, so that a power cut does not take it
+    away.
+    """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True)
@@ -37,8 +37,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A draft to be written, which then takes the file's place: as a whole, also after a power cut."""
-    draft = path.with_name(f".draft.{path.name}")  # the name's end says to writers which format is wanted
+    """A draft to be written, which then takes the file's place: as a whole, also after a power
+    cut.
+    """
+    draft = path.with_name(
+        f".draft.{path.name}"
+    )  # the name's end says to writers which format is wanted
     yield draft
     with draft.open("r+b") as file:
         os.fsync(file.fileno())

@@ -21,7 +21,8 @@ In the folder of a selection are
     report.md      the same to be read
     picture.png    a map of the sites, for points; it shows what is public, and nobody's home
 
-Each file of records is a partition: it is read where `--engine` says, here or on the workers of a cluster.
+Each file of records is a partition: it is read where `--engine` says, here or on the workers of a
+cluster.
 """
 
 import json
@@ -32,20 +33,20 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from discreet.arrivals.places import Nearby
 from discreet.errors import ConfigError
+from discreet.functions.places import Nearby
+from discreet.learners.log_adapter import list_of_columns
 from discreet.learners.set_selector import Chosen, SetSelector, SetSelectorSettings
-from discreet.learners.wire import list_of_columns
 from discreet.pictures import BLUE, GREY, open_frame, panels, require_matplotlib, save
 from discreet.runs.files import make_folder, read_toml, write_whole
-
-__all__ = ["select_from"]
 
 
 def select_from(
     config: Path, data: Sequence[Path], out: Path, console: Console, *, engine: str | None = None
 ) -> dict[str, Any]:
-    """Choose from the records in files; write chosen.json, report.md and, for points, picture.png."""
+    """Choose from the records in files; write chosen.json, report.md and, for points,
+    picture.png.
+    """
     settings, columns = _configured(config)
     is_map = isinstance(settings.function, Nearby) and len(settings.function.box) == 2
     if is_map:
@@ -61,7 +62,9 @@ def select_from(
         _draw(settings, chosen, out / "picture.png")
     _show(chosen, console)
     if was_chosen:
-        console.print(f"{out} has this choice from before: it is shown again, and nothing new was spent.")
+        console.print(
+            f"{out} has this choice from before: it is shown again, and nothing new was spent."
+        )
     written = ["chosen.json", "report.md", *(["picture.png"] if is_map else [])]
     names = ", ".join(str(out / name) for name in written)
     console.print(f"Wrote {names} and {out / 'state'} (which is not private)", soft_wrap=True)
@@ -100,7 +103,9 @@ def _page(chosen: Chosen) -> str:
         "",
     ]
     lines += ["| number | item |", "|---|---|"]
-    lines += [f"| {number} | {item} |" for number, item in zip(chosen.numbers, chosen.items, strict=True)]
+    lines += [
+        f"| {number} | {item} |" for number, item in zip(chosen.numbers, chosen.items, strict=True)
+    ]
     if chosen.value is not None:
         lines += ["", f"Worth {chosen.value[0]:.1f} ± {chosen.value[1]:.1f} people, all together."]
     return "\n".join([*lines, "", str(chosen.guarantee), ""])
@@ -120,10 +125,14 @@ def _draw(settings: SetSelectorSettings, chosen: Chosen, path: Path) -> None:
         x, y = function.sites[number]
         axes.add_patch(Circle((x, y), function.reach, color=BLUE, alpha=0.12, linewidth=0))
         axes.plot([x], [y], "o", color=BLUE, markersize=7)
-        axes.annotate(str(item), (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=BLUE)
+        axes.annotate(
+            str(item), (x, y), textcoords="offset points", xytext=(6, 5), fontsize=8, color=BLUE
+        )
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, top)
     axes.set_aspect("equal")
-    axes.set_title(f"{len(chosen.items)} of {len(function.sites)} sites, and how far they reach", fontsize=10)
+    axes.set_title(
+        f"{len(chosen.items)} of {len(function.sites)} sites, and how far they reach", fontsize=10
+    )
     open_frame(axes)
     save(figure, path)

@@ -1,8 +1,8 @@
 """`discreet status`: how far a run is, what it has spent, and what it decides now.
 
-It reads the newest turn that was committed to the folder's state, as one snapshot: the file is replaced as a
-whole, so nothing is locked and a run that is going on does not notice. Of that turn only what is public is
-looked at: the settings, the clock, the ledger, and what releases produced.
+It reads the newest turn that was committed to the folder's state, as one snapshot: the file is
+replaced as a whole, so nothing is locked and a run that is going on does not notice. Of that turn
+only what is public is looked at: the settings, the clock, the ledger, and what releases produced.
 """
 
 from pathlib import Path
@@ -11,23 +11,21 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from discreet.engine.engine import guarantee_of
+from discreet.engine.journal import FileJournal
+from discreet.engine.problem import Problem, view_of
+from discreet.engine.snapshot import Snapshot
+from discreet.engine.state_check import check_fits
+from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
+from discreet.learners.log_adapter import LogAdapter, log_adapter_of
 from discreet.learners.registry import HOMES, learner_named
-from discreet.learners.wire import Wire, wire_of
 from discreet.runs.columns import COLUMNS, kept_reading
 from discreet.runs.earned import newest
 from discreet.runs.run import in_words
-from discreet.turn.engine import guarantee_of
-from discreet.turn.fitting import check_fits
-from discreet.turn.journal import FileJournal
-from discreet.turn.problem import Problem, view_of
-from discreet.turn.record import Turn
-from discreet.turn.view import View
-
-__all__ = ["Snapshot", "show_status", "status_of"]
 
 
-class Snapshot:
+class CommittedRun:
     """What is public of a run, as of its newest commit."""
 
     def __init__(self, folder: Path) -> None:
@@ -35,26 +33,28 @@ class Snapshot:
         if reading is None:
             raise _no_run(folder, f"it has no {COLUMNS}")
         self._reading = reading
-        turn = FileJournal(folder / "state").latest()
-        if turn is None:
+        snapshot = FileJournal(folder / "state").latest()
+        if snapshot is None:
             raise _no_run(folder, "it has no state")
-        if turn.kind not in HOMES:
-            raise ConfigError(f"{folder} holds a {turn.kind}, which is no run of a learner over a log")
-        self._turn: Turn = turn
-        learner = learner_named(turn.kind)
+        if snapshot.kind not in HOMES:
+            raise ConfigError(
+                f"{folder} holds a {snapshot.kind}, which is no run of a learner over a log"
+            )
+        self._snapshot: Snapshot = snapshot
+        learner = learner_named(snapshot.kind)
         try:
-            settings = learner.settings_type.from_plain(turn.settings)
+            settings = learner.settings_type.from_plain(snapshot.settings)
         except ConfigError as error:
             raise StateError(f"the settings in {folder / 'state'} are refused: {error}") from None
         self.problem: Problem = learner.problem_for(settings)
-        if turn.calibration != self.problem.plan.calibration:
+        if snapshot.calibration != self.problem.plan.calibration:
             raise StateError(
                 f"{folder / 'state'} was calibrated by another version of discreet or its parts: "
                 "ask that version"
             )
-        check_fits(self.problem, turn)
-        self._view = view_of(self.problem, turn)
-        self.guarantee = guarantee_of(self.problem, turn)
+        check_fits(self.problem, snapshot)
+        self._view = view_of(self.problem, snapshot)
+        self.guarantee = guarantee_of(self.problem, snapshot)
 
     @property
     def learning(self) -> View[Any]:
@@ -64,25 +64,25 @@ class Snapshot:
     @property
     def decision(self) -> dict[str, Any]:
         """What is decided now, in the words of the log."""
-        return self._wire.named(self._view.plain(), self._reading.columns)
+        return self._adapter.named(self._view.plain(), self._reading.columns)
 
     @property
-    def _wire(self) -> Wire:
-        return wire_of(self._turn.kind)(self.problem.settings, self._reading.log)
+    def _adapter(self) -> LogAdapter:
+        return log_adapter_of(self._snapshot.kind)(self.problem.settings, self._reading.log)
 
     def as_plain(self) -> dict[str, Any]:
         """All of it as plain data."""
-        turn, guarantee = self._turn, self.guarantee
+        snapshot, guarantee = self._snapshot, self.guarantee
         horizon = self._view.horizon
-        rounds = turn.rounds.clock
+        rounds = snapshot.rounds.clock
         return {
-            "learner": turn.kind,
+            "learner": snapshot.kind,
             "rounds": rounds,
             "horizon": horizon,
             "releases": guarantee.releases,
             "planned_releases": guarantee.planned,
             "finished": horizon is not None and rounds >= horizon and not self._is_due,
-            "failed": turn.failed,
+            "failed": snapshot.failed,
             "log_rows": self._view.log_rows,
             "epsilon_spent": guarantee.epsilon_spent,
             "epsilon": guarantee.epsilon,
@@ -99,33 +99,41 @@ class Snapshot:
         """The newest entry of the report, if one is paid for and made."""
         if not self.problem.settings.report:
             return {}
-        wire = self._wire
-        report = wire.estimated(self._view.report())
+        adapter = self._adapter
+        report = adapter.estimated(self._view.report())
         entry = None if report is None else newest(report)
         if report is None or entry is None:
             return {}
-        return {"earned": {"what": report.what, "means": wire.meaning} | entry}
+        return {"earned": {"what": report.what, "means": adapter.meaning} | entry}
 
     @property
     def _is_due(self) -> bool:
         """Whether the release after the last round is still to be made."""
         view = self._view
-        return view.step is not None and view.end is not None and self._turn.rounds.clock >= view.end
+        return (
+            view.step is not None
+            and view.end is not None
+            and self._snapshot.rounds.clock >= view.end
+        )
 
 
 def status_of(folder: Path) -> dict[str, Any]:
     """What is public of the run in this folder, as plain data."""
-    return Snapshot(folder).as_plain()
+    return CommittedRun(folder).as_plain()
 
 
 def show_status(status: dict[str, Any], console: Console) -> None:
     """The same as a table."""
     table = Table(show_header=False, title=f"A run of {status['learner']}")
     horizon, planned = status["horizon"], status["planned_releases"]
-    table.add_row("rounds so far", f"{status['rounds']:,}" + (f" of {horizon:,}" if horizon else ""))
+    table.add_row(
+        "rounds so far", f"{status['rounds']:,}" + (f" of {horizon:,}" if horizon else "")
+    )
     table.add_row("releases", f"{status['releases']:,}" + (f" of {planned:,}" if planned else ""))
     spent = f"epsilon = {status['epsilon_spent']:.3g} of {status['epsilon']:.3g}"
-    table.add_row("privacy spent", spent + (f" at delta = {status['delta']:.3g}" if status["delta"] else ""))
+    table.add_row(
+        "privacy spent", spent + (f" at delta = {status['delta']:.3g}" if status["delta"] else "")
+    )
     for name, value in status["decision"].items():
         table.add_row(f"now: {name}", in_words(value))
     if "earned" in status:

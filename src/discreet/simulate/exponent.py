@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["fit_exponent"]
-
 
 def fit_exponent(horizons: Sequence[int], regrets: Sequence[float]) -> dict[str, float]:
     """Fit a power of the horizon to regrets: least squares in logarithms, with a 95 % interval.

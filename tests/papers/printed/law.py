@@ -38,7 +38,9 @@ def redrawn(sums: Sums, rate: float) -> dict[Slate, float]:
         weights = [exp(rate * value) for value in copy]
         laws.append([weight / sum(weights) for weight in weights])
     slates = product(range(len(sums[0])), repeat=len(sums))
-    return {slate: prod(law[item] for law, item in zip(laws, slate, strict=True)) for slate in slates}
+    return {
+        slate: prod(law[item] for law, item in zip(laws, slate, strict=True)) for slate in slates
+    }
 
 
 def clicked(chances: Sequence[float], shown: Slate) -> float:

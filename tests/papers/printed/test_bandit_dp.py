@@ -9,12 +9,20 @@ import pytest
 
 from discreet.errors import ConfigError
 from discreet.papers.printed import bandit_dp
-from discreet.papers.printed.bandit_dp import most_redraws, printed_exploration, rate, run, sound_rate
+from discreet.papers.printed.bandit_dp import (
+    most_redraws,
+    printed_exploration,
+    rate,
+    run,
+    sound_rate,
+)
 from discreet.simulate.problems.display import World
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array([0, 1, 0]))
 """Three visitors of two types, two items."""
@@ -54,7 +62,9 @@ def test_the_constants_are_the_printed_ones() -> None:
     squared = (16 * 100 * log(100)) ** 2
     assert printed_exploration(100, 5, 10**12) == pytest.approx(5 * (squared / 1e12) ** (1 / 3))
     assert printed_exploration(100, 5, 6 * 10**9) == 1.0 > printed_exploration(100, 5, 7 * 10**9)
-    assert rate(2.0, 1e-6, 5, 10**6, 0.25) == pytest.approx(2 / (5 * sqrt(64 * 0.25 * 10**6 * log(5e6))))
+    assert rate(2.0, 1e-6, 5, 10**6, 0.25) == pytest.approx(
+        2 / (5 * sqrt(64 * 0.25 * 10**6 * log(5e6)))
+    )
 
 
 @pytest.mark.statistical
@@ -72,7 +82,9 @@ def test_earnings_follow_the_law_of_the_printed_rules(gamma: float) -> None:
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, gamma * 5 / 6)) < ALPHA
 
 
-def test_without_privacy_and_with_little_exploration_items_that_complete_each_other_are_found() -> None:
+def test_without_privacy_and_with_little_exploration_items_that_complete_each_other_are_found() -> (
+    None
+):
     chances = np.array([[0.95, 0.6, 0.0, 0.1], [0.0, 0.0, 0.7, 0.1]])
     world = World(np.array([0.6, 0.4]), chances, np.tile([0, 1, 0, 1, 0], 10_000))
     earned = run(world, 2, 1e5, 1e-6, noise="printed", exploration=0.05).value
@@ -102,7 +114,9 @@ def test_what_was_not_printed_is_refused() -> None:
         run(SMALL, 2, 1.0, 0.0, noise="printed")
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         run(SMALL, 2, 1.0, 1e-6, exploration=0.0)
-    with pytest.raises(ConfigError, match="slots must be a whole number, between 1 and 1024, got 0"):
+    with pytest.raises(
+        ConfigError, match="slots must be a whole number, between 1 and 1024, got 0"
+    ):
         run(SMALL, 0, 1.0, 1e-6)
 
 
@@ -111,8 +125,12 @@ def test_sound_runs_have_the_sound_rate_and_stop_at_their_last_redraw() -> None:
     most = most_redraws(2_000, 0.3)
     sharper = sound_rate(1.0, 1e-6, most) / rate(1.0, 1e-6, 2, 2_000, 0.3)
     sound = run(world, 2, 1.0, 1e-6, noise="sound", exploration=0.3, seed=3)
-    assert sound.value == run(world, 2, sharper, 1e-6, noise="printed", exploration=0.3, seed=3).value
+    assert (
+        sound.value == run(world, 2, sharper, 1e-6, noise="printed", exploration=0.3, seed=3).value
+    )
     sums, weights, slate = np.zeros((2, 10)), np.ones((2, 10)), np.array([4, 7])
-    earned = bandit_dp._learn(world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate)
+    earned = bandit_dp._learn(
+        world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate
+    )
     assert earned == pytest.approx(world.worth(slate))
     assert not sums.any()

@@ -1,4 +1,6 @@
-"""If these fail, a reader does not find an algorithm, or is told the wrong thing about its privacy."""
+"""If these fail, a reader does not find an algorithm, or is told the wrong thing about its
+privacy.
+"""
 
 import re
 import warnings
@@ -10,17 +12,19 @@ import numpy as np
 import pytest
 
 from discreet.arrays import Integers
-from discreet.arrivals import ClickModel, Multilinear
-from discreet.decide.domains import LpBall
 from discreet.domains import GraphicMatroid, LaminarMatroid, OracleMatroid, UniformMatroid
 from discreet.errors import ConfigError
+from discreet.functions import ClickModel, Multilinear
+from discreet.optim.domains import LpBall
 from discreet.papers.printed import dpmfw, hedge
 from discreet.papers.printed.catalogue import CATALOGUE, Algorithm, published
 from discreet.papers.printed.promise import PrintedNoiseWarning, compared
 
 
 @pytest.mark.parametrize("algorithm", CATALOGUE.values(), ids=CATALOGUE)
-def test_every_algorithm_says_what_is_printed_and_whether_it_is_private(algorithm: Algorithm) -> None:
+def test_every_algorithm_says_what_is_printed_and_whether_it_is_private(
+    algorithm: Algorithm,
+) -> None:
     text = algorithm.module.__doc__ or ""
     assert "Printed " in text
     assert "References " in text
@@ -61,12 +65,18 @@ WITHOUT += ["streaming Frank–Wolfe", "streaming Frank–Wolfe l1"]
 
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if name != "DPCG, curvature"])
 def test_runs_are_private_unless_something_else_is_asked_for(name: str) -> None:
-    """The default neither warns, which would be an error here, nor promises more than it was asked for."""
+    """The default neither warns, which would be an error here, nor promises more than it was
+    asked for.
+    """
     played = published(name).play(*ARGUMENTS[name])
     same = published(name).play(*ARGUMENTS[name], noise="sound")
     assert played.guarantee == same.guarantee
-    assert re.match(r"sound noise: (joint )?DP with ε = 1(, δ = 0.001)? \(simulated: ", played.guarantee)
-    found, again = (getattr(each, "decisions", getattr(each, "values", None)) for each in (played, same))
+    assert re.match(
+        r"sound noise: (joint )?DP with ε = 1(, δ = 0.001)? \(simulated: ", played.guarantee
+    )
+    found, again = (
+        getattr(each, "decisions", getattr(each, "values", None)) for each in (played, same)
+    )
     assert np.array_equal(found, again)
 
 
@@ -78,7 +88,9 @@ def test_somebody_who_is_no_number_shows_in_no_decision(name: str, odd: float) -
     rows = ROWS.copy()
     rows[2] = odd
     played = published(name).play(rows, *ARGUMENTS[name][1:])
-    found = [getattr(played, name) for name in ("decisions", "values", "path") if hasattr(played, name)]
+    found = [
+        getattr(played, name) for name in ("decisions", "values", "path") if hasattr(played, name)
+    ]
     assert found
     assert np.isfinite(np.concatenate(found, dtype=np.float64)).all()
 
@@ -136,9 +148,21 @@ def test_other_noise_is_refused_with_the_words_that_are_accepted(name: str) -> N
         ("FI-DP", {"expert": "Tree"}, "expert must be one of hedge, tree, got 'Tree'"),
         ("DPCG", {"law": "normal"}, "law must be one of laplace, gaussian, got 'normal'"),
         ("DPMFW", {"law": "normal"}, "law must be one of laplace, gaussian, got 'normal'"),
-        ("streaming Frank–Wolfe", {"weights": "eq"}, "weights must be one of equation, recursion, unbiased"),
-        ("DPCG, curvature", {}, "reads ℓ and its best guess without noise: ask for noise='printed', or take"),
-        ("BanditDP, B.1", {"exploration": 2.0}, "exploration must be above 0 and at most 1, got 2.0"),
+        (
+            "streaming Frank–Wolfe",
+            {"weights": "eq"},
+            "weights must be one of equation, recursion, unbiased",
+        ),
+        (
+            "DPCG, curvature",
+            {},
+            "reads ℓ and its best guess without noise: ask for noise='printed', or take",
+        ),
+        (
+            "BanditDP, B.1",
+            {"exploration": 2.0},
+            "exploration must be above 0 and at most 1, got 2.0",
+        ),
     ],
 )
 def test_other_words_are_refused(name: str, wrong: dict[str, Any], words: str) -> None:
@@ -147,10 +171,13 @@ def test_other_words_are_refused(name: str, wrong: dict[str, Any], words: str) -
 
 
 @pytest.mark.parametrize(
-    "name", ["BanditDP, B.1", "streaming Frank–Wolfe", "streaming Frank–Wolfe l1", "GLM bandit", "DPMFW"]
+    "name",
+    ["BanditDP, B.1", "streaming Frank–Wolfe", "streaming Frank–Wolfe l1", "GLM bandit", "DPMFW"],
 )
 def test_nothing_pure_is_promised_where_no_pure_noise_is_drawn(name: str) -> None:
-    without_delta = [0.0 if isinstance(each, float) and each == 1e-3 else each for each in ARGUMENTS[name]]
+    without_delta = [
+        0.0 if isinstance(each, float) and each == 1e-3 else each for each in ARGUMENTS[name]
+    ]
     with pytest.raises(ConfigError, match=r"needs delta > 0, got 0\.0"):
         published(name).play(*without_delta)
 
@@ -166,14 +193,18 @@ MATROIDS: list[Any] = [
 @pytest.mark.parametrize("noise", ["printed", "sound"])
 def test_sets_online_are_decided_under_every_matroid(domain: Any, noise: str) -> None:
     with compared():
-        points = published("DPMFW").play(ROWS, Multilinear(), domain, 1.0, 1e-3, noise=noise).decisions
+        points = (
+            published("DPMFW").play(ROWS, Multilinear(), domain, 1.0, 1e-3, noise=noise).decisions
+        )
     assert all(domain.is_inside(point) for point in points)
     for chosen in dpmfw.sets_of(domain, points):
         assert domain.contains(chosen[chosen >= 0].tolist())
 
 
 def test_sets_online_find_what_people_want_in_a_graph() -> None:
-    """The cycle 0, 1, 2 and a fourth edge: the two edges of the cycle that people want, and the fourth."""
+    """The cycle 0, 1, 2 and a fourth edge: the two edges of the cycle that people want, and the
+    fourth.
+    """
     roads = GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3)))
     people = np.tile([0.1, 0.9, 0.8, 0.5], (25, 1))
     points = published("DPMFW").play(people, Multilinear(), roads, 1e6, 1e-3, rate=2.0).decisions
@@ -182,14 +213,21 @@ def test_sets_online_find_what_people_want_in_a_graph() -> None:
 
 @pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
 def test_points_online_refuse_domains_without_a_projection(domain: Any) -> None:
-    with pytest.raises(ConfigError, match=f"onto a {type(domain).__name__} that is not known: take quotas"):
+    with pytest.raises(
+        ConfigError, match=f"onto a {type(domain).__name__} that is not known: take quotas"
+    ):
         published("PFTAL copies").play(ROWS, Multilinear(), domain, 1.0)
 
 
 @pytest.mark.parametrize("name", ["DPCG", "DPCG, curvature", "DPMFW"])
 def test_what_is_no_domain_of_sets_is_refused(name: str) -> None:
-    arguments = [LpBall(3) if isinstance(each, UniformMatroid) else each for each in ARGUMENTS[name]]
-    with compared(), pytest.raises(ConfigError, match=r"domain must be a matroid or a Knapsack .*got LpBall"):
+    arguments = [
+        LpBall(3) if isinstance(each, UniformMatroid) else each for each in ARGUMENTS[name]
+    ]
+    with (
+        compared(),
+        pytest.raises(ConfigError, match=r"domain must be a matroid or a Knapsack .*got LpBall"),
+    ):
         published(name).play(*arguments, noise="printed")
 
 
@@ -249,7 +287,9 @@ def test_values_of_sets_are_told_in_units_of_their_bound(name: str) -> None:
 def test_gains_are_told_in_units_of_their_bound() -> None:
     rows = np.tile([0.25, 1.0, 0.5], (200, 1))
     usual = published("Hedge").play(rows, 1e3, 1e-3).decisions
-    assert published("Hedge").play(8 * rows, 1e3, 1e-3, bound=8.0).decisions.tolist() == usual.tolist()
+    assert (
+        published("Hedge").play(8 * rows, 1e3, 1e-3, bound=8.0).decisions.tolist() == usual.tolist()
+    )
 
 
 def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:
@@ -261,7 +301,9 @@ def test_comparisons_are_silent_and_leave_other_warnings_alone() -> None:
         published("TBAP").play(ROWS, 1.0, 1.0, noise="printed")
 
 
-@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in ("TBAP", "DPCG, curvature")])
+@pytest.mark.parametrize(
+    "name", [name for name in CATALOGUE if name not in ("TBAP", "DPCG, curvature")]
+)
 def test_one_round_is_decided_at_a_finite_rate(name: str) -> None:
     """The first decision has seen nobody: no rate, noise or warm-up may keep it from being made."""
     first = [each[:1] if isinstance(each, list | np.ndarray) else each for each in ARGUMENTS[name]]
@@ -270,5 +312,7 @@ def test_one_round_is_decided_at_a_finite_rate(name: str) -> None:
 
 
 def test_other_names_are_refused() -> None:
-    with pytest.raises(ConfigError, match="no published algorithm is called 'nothing': take one of TBAP"):
+    with pytest.raises(
+        ConfigError, match="no published algorithm is called 'nothing': take one of TBAP"
+    ):
         published("nothing")

@@ -13,7 +13,9 @@ from discreet.simulate.problems.costs import BundleWorld
 
 from .law import ALPHA
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 WORLD = BundleWorld.drawn(300, items=6, seed=1)
 
@@ -53,7 +55,9 @@ def test_the_plain_leader_costs_what_a_slow_one_does() -> None:
 def test_costs_are_on_average_those_that_were_reported_before(
     bandit: bool, epsilon: float, cost: float, deviation: float
 ) -> None:
-    """2,000 runs against 20,000 earlier ones, with other draws; a sixth of a deviation would show."""
+    """2,000 runs against 20,000 earlier ones, with other draws; a sixth of a deviation would
+    show.
+    """
     seen = [
         cost_as_published(WORLD, epsilon=epsilon, bandit=bandit, noise="printed", seed=seed)
         for seed in range(2_000)
@@ -64,9 +68,9 @@ def test_costs_are_on_average_those_that_were_reported_before(
 
 def test_without_privacy_the_best_set_is_nearly_found_and_with_it_nothing_is_kept() -> None:
     world = BundleWorld.drawn(3_000, items=10, seed=1)
-    assert cost_as_published(world, epsilon=1e6, bandit=False, noise="printed") < 0.8 * world.cost_of(
-        world.best
-    )
+    assert cost_as_published(
+        world, epsilon=1e6, bandit=False, noise="printed"
+    ) < 0.8 * world.cost_of(world.best)
     assert cost_as_published(world, epsilon=1.0, bandit=False, noise="printed") > world.naive
     assert cost_as_published(world, epsilon=1.0, bandit=True, noise="printed") > world.naive
 

@@ -1,4 +1,6 @@
-"""If these fail, the variant for functions that bend little is not the printed one, or is called private."""
+"""If these fail, the variant for functions that bend little is not the printed one, or is called
+private.
+"""
 
 from itertools import combinations, product
 from math import e
@@ -8,14 +10,22 @@ import numpy as np
 import pytest
 
 from discreet.arrays import Floats
-from discreet.arrivals import ClickModel, FacilityLocation
 from discreet.domains import GraphicMatroid, Knapsack, PartitionMatroid, UniformMatroid
 from discreet.errors import ConfigError
-from discreet.papers.printed.curvature import best_mixture, curvature_of, from_noise, run, utility_bound
+from discreet.functions import ClickModel, FacilityLocation
+from discreet.papers.printed.curvature import (
+    best_mixture,
+    curvature_of,
+    from_noise,
+    run,
+    utility_bound,
+)
 from discreet.papers.printed.dpcg import Calibration
-from discreet.papers.printed.everyone import Everyone
+from discreet.papers.printed.population import Population
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 PEOPLE = np.array([[0.9, 0.3, 0.0, 0.5], [0.2, 0.6, 0.7, 0.1], [0.4, 0.4, 0.1, 0.8]])
 COINS = np.random.default_rng(0)
@@ -54,7 +64,9 @@ def slope(people: Floats, point: Floats) -> Floats:
             chance = np.prod([point[i] if i in chosen else 1 - point[i] for i in range(4)])
             for item in range(4):
                 rest = tuple(other for other in chosen if other != item)
-                found[item] += chance * sum(clicks(row, (*rest, item)) - clicks(row, rest) for row in people)
+                found[item] += chance * sum(
+                    clicks(row, (*rest, item)) - clicks(row, rest) for row in people
+                )
     return found
 
 
@@ -65,8 +77,12 @@ def best_by_program(rows: Any, limits: Any, weights: Floats, linear: Floats, lev
     return linprog(-weights, table, [*limits, -level + 1e-12], bounds=(0, 1), method="highs")
 
 
-@pytest.mark.parametrize(("domain", "rows", "limits"), POLYTOPES, ids=lambda each: type(each).__name__)
-def test_corners_with_enough_of_the_linear_part_are_the_best(domain: Any, rows: Any, limits: Any) -> None:
+@pytest.mark.parametrize(
+    ("domain", "rows", "limits"), POLYTOPES, ids=lambda each: type(each).__name__
+)
+def test_corners_with_enough_of_the_linear_part_are_the_best(
+    domain: Any, rows: Any, limits: Any
+) -> None:
     generator = np.random.default_rng(5)
     for _ in range(12):
         weights, linear = generator.normal(size=4), generator.uniform(0, 1, size=4)
@@ -91,22 +107,22 @@ def test_the_path_is_that_of_the_printed_box() -> None:
             weights = slope(PEOPLE, point) - linear + row
             point = point + best_by_program(rows, limits, weights, linear, level).x / len(noise)
         points.append(point)
-    everyone = Everyone(PEOPLE, ClickModel(), 4)
-    path, chosen = from_noise(everyone, domain, added, COINS)
+    population = Population(PEOPLE, ClickModel(), 4)
+    path, chosen = from_noise(population, domain, added, COINS)
     assert min(np.abs(path[-1] - point).max() for point in points) < 1e-6
     assert len(chosen) == 2
     # A single guess leaves no choice.
     for level, noise, point in zip((0.0, most / 2, most), added, points, strict=True):
         if level == 0.0:
-            assert from_noise(everyone, domain, noise[None], COINS)[0][-1] == pytest.approx(point)
+            assert from_noise(population, domain, noise[None], COINS)[0][-1] == pytest.approx(point)
 
 
 def test_curvature_and_bound_by_hand() -> None:
     # F({i}) = 0.9 + 0.2 + 0.4, …; ℓ from the definition
     alone = PEOPLE.sum(axis=0)
     expected = 1 - (linear_part(PEOPLE) / alone).min()
-    assert curvature_of(Everyone(PEOPLE, ClickModel(), 4)) == pytest.approx(expected)
-    assert curvature_of(Everyone(np.zeros((2, 4)), ClickModel(), 4)) == 0.0
+    assert curvature_of(Population(PEOPLE, ClickModel(), 4)) == pytest.approx(expected)
+    assert curvature_of(Population(np.zeros((2, 4)), ClickModel(), 4)) == 0.0
     laplace = Calibration("laplace", "printed", 3, 1.0)
     by_hand = (1 - 0.4 / e) * 90 - 2 * 2 * (2 * 5 * 3) * (1 + 1 / 2 + 1 / 3) - 100 * 4 / 10
     assert utility_bound(90, 0.4, 100, UniformMatroid(3, 2), laplace, 5) == pytest.approx(by_hand)
@@ -116,12 +132,16 @@ def test_curvature_and_bound_by_hand() -> None:
 
 
 def test_neighbours_lead_to_different_sets_whatever_the_noise() -> None:
-    """One person who likes the first item, or the second: with any noise at all, the set tells which.
+    """One person who likes the first item, or the second: with any noise at all, the set tells
+    which.
 
-    ℓ is (1, 0) or (0, 1), so under the highest guess only that item can be chosen, and of all guesses the
-    best is the one with that item. Enumerated over noise far beyond any that is drawn: ε = ∞.
+    ℓ is (1, 0) or (0, 1), so under the highest guess only that item can be chosen, and of all
+    guesses the best is the one with that item. Enumerated over noise far beyond any that is drawn:
+    ε = ∞.
     """
-    first, second = (Everyone(np.array([row]), FacilityLocation(), 2) for row in ([1.0, 0.0], [0.0, 1.0]))
+    first, second = (
+        Population(np.array([row]), FacilityLocation(), 2) for row in ([1.0, 0.0], [0.0, 1.0])
+    )
     domain = UniformMatroid(2, 1)
     for numbers in product([-1e9, 0.5, 1e9], repeat=4):
         added = np.array(numbers).reshape(2, 1, 2)  # two guesses, one step, two items
@@ -156,4 +176,12 @@ def test_a_run_chooses_a_feasible_set_and_needs_a_guess() -> None:
         assert domain.contains(found.chosen)
         assert found.steps == 3
     with pytest.raises(ConfigError, match="guesses must be a whole number, between 1 and"):
-        run(PEOPLE, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", noise="printed", guesses=0)
+        run(
+            PEOPLE,
+            ClickModel(),
+            UniformMatroid(4, 2),
+            1.0,
+            law="laplace",
+            noise="printed",
+            guesses=0,
+        )

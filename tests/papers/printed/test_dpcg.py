@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from discreet.arrays import Floats
-from discreet.arrivals import (
+from discreet.budget.conversion import epsilon_of
+from discreet.domains import (
+    GraphicMatroid,
+    Knapsack,
+    LaminarMatroid,
+    PartitionMatroid,
+    UniformMatroid,
+)
+from discreet.errors import ConfigError
+from discreet.functions import (
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
@@ -16,9 +25,6 @@ from discreet.arrivals import (
     Types,
     WeightedCoverage,
 )
-from discreet.budget.conversion import epsilon_of
-from discreet.domains import GraphicMatroid, Knapsack, LaminarMatroid, PartitionMatroid, UniformMatroid
-from discreet.errors import ConfigError
 from discreet.papers.printed.dpcg import (
     Calibration,
     best_point,
@@ -27,9 +33,11 @@ from discreet.papers.printed.dpcg import (
     run,
     utility_bound,
 )
-from discreet.papers.printed.everyone import Everyone
+from discreet.papers.printed.population import Population
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 PEOPLE = np.array([[0.9, 0.3, 0.0, 0.5], [0.2, 0.6, 0.7, 0.1], [0.4, 0.4, 0.1, 0.8]])
 COVERS = ((1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 1, 1), (1, 0, 0, 1))
@@ -72,44 +80,54 @@ def extension_slope(kind: str, people: Floats, point: Floats) -> Floats:
     return slope
 
 
-FAMILIES = [("clicks", ClickModel()), ("best", FacilityLocation()), ("topics", WeightedCoverage(COVERS))]
+FAMILIES = [
+    ("clicks", ClickModel()),
+    ("best", FacilityLocation()),
+    ("topics", WeightedCoverage(COVERS)),
+]
 
 
 @pytest.mark.parametrize(("kind", "family"), FAMILIES, ids=[kind for kind, _ in FAMILIES])
 def test_gradients_are_those_of_the_multilinear_extension(kind: str, family: Any) -> None:
-    everyone = Everyone(PEOPLE, family, 4)
+    population = Population(PEOPLE, family, 4)
     for point in ([0.0] * 4, [1.0] * 4, [0.3, 0.6, 0.0, 1.0]):
         expected = extension_slope(kind, PEOPLE, np.array(point))
-        assert everyone.gradient(np.array(point)) == pytest.approx(expected)
+        assert population.gradient(np.array(point)) == pytest.approx(expected)
     for chosen in ([], [2], [0, 3], [3, 1, 2]):
         expected = sum(worth(kind, row, tuple(chosen)) for row in PEOPLE)
-        assert everyone.value(chosen) == pytest.approx(expected)
+        assert population.value(chosen) == pytest.approx(expected)
 
 
 def test_other_families_are_sampled_and_exact_at_corners() -> None:
-    everyone = Everyone(PEOPLE, ConcaveOverModular(), 4, sets=4000, seed=1)
+    population = Population(PEOPLE, ConcaveOverModular(), 4, sets=4000, seed=1)
     for corner in product([0.0, 1.0], repeat=4):
         expected = extension_slope("cap", PEOPLE, np.array(corner))
-        assert everyone.gradient(np.array(corner)) == pytest.approx(expected)
+        assert population.gradient(np.array(corner)) == pytest.approx(expected)
     inside = np.array([0.3, 0.6, 0.1, 0.5])
     # Four standard deviations of the mean of 4000 sums of three numbers in [0, 1] are at most 0.1.
-    assert everyone.gradient(inside) == pytest.approx(extension_slope("cap", PEOPLE, inside), abs=0.1)
+    assert population.gradient(inside) == pytest.approx(
+        extension_slope("cap", PEOPLE, inside), abs=0.1
+    )
 
 
 def test_places_and_types_are_people_who_use_the_best_item() -> None:
     homes = np.array([[0.2, 0.3], [0.7, 0.6]])
-    worths = [[max(0.0, 1 - np.hypot(*(home - site)) / 0.6) for site in np.array(SITES)] for home in homes]
-    nearby = Everyone(homes, Nearby(SITES, 0.6, ((0.0, 1.0), (0.0, 1.0))), 4)
+    worths = [
+        [max(0.0, 1 - np.hypot(*(home - site)) / 0.6) for site in np.array(SITES)] for home in homes
+    ]
+    nearby = Population(homes, Nearby(SITES, 0.6, ((0.0, 1.0), (0.0, 1.0))), 4)
     point = np.array([0.2, 0.9, 0.4, 0.0])
     assert nearby.gradient(point) == pytest.approx(extension_slope("best", np.array(worths), point))
-    types = Everyone(np.array([1, 0, 1]), Types(((0.1, 0.9), (0.6, 0.4))), 2)
+    types = Population(np.array([1, 0, 1]), Types(((0.1, 0.9), (0.6, 0.4))), 2)
     assert (len(types), types.value([0])) == (3, pytest.approx(1.3))
 
 
 def test_shortened_gradients_keep_their_direction_and_no_more_than_the_length() -> None:
-    one = Everyone(PEOPLE[:1], ClickModel(), 4)
+    one = Population(PEOPLE[:1], ClickModel(), 4)
     whole = one.gradient(np.zeros(4))
-    assert one.gradient(np.zeros(4), norm=2, clip=0.5) == pytest.approx(whole * 0.5 / np.linalg.norm(whole))
+    assert one.gradient(np.zeros(4), norm=2, clip=0.5) == pytest.approx(
+        whole * 0.5 / np.linalg.norm(whole)
+    )
     assert one.gradient(np.zeros(4), norm=1, clip=0.5) == pytest.approx(whole * 0.5 / whole.sum())
     assert one.gradient(np.zeros(4), clip=9.0) == pytest.approx(whole)
 
@@ -148,7 +166,9 @@ def test_the_path_is_that_of_the_printed_box(domain: Any, law: Any) -> None:
         weights = extension_slope("clicks", people, point) + row
         point = point + max(corners, key=lambda corner: float(corner @ weights)) / steps
     delta = 0.0 if law == "laplace" else 0.1
-    found = run(people, ClickModel(), domain, 1.0, delta, law=law, noise="printed", steps=steps, seed=3)
+    found = run(
+        people, ClickModel(), domain, 1.0, delta, law=law, noise="printed", steps=steps, seed=3
+    )
     assert (found.steps, found.scale) == (steps, pytest.approx(scale))
     assert found.point == pytest.approx(point)
     assert found.path[0].tolist() == [0.0] * 4
@@ -166,7 +186,9 @@ def test_without_noise_to_speak_of_the_best_items_are_found() -> None:
     likes = np.tile([0.1, 0.9, 0.2, 0.7], (50, 1))
     for law, delta in (("laplace", 0.0), ("gaussian", 1e-6)):
         for noise in ("printed", "sound"):
-            found = run(likes, ClickModel(), UniformMatroid(4, 2), 1e4, delta, law=law, noise=noise, steps=4)
+            found = run(
+                likes, ClickModel(), UniformMatroid(4, 2), 1e4, delta, law=law, noise=noise, steps=4
+            )
             assert found.chosen == [1, 3]
 
 
@@ -186,13 +208,23 @@ def test_printed_scales_by_hand() -> None:
 
 def test_sound_scales_by_hand() -> None:
     # ρ(1, 1e-6) = 0.024356: σ = √|V|·√(K/2ρ), with clipped gradients √2·C·√(K/2ρ)
-    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6).scale(4) == pytest.approx(90.618, rel=1e-4)
-    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6, 1.0).scale(4) == pytest.approx(12.815, rel=1e-4)
-    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6, 50.0).scale(4) == pytest.approx(90.618, rel=1e-4)
+    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6).scale(4) == pytest.approx(
+        90.618, rel=1e-4
+    )
+    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6, 1.0).scale(4) == pytest.approx(
+        12.815, rel=1e-4
+    )
+    assert Calibration("gaussian", "sound", 100, 1.0, 1e-6, 50.0).scale(4) == pytest.approx(
+        90.618, rel=1e-4
+    )
     assert Calibration("laplace", "sound", 100, 0.5).scale(3) == pytest.approx(3 * 100 / 0.5)
-    assert Calibration("laplace", "sound", 100, 0.5, 0.0, 2.0).scale(3) == pytest.approx(3 * 4 / 0.5)
+    assert Calibration("laplace", "sound", 100, 0.5, 0.0, 2.0).scale(3) == pytest.approx(
+        3 * 4 / 0.5
+    )
     # With a δ, composed as zCDP where that is less: many steps.
-    assert Calibration("laplace", "sound", 10, 1.0, 1e-6).scale(400) == pytest.approx(906.18, rel=1e-4)
+    assert Calibration("laplace", "sound", 10, 1.0, 1e-6).scale(400) == pytest.approx(
+        906.18, rel=1e-4
+    )
 
 
 def test_the_balance_is_that_of_the_formula() -> None:
@@ -212,7 +244,9 @@ def test_the_bound_by_hand() -> None:
     # 2R·σ√(2 ln 2|V|) + m_F·R²/2K with K = 6: 2·10·1169.5·3.577 + 1e4·100/12
     gaussian = Calibration("gaussian", "printed", 300, 1.0, 1e-6)
     by_hand = (1 - 1 / e) * 8000 - 20 * 1169.507 * sqrt(2 * log(600)) - 1e6 / 12
-    assert utility_bound(8000, 10**4, UniformMatroid(300, 10), gaussian) == pytest.approx(by_hand, rel=1e-5)
+    assert utility_bound(8000, 10**4, UniformMatroid(300, 10), gaussian) == pytest.approx(
+        by_hand, rel=1e-5
+    )
     laplace = Calibration("laplace", "printed", 3, 1.0)
     by_hand = (1 - 1 / e) * 90 - 2 * 2 * (2 * 5 * 3) * (1 + 1 / 2 + 1 / 3) - 100 * 4 / 10
     assert utility_bound(90, 100, UniformMatroid(3, 2), laplace, steps=5) == pytest.approx(by_hand)
@@ -227,10 +261,14 @@ def test_one_person_moves_the_gradient_by_no_more_than_the_sound_noise_is_for() 
     rows = np.array(list(product([0.0, 1.0], repeat=4)))
     farthest = {1: 0.0, 2: 0.0}
     for family, point in product([ClickModel(), FacilityLocation()], product([0.0, 0.5], repeat=4)):
-        slopes = np.array([Everyone(row[None], family, 4).gradient(np.array(point)) for row in rows])
+        slopes = np.array(
+            [Population(row[None], family, 4).gradient(np.array(point)) for row in rows]
+        )
         apart = slopes[:, None] - slopes[None]
         for norm in farthest:
-            farthest[norm] = max(farthest[norm], float(np.linalg.norm(apart, ord=norm, axis=2).max()))
+            farthest[norm] = max(
+                farthest[norm], float(np.linalg.norm(apart, ord=norm, axis=2).max())
+            )
     assert farthest[1] == pytest.approx(Calibration("laplace", "sound", 4, 1.0).moved) == 4
     assert farthest[2] == pytest.approx(Calibration("gaussian", "sound", 4, 1.0, 1e-6).moved) == 2
 

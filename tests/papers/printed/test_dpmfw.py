@@ -1,4 +1,6 @@
-"""If these fail, sets are compared with an algorithm that was never printed, or its verdict is wrong."""
+"""If these fail, sets are compared with an algorithm that was never printed, or its verdict is
+wrong.
+"""
 
 from math import ceil, e, log, sqrt
 from typing import Any
@@ -7,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from discreet.arrivals import Multilinear
 from discreet.budget.conversion import rho_of
 from discreet.domains import (
     GraphicMatroid,
@@ -18,6 +19,7 @@ from discreet.domains import (
     UniformMatroid,
 )
 from discreet.errors import ConfigError
+from discreet.functions import Multilinear
 from discreet.papers.printed import dpmfw
 from discreet.papers.printed.dpmfw import (
     copies_for,
@@ -29,26 +31,40 @@ from discreet.papers.printed.dpmfw import (
 )
 from discreet.papers.printed.entropic import entropic_leaders
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 PEOPLE = np.random.default_rng(4).random((13, 3)) * 0.9
-DOMAINS = [UniformMatroid(3, 1), PartitionMatroid((0, 0, 1), (1, 1)), Knapsack((1.0, 2.0, 0.5), 1.5)]
+DOMAINS = [
+    UniformMatroid(3, 1),
+    PartitionMatroid((0, 0, 1), (1, 1)),
+    Knapsack((1.0, 2.0, 0.5), 1.5),
+]
 
 
 def fits(domain: Any) -> list[dict[str, Any]]:
     rows = {"UniformMatroid": [([1, 1, 1], 1)], "PartitionMatroid": [([1, 1, 0], 1)]}
     found = rows.get(type(domain).__name__, [([1.0, 2.0, 0.5], 1.5)])
-    return [{"type": "ineq", "fun": lambda x, c=costs, b=budget: b - x @ c} for costs, budget in found]
+    return [
+        {"type": "ineq", "fun": lambda x, c=costs, b=budget: b - x @ c} for costs, budget in found
+    ]
 
 
 def led(domain: Any, scores: np.ndarray) -> np.ndarray:
-    """argmin of −⟨scores, x⟩ + Σ x ln x by a general solver; what is dearer than the budget stays at 0."""
-    tops = [(1e-12, 1e-12 if isinstance(domain, Knapsack) and item == 1 else 1) for item in range(3)]
+    """argmin of −⟨scores, x⟩ + Σ x ln x by a general solver; what is dearer than the budget
+    stays at 0.
+    """
+    tops = [
+        (1e-12, 1e-12 if isinstance(domain, Knapsack) and item == 1 else 1) for item in range(3)
+    ]
 
     def objective(x: np.ndarray) -> float:
         return float(-scores @ x + np.sum(x * np.log(np.maximum(x, 1e-300))))
 
-    return minimize(objective, [0.2, 1e-12, 0.2], bounds=tops, constraints=fits(domain), tol=1e-14).x
+    return minimize(
+        objective, [0.2, 1e-12, 0.2], bounds=tops, constraints=fits(domain), tol=1e-14
+    ).x
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: type(domain).__name__)
@@ -63,17 +79,20 @@ MATROIDS = [
     LaminarMatroid(((0, 1, 2), (0, 1)), (2, 1), 5),
     LaminarMatroid(((0, 1), (2, 3)), (0, 1), 5),
     GraphicMatroid(((0, 1), (1, 2), (2, 0), (2, 3), (3, 0))),
-    GraphicMatroid(((0, 1), (0, 1), (1, 2), (2, 2), (2, 3))),  # parallel edges, and one that is a cycle
+    GraphicMatroid(
+        ((0, 1), (0, 1), (1, 2), (2, 2), (2, 3))
+    ),  # parallel edges, and one that is a cycle
     OracleMatroid(5, lambda chosen: len(chosen) <= 2 and chosen != [0, 1]),
 ]
 
 
 @pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
 def test_leaders_of_other_matroids_are_inside_and_beat_what_is_around_them(domain: Any) -> None:
-    """Concave, so the best point is the one whose slope leads to no basis, and to no point with an item less.
+    """Concave, so the best point is the one whose slope leads to no basis, and to no point with an
+    item less.
 
-    At x the slope of ⟨scores, x⟩ − Σ x ln x is scores − 1 − ln x, and no v of the polytope may have a larger
-    product with it than x has. Where x is tiny, the slope is as large as it may be.
+    At x the slope of ⟨scores, x⟩ − Σ x ln x is scores − 1 − ln x, and no v of the polytope may have
+    a larger product with it than x has. Where x is tiny, the slope is as large as it may be.
     """
     for scale in (0.5, 2.0, 5.0):
         scores = np.random.default_rng(5).normal(size=(4, 5)) * scale + 0.5
@@ -86,7 +105,9 @@ def test_leaders_of_other_matroids_are_inside_and_beat_what_is_around_them(domai
             assert slope @ best <= slope @ point + 1e-6
 
 
-@pytest.mark.parametrize("domain", [MATROIDS[0], MATROIDS[2]], ids=lambda domain: type(domain).__name__)
+@pytest.mark.parametrize(
+    "domain", [MATROIDS[0], MATROIDS[2]], ids=lambda domain: type(domain).__name__
+)
 def test_leaders_of_other_matroids_stay_finite_far_out(domain: Any) -> None:
     found = entropic_leaders(domain, np.array([[1e9, 0, -1e9, 5, 5], [-1e9] * 5, [1e9] * 5]))
     assert np.isfinite(found).all()
@@ -95,7 +116,9 @@ def test_leaders_of_other_matroids_stay_finite_far_out(domain: Any) -> None:
 
 
 def test_leaders_stay_finite_far_out() -> None:
-    found = entropic_leaders(UniformMatroid(3, 1), np.array([[1e9, 0, -1e9], [-1e9] * 3, [1e9] * 3]))
+    found = entropic_leaders(
+        UniformMatroid(3, 1), np.array([[1e9, 0, -1e9], [-1e9] * 3, [1e9] * 3])
+    )
     np.testing.assert_allclose(found, [[1, 0, 0], [0, 0, 0], [1 / 3] * 3], atol=1e-6)
 
 
@@ -122,7 +145,11 @@ class Known:
 def led_by_one(scores: np.ndarray) -> np.ndarray:
     """The same where Σx ≤ 1, by hand: x = e^(score − 1) if that fits, else ∝ e^score."""
     free = np.exp(scores - 1)
-    return free if free.sum() <= 1 else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    return (
+        free
+        if free.sum() <= 1
+        else np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    )
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
@@ -130,7 +157,9 @@ def led_by_one(scores: np.ndarray) -> np.ndarray:
 def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     known, copies, rate, bound = Known(), 2, 0.8, 0.6
     monkeypatch.setattr(
-        dpmfw, "seeded_words", lambda seed, index: type("Words", (), {"floats": lambda self: known})()
+        dpmfw,
+        "seeded_bits",
+        lambda seed, index: type("RandomBits", (), {"floats": lambda self: known})(),
     )
     domain = UniformMatroid(3, 1)
     settings: dict[str, Any] = {"copies": copies, "bound": bound}
@@ -140,7 +169,9 @@ def test_points_are_those_of_the_box(law: Any, noise: Any, monkeypatch: pytest.M
 
     scale = noise_scale(3, 13, 1.0, 1e-3, law=law, noise=noise, **settings)
     assert {asked[:2] for asked in known.asked} == {(law, scale)}
-    draws = {"printed": ceil(log(13)), "sound": 4}[noise]  # 13 is 1101 in binary: three nodes, four levels
+    draws = {"printed": ceil(log(13)), "sound": 4}[
+        noise
+    ]  # 13 is 1101 in binary: three nodes, four levels
     drawn = iter(known.drawn)
     losses = np.zeros((copies, 3))
     nodes: dict[int, np.ndarray] = {}
@@ -167,12 +198,15 @@ def test_every_sum_carries_equally_much_noise_where_levels_suffice() -> None:
         def _next(self, law: str, scale: float, size: tuple[int, int]) -> np.ndarray:
             return np.ones(size)
 
-    words: Any = type("Words", (), {"floats": lambda self: Ones()})()
-    sound = dpmfw._PaddedTree(1, "laplace", 1.0, (15).bit_length(), words)
+    bits: Any = type("RandomBits", (), {"floats": lambda self: Ones()})()
+    sound = dpmfw._PaddedTree(1, "laplace", 1.0, (15).bit_length(), bits)
     assert {float(sound.next()[0]) for _ in range(16)} == {4.0}
-    printed = dpmfw._PaddedTree(1, "laplace", 1.0, ceil(log(15)), words)
+    printed = dpmfw._PaddedTree(1, "laplace", 1.0, ceil(log(15)), bits)
     counts = [float(printed.next()[0]) for _ in range(16)]
-    assert (min(counts), max(counts)) == (3.0, 4.0)  # ⌈ln 15⌉ = 3, but the sum of 15 is made of four nodes
+    assert (min(counts), max(counts)) == (
+        3.0,
+        4.0,
+    )  # ⌈ln 15⌉ = 3, but the sum of 15 is made of four nodes
 
 
 def test_constants_are_those_that_are_printed() -> None:
@@ -209,12 +243,16 @@ def test_points_and_sets_are_feasible_and_without_privacy_good(domain: Any) -> N
     sets = sets_of(domain, points, seed=1)
     assert all(domain.is_inside(point) for point in points)
     assert all(domain.contains(chosen[chosen >= 0].tolist()) for chosen in sets)
-    wanted = {"UniformMatroid": [1], "PartitionMatroid": [1, 2], "Knapsack": [0, 2]}[type(domain).__name__]
+    wanted = {"UniformMatroid": [1], "PartitionMatroid": [1, 2], "Knapsack": [0, 2]}[
+        type(domain).__name__
+    ]
     assert sets[-1][sets[-1] >= 0].tolist() == wanted
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"noise": "less"}, {"law": "uniform"}, {"copies": 0}, {"block": 0}, {"delta": 0.0}], ids=str
+    "wrong",
+    [{"noise": "less"}, {"law": "uniform"}, {"copies": 0}, {"block": 0}, {"delta": 0.0}],
+    ids=str,
 )
 def test_what_was_not_printed_is_refused(wrong: dict[str, Any]) -> None:
     settings: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6} | wrong

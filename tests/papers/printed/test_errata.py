@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from discreet.decide.domains import LpBall
+from discreet.optim.domains import LpBall
 from discreet.papers.errata import ERRATA
 from discreet.papers.errata.erratum import gaussian_delta
 from discreet.papers.printed import lp_geometry, norm_noise, streaming_frank_wolfe
@@ -79,7 +79,8 @@ def test_the_farthest_subgradients_belong_to_submodular_functions() -> None:
             for before in ((), (third,)):
                 single = values[tuple(sorted((*before, first)))] - values[before]
                 later = (
-                    values[tuple(sorted((*before, first, second)))] - values[tuple(sorted((*before, second)))]
+                    values[tuple(sorted((*before, first, second)))]
+                    - values[tuple(sorted((*before, second)))]
                 )
                 assert later <= single
         chains.append(np.diff([values[()], values[0,], values[0, 1], values[0, 1, 2]]))
@@ -95,7 +96,9 @@ def test_levels_of_short_streams() -> None:
 
 
 def drawn_losses(order: float, change: np.ndarray, draws: int, seed: int) -> np.ndarray:
-    """ln p(z) − ln p(z − Δ) of draws z with density ∝ exp(−‖z‖_r²/2), by another way of drawing them."""
+    """ln p(z) − ln p(z − Δ) of draws z with density ∝ exp(−‖z‖_r²/2), by another way of drawing
+    them.
+    """
     generator = np.random.default_rng(seed)
     directions = generator.gamma(1 / order, size=(draws, len(change))) ** (1 / order)
     directions *= generator.choice([-1.0, 1.0], size=directions.shape)
@@ -109,7 +112,9 @@ def drawn_losses(order: float, change: np.ndarray, draws: int, seed: int) -> np.
 
 
 def test_the_printed_density_alone_is_not_private() -> None:
-    """p = 1.5, d = 5, T = 2000: δ of a node and of a path, integrated and drawn (8 errors: α < 1e-6)."""
+    """p = 1.5, d = 5, T = 2000: δ of a node and of a path, integrated and drawn (8 errors: α <
+    1e-6).
+    """
     levels, delta, order = 12, 1 / 2000, log(5) - 1
     sigma = sqrt(8 * levels**2 * 2 * log(levels / delta))  # in units of βD + L
     change = np.full(5, 2 / sigma / 5 ** (1 / 3))

@@ -1,4 +1,6 @@
-"""If these fail, slates from whole preferences are compared with something that was never printed."""
+"""If these fail, slates from whole preferences are compared with something that was never
+printed.
+"""
 
 from collections import defaultdict
 from itertools import product
@@ -13,7 +15,9 @@ from discreet.simulate.problems.display import World
 
 from .law import ALPHA, Slate, Sums, clicked, p_value, redrawn
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 SMALL = World(np.array([0.5, 0.5]), np.array([[0.9, 0.3], [0.2, 0.6]]), np.array([0, 1, 0, 0]))
 """Four visitors of two types, two items."""
@@ -33,7 +37,9 @@ def law_of_earnings(
     block: int = 1,
     own_gains: bool = False,
 ) -> dict[float, float]:
-    """Every way the visitors can pass, by the printed rules, or with items that gain on top of themselves."""
+    """Every way the visitors can pass, by the printed rules, or with items that gain on top of
+    themselves.
+    """
     items = world.chances.shape[1]
     nothing = ((0.0,) * items,) * slots
     states: dict[tuple[Sums, Slate, float], float] = {(nothing, (), 0.0): 1.0}
@@ -41,14 +47,21 @@ def law_of_earnings(
         row = world.chances[kind]
         after: dict[tuple[Sums, Slate, float], float] = defaultdict(float)
         for (sums, kept, earned), chance in states.items():
-            for slate, drawn in (redrawn(sums, eta) if visitor % block == 0 else {kept: 1.0}).items():
+            for slate, drawn in (
+                redrawn(sums, eta) if visitor % block == 0 else {kept: 1.0}
+            ).items():
                 gained = []
                 for slot, copy in enumerate(sums):
                     before = slate[:slot]
-                    gains = [clicked(row, (*before, item)) - clicked(row, before) for item in range(items)]
+                    gains = [
+                        clicked(row, (*before, item)) - clicked(row, before)
+                        for item in range(items)
+                    ]
                     if own_gains:
                         gains = [(1 - clicked(row, before)) * row[item] for item in range(items)]
-                    gained.append(tuple(float(old + new) for old, new in zip(copy, gains, strict=True)))
+                    gained.append(
+                        tuple(float(old + new) for old, new in zip(copy, gains, strict=True))
+                    )
                 after[tuple(gained), slate, earned + clicked(row, slate)] += chance * drawn
         states = dict(after)
     law: dict[float, float] = defaultdict(float)
@@ -64,13 +77,16 @@ def test_the_rate_is_the_printed_one_and_its_draws_cost_a_fraction() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("block", [1, *(pytest.param(block, marks=pytest.mark.night) for block in (2, 3))])
+@pytest.mark.parametrize(
+    "block", [1, *(pytest.param(block, marks=pytest.mark.night) for block in (2, 3))]
+)
 def test_earnings_follow_the_law_of_the_printed_rules(block: int) -> None:
     """10,000 runs; no learning at all, or items that gain on top of themselves, would show."""
     eta = 3.0
     epsilon = eta / rate(1.0, 1e-6, 2, len(SMALL.types))
     seen = [
-        run(SMALL, 2, epsilon, 1e-6, noise="printed", block=block, seed=seed).value for seed in range(10_000)
+        run(SMALL, 2, epsilon, 1e-6, noise="printed", block=block, seed=seed).value
+        for seed in range(10_000)
     ]
     assert p_value(seen, law_of_earnings(SMALL, 2, eta, block=block)) > ALPHA
     assert p_value(seen, law_of_earnings(SMALL, 2, 0.0, block=block)) < ALPHA
@@ -113,7 +129,9 @@ def test_what_was_not_printed_is_refused() -> None:
         run(SMALL, 2, 1.0, 0.0, noise="printed")
     with pytest.raises(ConfigError, match="block must be a whole number, between 1 and"):
         run(SMALL, 2, 1.0, 1e-6, block=0)
-    with pytest.raises(ConfigError, match="slots must be a whole number, between 1 and 1024, got 0"):
+    with pytest.raises(
+        ConfigError, match="slots must be a whole number, between 1 and 1024, got 0"
+    ):
         run(SMALL, 0, 1.0, 1e-6)
 
 

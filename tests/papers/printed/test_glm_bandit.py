@@ -8,18 +8,24 @@ import numpy as np
 import pytest
 
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.optim.domains import LpBall
 from discreet.papers.noise import generalised_gaussian
 from discreet.papers.printed.glm_bandit import GlmBandit
 from discreet.papers.printed.glm_steps import SoundCorners, SoundTree
-from discreet.papers.printed.glm_theory import Theory, printed_warm_up_by_order, printed_warm_up_by_theorem
+from discreet.papers.printed.glm_theory import (
+    Theory,
+    printed_warm_up_by_order,
+    printed_warm_up_by_theorem,
+)
 from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.contexts import DenseWorld, LinearWorld, SparseWorld, TableWorld
 from discreet.simulate.problems.contextual import play
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 WORLD = SparseWorld.drawn(4, arms=3, relevant=2, seed=1)
 LOGISTIC = SparseWorld.drawn(4, arms=3, relevant=2, link="logistic", reward="bernoulli", seed=1)
@@ -34,7 +40,9 @@ def people_of(world: LinearWorld, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 
 class Box:
-    """Algorithm 3 line by line, with Python's own loops; subclasses know how a step finds its corner."""
+    """Algorithm 3 line by line, with Python's own loops; subclasses know how a step finds its
+    corner.
+    """
 
     def __init__(self, world: LinearWorld, h_sub: float) -> None:
         self.K, self.d = world.coefficients.shape
@@ -81,7 +89,9 @@ class Box:
 class BoxOfAlgorithm2(Box):
     """Report-noisy-max with the printed scale; 0 is without noise."""
 
-    def __init__(self, world: LinearWorld, h_sub: float, radius: float, scale: float, seed: int = 0) -> None:
+    def __init__(
+        self, world: LinearWorld, h_sub: float, radius: float, scale: float, seed: int = 0
+    ) -> None:
         super().__init__(world, h_sub)
         self.radius, self.scale = radius, scale
         self.generator = np.random.default_rng([seed, 3])
@@ -108,7 +118,9 @@ class BoxOfAlgorithm2(Box):
 class BoxOfAlgorithm1(Box):
     """A tree over each arm's own samples, its nodes' noise given."""
 
-    def __init__(self, world: LinearWorld, h_sub: float, ball: LpBall, nodes: list[np.ndarray]) -> None:
+    def __init__(
+        self, world: LinearWorld, h_sub: float, ball: LpBall, nodes: list[np.ndarray]
+    ) -> None:
         super().__init__(world, h_sub)
         self.ball, self.nodes = ball, nodes
         self.sums = [np.zeros(self.d) for _ in range(self.K)]
@@ -137,7 +149,11 @@ def check(box: Box, bandit: GlmBandit, world: LinearWorld) -> None:
 @pytest.mark.parametrize("noise", ["printed", "none"])
 @pytest.mark.parametrize("gap", [0.05, 1.0])
 def test_rounds_pass_as_in_the_printed_box(world: LinearWorld, noise: Any, gap: float) -> None:
-    scale = 0.0 if noise == "none" else 4 * 1.6 * _reach(world, 0.8) * sqrt(log(PEOPLE) * log(1e6)) / 100
+    scale = (
+        0.0
+        if noise == "none"
+        else 4 * 1.6 * _reach(world, 0.8) * sqrt(log(PEOPLE) * log(1e6)) / 100
+    )
     bandit = GlmBandit(
         world, PEOPLE, 100.0, 1e-6, noise=noise, link=world.link, radius=0.8, gap=gap, warm_up=T_0
     )
@@ -152,16 +168,18 @@ def _reach(world: LinearWorld, radius: float) -> float:
 @pytest.mark.parametrize(("noise", "p"), [("printed", 1.5), ("printed", 2.0), ("none", 1.3)])
 def test_with_a_larger_p_rounds_pass_as_in_the_box_of_algorithm_1(noise: Any, p: float) -> None:
     ball = LpBall(4, p, 0.8)
-    bandit = GlmBandit(WORLD, PEOPLE, 50.0, 1e-6, noise=noise, p=p, radius=0.8, gap=1.0, warm_up=T_0)
+    bandit = GlmBandit(
+        WORLD, PEOPLE, 50.0, 1e-6, noise=noise, p=p, radius=0.8, gap=1.0, warm_up=T_0
+    )
     q, levels = p / (p - 1), 7
     length = 4 ** (1 / q)
     reach = length**2 * 1.6 + length * (length * 0.8 + 0.5)
     sigma = sqrt(8 * levels**2 * (q - 1) * log(levels / 1e-6)) * reach / 50
     nodes = []
     for arm in range(3):
-        words = seeded_words(0, arm)
+        bits = seeded_bits(0, arm)
         parts = (T_0, PEOPLE - 3 * T_0)  # as many as are drawn together
-        drawn = [generalised_gaussian(4, sigma, q, words, draws=count) for count in parts]
+        drawn = [generalised_gaussian(4, sigma, q, bits, draws=count) for count in parts]
         nodes.append(np.concatenate(drawn) * (noise == "printed"))
     check(BoxOfAlgorithm1(WORLD, 1.0, ball, nodes), bandit, WORLD)
 
@@ -169,11 +187,15 @@ def test_with_a_larger_p_rounds_pass_as_in_the_box_of_algorithm_1(noise: Any, p:
 def test_the_constants_are_the_printed_ones() -> None:
     assert printed_warm_up_by_order(100, 100_000, 1.0) == 186
     assert printed_warm_up_by_order(100, 100_000, 0.5) == 743
-    assert printed_scale(4, 2.0, 1.0, 100_000, 0.5, 1e-6) == pytest.approx(8 * sqrt(log(1e5) * log(1e6)))
+    assert printed_scale(4, 2.0, 1.0, 100_000, 0.5, 1e-6) == pytest.approx(
+        8 * sqrt(log(1e5) * log(1e6))
+    )
 
 
 def test_the_theorems_own_constants_ask_for_more_rounds_than_there_are() -> None:
-    """The conditions once more, by hand, with D = M = β = μ = L = G = λ = u = ν = h = 1, ε = 1, α = .05."""
+    """The conditions once more, by hand, with D = M = β = μ = L = G = λ = u = ν = h = 1, ε = 1,
+    α = .05.
+    """
     root = sqrt(log(1e5) * log(1e6))
 
     def error(alpha: float) -> float:
@@ -215,7 +237,16 @@ def test_the_printed_step_counter_gives_people_of_the_warm_up_k_times_their_weig
 def test_sound_steps_are_draws_of_the_exponential_mechanism_on_clipped_sums(block: int) -> None:
     contexts, rewards = people_of(WORLD)
     bandit = GlmBandit(
-        WORLD, PEOPLE, 50.0, 1e-6, noise="sound", radius=0.8, gap=1.0, warm_up=T_0, block=block, clip=0.3
+        WORLD,
+        PEOPLE,
+        50.0,
+        1e-6,
+        noise="sound",
+        radius=0.8,
+        gap=1.0,
+        warm_up=T_0,
+        block=block,
+        clip=0.3,
     )
     arms = bandit.pass_through(contexts, rewards)
     draws = (T_0 + PEOPLE - 3 * T_0) // block
@@ -277,7 +308,9 @@ def spent(one: np.ndarray, two: np.ndarray) -> float:
     """The ρ of zCDP that tells two laws apart: the largest of D_α/α."""
     found = 0.0
     for alpha in (1.01, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0):
-        found = max(found, log(float(np.sum(one**alpha * two ** (1 - alpha)))) / (alpha - 1) / alpha)
+        found = max(
+            found, log(float(np.sum(one**alpha * two ** (1 - alpha)))) / (alpha - 1) / alpha
+        )
     return found
 
 
@@ -291,7 +324,9 @@ def test_sound_noise_is_as_private_as_it_says_by_enumeration() -> None:
             streams = [[*others[:place], kind, *others[place:]] for kind in kinds]
             laws = [laws_of_corners(stream, rho, clip) for stream in streams]
             assert sum(laws[0]) == pytest.approx(1.0)
-            highest = max(highest, *(spent(one, two) for one, two in product(laws, laws) if one is not two))
+            highest = max(
+                highest, *(spent(one, two) for one, two in product(laws, laws) if one is not two)
+            )
     assert 0.85 * rho < highest <= rho  # some people nearly spend it
 
 
@@ -313,7 +348,9 @@ def test_a_sound_tree_has_gaussian_nodes_for_the_levels_that_it_has() -> None:
     leaves = noise[::2] - np.concatenate([np.zeros((1, 4)), noise[1::2]])[:50]
     assert np.std(leaves) == pytest.approx(tree.deviation, rel=0.15)
     assert (tree.strengths(steps) == 10 * steps).all()
-    bandit = GlmBandit(DenseWorld.drawn(5, 2), 5000, 1e6, 1e-6, noise="sound", p=2.0, warm_up=500, block=50)
+    bandit = GlmBandit(
+        DenseWorld.drawn(5, 2), 5000, 1e6, 1e-6, noise="sound", p=2.0, warm_up=500, block=50
+    )
     assert play(DenseWorld.drawn(5, 2), bandit, 5000) < 0.5
 
 
@@ -336,10 +373,14 @@ def test_at_a_usual_epsilon_the_printed_noise_leaves_nothing_and_the_sound_one_m
 def test_people_may_come_in_any_pieces() -> None:
     contexts, rewards = people_of(WORLD)
     for settings in ({"noise": "printed"}, {"noise": "sound", "block": 7}):
-        whole, pieces = (GlmBandit(WORLD, PEOPLE, 9.0, 1e-6, warm_up=T_0, **settings) for _ in range(2))
+        whole, pieces = (
+            GlmBandit(WORLD, PEOPLE, 9.0, 1e-6, warm_up=T_0, **settings) for _ in range(2)
+        )
         arms = whole.pass_through(contexts, rewards)
         parts = [slice(0, 5), slice(5, 6), slice(6, 31), slice(31, 40)]
-        assert (np.concatenate([pieces.pass_through(contexts[p], rewards[p]) for p in parts]) == arms).all()
+        assert (
+            np.concatenate([pieces.pass_through(contexts[p], rewards[p]) for p in parts]) == arms
+        ).all()
         assert (pieces.coefficients == whole.coefficients).all()
 
 

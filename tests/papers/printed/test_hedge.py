@@ -11,7 +11,9 @@ from discreet.papers.printed.hedge import play, rate
 
 from .law import ALPHA
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 
 def test_the_rate_is_the_printed_one() -> None:
@@ -20,11 +22,15 @@ def test_the_rate_is_the_printed_one() -> None:
 
 @pytest.mark.statistical
 def test_a_draw_follows_the_exponential_mechanism() -> None:
-    """One round tells two actions apart, no other does: 20,000 draws. A rate that is 10 % off would show."""
+    """One round tells two actions apart, no other does: 20,000 draws. A rate that is 10 % off
+    would show.
+    """
     gains = np.zeros((20_001, 2))
     gains[0, 0] = 1.0
     epsilon = 1.5 / rate(1.0, 1e-6, len(gains))
-    first_action = int((play(gains, epsilon, 1e-6, noise="printed", seed=1).decisions[1:] == 0).sum())
+    first_action = int(
+        (play(gains, epsilon, 1e-6, noise="printed", seed=1).decisions[1:] == 0).sum()
+    )
     assert stats.binomtest(first_action, 20_000, 1 / (1 + exp(-1.5))).pvalue > ALPHA
     assert stats.binomtest(first_action, 20_000, 1 / (1 + exp(-1.35))).pvalue < ALPHA
 
@@ -44,8 +50,12 @@ def test_an_action_is_kept_for_a_block() -> None:
 
 def test_the_same_seed_plays_the_same() -> None:
     gains = np.random.default_rng(1).random((100, 5))
-    assert (play(gains, 1.0, 1e-6, seed=3).decisions == play(gains, 1.0, 1e-6, seed=3).decisions).all()
-    assert (play(gains, 1.0, 1e-6, seed=3).decisions != play(gains, 1.0, 1e-6, seed=4).decisions).any()
+    assert (
+        play(gains, 1.0, 1e-6, seed=3).decisions == play(gains, 1.0, 1e-6, seed=3).decisions
+    ).all()
+    assert (
+        play(gains, 1.0, 1e-6, seed=3).decisions != play(gains, 1.0, 1e-6, seed=4).decisions
+    ).any()
 
 
 def test_what_was_not_printed_is_refused() -> None:

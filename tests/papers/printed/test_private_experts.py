@@ -1,4 +1,6 @@
-"""If these fail, slates are compared with something that was never printed, on streams of any kind."""
+"""If these fail, slates are compared with something that was never printed, on streams of any
+kind.
+"""
 
 from collections import defaultdict
 from itertools import product
@@ -11,12 +13,14 @@ from discreet.arrays import Integers
 from discreet.budget.privacy import Privacy
 from discreet.papers.printed import bandit_dp, bandit_dp_variants, fi_dp, hedge, tree_expert
 from discreet.papers.printed.bandit_dp import BanditDp
-from discreet.papers.printed.meeting import SetValue
+from discreet.papers.printed.episode import SetValue
 from discreet.papers.printed.tree_expert import TreeExpert
 
 from .law import clicked, redrawn
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 ITEMS, SLOTS, ROUNDS = 4, 2, 12
 
@@ -48,8 +52,8 @@ def test_fi_dp_shows_the_sets_of_the_printed_box() -> None:
             for item in range(ITEMS):
                 with_item = function(np.array(sorted(before | {item}), dtype=np.int64))
                 sums[slot, item] += with_item - function(np.array(sorted(before), dtype=np.int64))
-    meeting = fi_dp.play(functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, noise="printed", seed=2)
-    assert [shown.tolist() for shown in meeting.sets] == expected
+    episode = fi_dp.play(functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, noise="printed", seed=2)
+    assert [shown.tolist() for shown in episode.sets] == expected
 
 
 @pytest.mark.parametrize("scheme", ["printed", "every round", "presampled"])
@@ -81,10 +85,10 @@ def test_bandits_show_the_sets_of_the_printed_boxes(scheme: str) -> None:
         "every round": bandit_dp_variants.play_every_round,
         "presampled": bandit_dp_variants.play_presampled,
     }[scheme]
-    meeting = play(
+    episode = play(
         functions, ITEMS, SLOTS, ROUNDS, epsilon, delta, noise="printed", exploration=gamma, seed=2
     )
-    assert [shown.tolist() for shown in meeting.sets] == expected
+    assert [shown.tolist() for shown in episode.sets] == expected
 
 
 def test_copies_draw_first_items_independently_and_may_agree() -> None:
@@ -116,7 +120,8 @@ def law_of_sets(
                     here = function(before)
                     gained.append(
                         tuple(
-                            old + function(np.union1d(before, [item])) - here for item, old in enumerate(copy)
+                            old + function(np.union1d(before, [item])) - here
+                            for item, old in enumerate(copy)
                         )
                     )
                 after[(*history, slate), tuple(gained)] += chance * drawn
@@ -128,14 +133,17 @@ def law_of_sets(
 
 
 def test_fi_dp_is_as_private_as_its_verdict_says_by_enumeration() -> None:
-    """Three rounds, two copies, two items; who wants one item is replaced by somebody who wants the other."""
+    """Three rounds, two copies, two items; who wants one item is replaced by somebody who wants
+    the other.
+    """
     eta, rounds = 0.7, 3
     first, second = clicks(np.array([1.0, 0.0])), clicks(np.array([0.0, 1.0]))
     others = [clicks(np.array([0.4, 0.6]))] * (rounds - 1)
     one = law_of_sets([first, *others], eta, 2, 2)
     other = law_of_sets([second, *others], eta, 2, 2)
     assert sum(one.values()) == pytest.approx(1.0)
-    # Two copies are drawn twice after the first person; each draw has range 2η and costs (2η)²/8 of zCDP.
+    # Two copies are drawn twice after the first person; each draw has range 2η and costs (2η)²/8 of
+    # zCDP.
     charge = 2 * (rounds - 1) * (2 * eta) ** 2 / 8
     for alpha in (1.5, 2.0, 4.0, 16.0):
         moment = sum(one[key] ** alpha * other[key] ** (1 - alpha) for key in one)
@@ -149,7 +157,11 @@ def test_rates() -> None:
     assert hedge.sound_rate(1.0, 1e-6, 101) == pytest.approx(sqrt(2 * rho / 100))
     assert fi_dp.sound_rate(1.0, 1e-6, 5, 101) == pytest.approx(sqrt(2 * rho / 500))
     assert bandit_dp.sound_rate(1.0, 1e-6, 100) == pytest.approx(sqrt(8 * rho / 100))
-    assert hedge.sound_rate(1.0, 0.0, 101) == fi_dp.sound_rate(1.0, 0.0, 1, 101) == pytest.approx(1 / 200)
+    assert (
+        hedge.sound_rate(1.0, 0.0, 101)
+        == fi_dp.sound_rate(1.0, 0.0, 1, 101)
+        == pytest.approx(1 / 200)
+    )
     assert bandit_dp.sound_rate(1.0, 0.0, 100) == pytest.approx(1 / 100)
     assert bandit_dp_variants.presampled_rate(2.0, 1e-6, 5, 99) == pytest.approx(
         2 / (5 * sqrt(3200 * log(5e6)))
@@ -188,7 +200,9 @@ def test_sound_bandits_stop_redrawing_at_their_cap() -> None:
 
 
 def test_presampled_rounds_and_no_others_explore() -> None:
-    learner = BanditDp(ITEMS, SLOTS, 1.0, 0.5, np.random.default_rng(1), explore_at=np.array([1, 4]))
+    learner = BanditDp(
+        ITEMS, SLOTS, 1.0, 0.5, np.random.default_rng(1), explore_at=np.array([1, 4])
+    )
     explored = []
     for time in range(6):
         before = learner.explorations
@@ -216,11 +230,15 @@ def test_the_tree_expert_follows_the_projected_mean_of_its_points() -> None:
         expert.feed(gains)
 
         def worth(point: np.ndarray, total: np.ndarray = total) -> float:
-            return float(-total @ point + 0.25 * sum(((point - past) ** 2).sum() for past in points))
+            return float(
+                -total @ point + 0.25 * sum(((point - past) ** 2).sum() for past in points)
+            )
 
         found = worth(expert.chances)
         grid = [
-            np.array([a, b, 1 - a - b]) for a, b in product(np.linspace(0, 1, 41), repeat=2) if a + b <= 1
+            np.array([a, b, 1 - a - b])
+            for a, b in product(np.linspace(0, 1, 41), repeat=2)
+            if a + b <= 1
         ]
         assert found <= min(worth(point) for point in grid) + 1e-9
         points.append(expert.chances)
@@ -228,9 +246,11 @@ def test_the_tree_expert_follows_the_projected_mean_of_its_points() -> None:
 
 def test_fi_dp_with_tree_experts_needs_no_delta_and_learns() -> None:
     functions = [clicks(np.array([0.0, 0.0, 1.0, 0.0]))] * 60
-    meeting = fi_dp.play(functions, ITEMS, 1, 60, 1e5, 0.0, expert="tree")
-    assert meeting.values[-20:].mean() > 0.9
-    assert tree_expert.printed_stiffness(4, 100, 2.0) == pytest.approx(sqrt(4 * log(100) ** 2.5 / 200))
+    episode = fi_dp.play(functions, ITEMS, 1, 60, 1e5, 0.0, expert="tree")
+    assert episode.values[-20:].mean() > 0.9
+    assert tree_expert.printed_stiffness(4, 100, 2.0) == pytest.approx(
+        sqrt(4 * log(100) ** 2.5 / 200)
+    )
 
 
 def test_gains_of_one_person_move_tree_experts_by_at_most_the_printed_bound() -> None:

@@ -1,4 +1,6 @@
-"""If these fail, points are compared with an algorithm that was never printed, or its verdict is wrong."""
+"""If these fail, points are compared with an algorithm that was never printed, or its verdict is
+wrong.
+"""
 
 from math import log, sqrt
 from typing import Any
@@ -7,13 +9,21 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from discreet.arrivals import BudgetAllocation, Multilinear
 from discreet.domains import Knapsack, UniformMatroid
 from discreet.errors import ConfigError
+from discreet.functions import BudgetAllocation, Multilinear
 from discreet.papers.printed import continuous
-from discreet.papers.printed.continuous import copies_for, epsilon_spent, noise_scale, run, stiffness_for
+from discreet.papers.printed.continuous import (
+    copies_for,
+    epsilon_spent,
+    noise_scale,
+    run,
+    stiffness_for,
+)
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 PEOPLE = np.random.default_rng(3).random((11, 3)) * 0.9
 
@@ -46,7 +56,9 @@ def nodes_of(time: int) -> list[int]:
     return ends
 
 
-def transcribed(noise: list[np.ndarray], copies: int, stiffness: float, bound: float) -> list[np.ndarray]:
+def transcribed(
+    noise: list[np.ndarray], copies: int, stiffness: float, bound: float
+) -> list[np.ndarray]:
     """The box, word by word, for the chance of a click and one item in all."""
     played: list[list[np.ndarray]] = [[np.full(3, 1 / 3)] for _ in range(copies)]
     gradients: list[list[np.ndarray]] = [[] for _ in range(copies)]
@@ -62,10 +74,14 @@ def transcribed(noise: list[np.ndarray], copies: int, stiffness: float, bound: f
             noisy = sum(gradients[k]) + sum(noise[end - 1][k] for end in nodes_of(time))
 
             def objective(w: np.ndarray, noisy: Any = noisy, k: int = k) -> float:
-                return float(noisy @ w + stiffness / 2 * sum(np.sum((w - old) ** 2) for old in played[k]))
+                return float(
+                    noisy @ w + stiffness / 2 * sum(np.sum((w - old) ** 2) for old in played[k])
+                )
 
             fits = {"type": "ineq", "fun": lambda w: 1 - w.sum()}
-            found = minimize(objective, np.full(3, 0.3), bounds=[(0, 1)] * 3, constraints=[fits], tol=1e-12)
+            found = minimize(
+                objective, np.full(3, 0.3), bounds=[(0, 1)] * 3, constraints=[fits], tol=1e-12
+            )
             played[k].append(found.x)
     return points
 
@@ -90,14 +106,20 @@ def test_constants_are_those_that_are_printed() -> None:
 
 @pytest.mark.parametrize("horizon", [4, 7, 8])
 def test_what_is_really_spent_is_reached_by_two_people(horizon: int) -> None:
-    """The first person lies in nodes 1, 2, 4, …; far out every one of them gives √2·G away, in every copy."""
+    """The first person lies in nodes 1, 2, 4, …; far out every one of them gives √2·G away, in
+    every copy.
+    """
     copies, epsilon, bound = 2, 1.0, 0.5
     scale = noise_scale(bound, horizon, epsilon / copies, "printed")
     here, there = bound * np.array([1.0, 0.0]), bound * np.array([0.0, 1.0])
-    far = here + 1e6 * (here - there)  # what one node may show: log density under one person less the other
+    far = here + 1e6 * (
+        here - there
+    )  # what one node may show: log density under one person less the other
     given_away = (np.linalg.norm(far - there) - np.linalg.norm(far - here)) / scale
     nodes = [end for end in range(1, horizon + 1) if end & (end - 1) == 0]
-    assert copies * len(nodes) * given_away == pytest.approx(epsilon_spent(epsilon, horizon), rel=1e-6)
+    assert copies * len(nodes) * given_away == pytest.approx(
+        epsilon_spent(epsilon, horizon), rel=1e-6
+    )
     assert epsilon_spent(epsilon, horizon) > epsilon
 
 
@@ -119,7 +141,9 @@ def test_runs_are_repeated_by_their_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"noise": "less"}, {"copies": 0}, {"bound": 0.0}, {"block": 0}, {"epsilon": 0.0}], ids=str
+    "wrong",
+    [{"noise": "less"}, {"copies": 0}, {"bound": 0.0}, {"block": 0}, {"epsilon": 0.0}],
+    ids=str,
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):

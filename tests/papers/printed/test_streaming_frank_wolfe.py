@@ -5,19 +5,20 @@ from math import e, inf, log, sqrt
 import numpy as np
 import pytest
 
-from discreet.arrivals import LogisticLoss
-from discreet.arrivals.losses import CallableLoss
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.losses import CallableLoss, LogisticLoss
+from discreet.optim.domains import LpBall
 from discreet.papers.noise import generalised_gaussian
 from discreet.papers.printed import lp_geometry
 from discreet.papers.printed import streaming_frank_wolfe as algorithm_1
 from discreet.papers.printed import streaming_frank_wolfe_l1 as algorithm_2
 from discreet.papers.printed.lp_geometry import Constants
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 SAMPLES, FEATURES = 21, 4
 GENERATOR = np.random.default_rng(1)
@@ -37,7 +38,9 @@ def lowest(direction: np.ndarray, p: float, radius: float) -> np.ndarray:
         return -radius * np.sign(direction)
     q = p / (p - 1)
     sizes = np.abs(direction) ** (q - 1)
-    return np.asarray(-radius * np.sign(direction) * sizes / np.linalg.norm(direction, q) ** (q - 1))
+    return np.asarray(
+        -radius * np.sign(direction) * sizes / np.linalg.norm(direction, q) ** (q - 1)
+    )
 
 
 def prefix_noise(nodes: np.ndarray) -> np.ndarray:
@@ -68,10 +71,16 @@ def printed_box(p: float, radius: float, noises: np.ndarray, weights: str) -> np
 
 
 @pytest.mark.parametrize("weights", ["equation", "recursion", "unbiased"])
-@pytest.mark.parametrize(("p", "radius"), [(1.2, 1.0), (1.5, 2.0), (2.0, 0.5), (5.0, 2.0), (inf, 2.0)])
-def test_points_are_those_of_the_printed_box(p: float, radius: float, weights: algorithm_1.Weights) -> None:
+@pytest.mark.parametrize(
+    ("p", "radius"), [(1.2, 1.0), (1.5, 2.0), (2.0, 0.5), (5.0, 2.0), (inf, 2.0)]
+)
+def test_points_are_those_of_the_printed_box(
+    p: float, radius: float, weights: algorithm_1.Weights
+) -> None:
     ball = LpBall(FEATURES, p, radius)
-    found = algorithm_1.play(ROWS, TARGETS, ball, 1.0, 1e-3, noise="none", weights=weights).decisions
+    found = algorithm_1.play(
+        ROWS, TARGETS, ball, 1.0, 1e-3, noise="none", weights=weights
+    ).decisions
     assert np.allclose(found, printed_box(p, radius, np.zeros((SAMPLES, FEATURES)), weights))
     assert max(np.linalg.norm(point, p) for point in found) <= radius * (1 + 1e-9)
 
@@ -83,7 +92,7 @@ def test_noise_is_drawn_as_printed_by_the_lemma_or_corrected(noise: algorithm_1.
     sigma = sqrt(8 * 36 * min(2, e**2 * (log(4) - 1)) * log(6000)) * 14 / epsilon
     order = 3.0 if noise == "corrected" else min(2, log(4) - 1)
     drawn = sqrt(sigma) if noise == "lemma" else sigma
-    nodes = generalised_gaussian(FEATURES, drawn, order, seeded_words(7, 0), draws=SAMPLES)
+    nodes = generalised_gaussian(FEATURES, drawn, order, seeded_bits(7, 0), draws=SAMPLES)
     found = algorithm_1.play(ROWS, TARGETS, ball, epsilon, delta, noise=noise, seed=7).decisions
     assert np.allclose(found, printed_box(1.5, 2.0, prefix_noise(nodes), "equation"))
 
@@ -99,10 +108,15 @@ def test_regularity() -> None:
     assert lp_geometry.corrected_regularity(1.5, 100) == (2.0, 3.0, 1.0)
     assert lp_geometry.corrected_regularity(4.0, 16) == pytest.approx((4.0, 2.0, 2.0))
     for p in (1.0, 1.05, 1.5, 2.0):
-        sound, corrected = lp_geometry.sound_regularity(p, 50), lp_geometry.corrected_regularity(p, 50)
+        sound, corrected = (
+            lp_geometry.sound_regularity(p, 50),
+            lp_geometry.corrected_regularity(p, 50),
+        )
         assert sound.kappa <= corrected.kappa * (1 + 1e-9)
         assert sound.order >= 2
-    with pytest.raises(ConfigError, match=r"printed index of the smooth norm is -0\.31 for dimension 2"):
+    with pytest.raises(
+        ConfigError, match=r"printed index of the smooth norm is -0\.31 for dimension 2"
+    ):
         lp_geometry.printed_regularity(1.5, 2)
 
 
@@ -118,7 +132,9 @@ def test_the_smooth_norm_is_near_and_smooth(p: float) -> None:
             smooth, own = factor * np.linalg.norm(point, order), np.linalg.norm(point, dual)
             assert own <= smooth * (1 + 1e-9)
             assert smooth <= sqrt(kappa / (order - 1)) * own * (1 + 1e-9)
-            around = np.linalg.norm(point + step, order) ** 2 + np.linalg.norm(point - step, order) ** 2
+            around = (
+                np.linalg.norm(point + step, order) ** 2 + np.linalg.norm(point - step, order) ** 2
+            )
             bend = around / 2 - np.linalg.norm(point, order) ** 2
             assert bend <= (order - 1) * np.linalg.norm(step, order) ** 2 * (1 + 1e-9)
 
@@ -127,18 +143,26 @@ def test_sound_noise_costs_what_was_asked_for() -> None:
     kappa, reach, horizon = 2.0, 8.0, 1000
     sigma = algorithm_1.sound_deviation(kappa, reach, horizon, 1.0, 1e-6)
     # A person is in ten nodes, each moved by at most 2(βD + L).
-    assert 10 * algorithm_1.node_zcdp(kappa, reach, sigma) == pytest.approx(Privacy(1.0, 1e-6).budget.rho)
+    assert 10 * algorithm_1.node_zcdp(kappa, reach, sigma) == pytest.approx(
+        Privacy(1.0, 1e-6).budget.rho
+    )
     printed = algorithm_1.printed_deviation(kappa, reach, horizon, 1.0, 1e-6)
-    assert 11 * algorithm_1.node_zcdp(kappa, reach, printed) == pytest.approx(1 / (4 * 11 * log(11e6)))
+    assert 11 * algorithm_1.node_zcdp(kappa, reach, printed) == pytest.approx(
+        1 / (4 * 11 * log(11e6))
+    )
 
 
 def test_hostile_samples_move_a_sound_sum_no_further_than_anybody() -> None:
-    """The first person's features are a million times too long: nearly the same points as at the bound."""
+    """The first person's features are a million times too long: nearly the same points as at the
+    bound.
+    """
     ball = LpBall(FEATURES, 1.5)
     rows, longer = ROWS.copy(), ROWS.copy()
     rows[0] *= 1e3
     longer[0] *= 1e6
-    one, other = (algorithm_1.play(found, TARGETS, ball, 1e6, 1e-3).decisions for found in (rows, longer))
+    one, other = (
+        algorithm_1.play(found, TARGETS, ball, 1e6, 1e-3).decisions for found in (rows, longer)
+    )
     assert np.allclose(one, other, atol=1e-3)
 
 
@@ -149,7 +173,9 @@ def test_any_loss_will_do() -> None:
         return (1 / (1 + np.exp(-row @ point)) - target) * row
 
     settings = {"noise": "none", "constants": Constants(1.0, 0.25, 2.0)}
-    known = algorithm_1.play(ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings).decisions  # type: ignore[arg-type]
+    known = algorithm_1.play(
+        ROWS, targets, ball, 1.0, 1e-3, loss=LogisticLoss(), **settings
+    ).decisions  # type: ignore[arg-type]
     called = algorithm_1.play(
         ROWS, targets, ball, 1.0, 1e-3, loss=CallableLoss(by_hand), **settings
     ).decisions  # type: ignore[arg-type]
@@ -169,9 +195,9 @@ def test_risk_bounds_by_hand() -> None:
         8, constants, kappa, 9, 16, sigma, alpha, convexity=0.5, interior=2.0
     )
     assert strong == pytest.approx(9 * (sampling**2 / 9 + (noise + 1) ** 2 * log(16) ** 2 / 81))
-    whole = 8 * 2 * 3 * sqrt(log(8 * 9 * 16 / alpha)) + 16 * 2 * 2 * log(4 * 9 * 16 / alpha) / 0.5 * sqrt(
-        log(16) * log(1000)
-    )
+    whole = 8 * 2 * 3 * sqrt(log(8 * 9 * 16 / alpha)) + 16 * 2 * 2 * log(
+        4 * 9 * 16 / alpha
+    ) / 0.5 * sqrt(log(16) * log(1000))
     corner = algorithm_2.risk_bound(8, constants, 9, 16, 0.5, 1e-3, alpha)
     assert corner == pytest.approx(3 * (2 + whole) / 3)
     strong = algorithm_2.strongly_convex_risk_bound(
@@ -223,7 +249,8 @@ def test_sound_corners_learn_and_printed_ones_do_not() -> None:
     ball = LpBall(3, 1)
     errors = {
         noise: np.abs(
-            algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise).decisions[-1] - [0, 0.9, 0]
+            algorithm_2.play(rows, targets, ball, 5.0, 1e-6, noise=noise).decisions[-1]
+            - [0, 0.9, 0]
         ).sum()  # type: ignore[arg-type]
         for noise in ("printed", "sound", "none")
     }

@@ -10,11 +10,13 @@ from discreet.arrays import Integers
 from discreet.errors import ConfigError
 from discreet.papers.noise import l2_gamma
 from discreet.papers.printed import bandit_submod_prftl, costs, submod_prftl
-from discreet.papers.printed.meeting import SetValue, meet
-from discreet.release.randomness import seeded_words
+from discreet.papers.printed.episode import SetValue, meet
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.costs import BundleWorld
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 ITEMS, ROUNDS, EPSILON = 4, 13, 300.0
 
@@ -30,7 +32,9 @@ def stream(seed: int = 0) -> list[SetValue]:
 
 
 def prefix_noise(draws: list[np.ndarray]) -> list[np.ndarray]:
-    """The noise of v_1, v_2, …: nodes are drawn leaf first, and only the last of a round is used."""
+    """The noise of v_1, v_2, …: nodes are drawn leaf first, and only the last of a round is
+    used.
+    """
     waiting, of_sum = list(draws), [np.zeros(ITEMS)]
     for time in range(1, ROUNDS + 1):
         last = [waiting.pop(0) for _ in range((time & -time).bit_length())][-1]
@@ -39,8 +43,8 @@ def prefix_noise(draws: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def drawn(scale: float, seed: int) -> list[np.ndarray]:
-    words = seeded_words(seed, 0)
-    return [l2_gamma(ITEMS, scale, words) for _ in range(2 * ROUNDS)]
+    bits = seeded_bits(seed, 0)
+    return [l2_gamma(ITEMS, scale, bits) for _ in range(2 * ROUNDS)]
 
 
 def test_full_information_shows_the_sets_of_the_printed_box() -> None:
@@ -57,10 +61,10 @@ def test_full_information_shows_the_sets_of_the_printed_box() -> None:
             chain.append(item)
             total[item] += function(np.array(sorted(chain), dtype=np.int64)) - without
         point = np.clip(-(total + noise) / sqrt(ROUNDS), 0, 1)
-    meeting = submod_prftl.play(functions, ITEMS, ROUNDS, EPSILON, noise="printed", seed=3)
-    assert [shown.tolist() for shown in meeting.sets] == expected
+    episode = submod_prftl.play(functions, ITEMS, ROUNDS, EPSILON, noise="printed", seed=3)
+    assert [shown.tolist() for shown in episode.sets] == expected
     assert any(expected)
-    assert meeting.values == pytest.approx(
+    assert episode.values == pytest.approx(
         [f(np.array(s, dtype=np.int64)) for f, s in zip(functions, expected, strict=True)]
     )
 
@@ -73,7 +77,10 @@ def test_bandit_shows_the_sets_of_the_printed_box() -> None:
     for function, noise in zip(functions, noises, strict=True):
         order = sorted(range(ITEMS), key=lambda item: (-point[item], item))
         heights = [1.0, *(point[item] for item in order), 0.0]
-        rho = [(1 - gamma) * (heights[i] - heights[i + 1]) + gamma / (ITEMS + 1) for i in range(ITEMS + 1)]
+        rho = [
+            (1 - gamma) * (heights[i] - heights[i + 1]) + gamma / (ITEMS + 1)
+            for i in range(ITEMS + 1)
+        ]
         shown = int(coins.choice(ITEMS + 1, p=np.array(rho) / sum(rho)))
         heads = coins.random() < 0.5
         expected.append(sorted(order[:shown]))
@@ -87,10 +94,10 @@ def test_bandit_shows_the_sets_of_the_printed_box() -> None:
         else:
             total[order[shown]] -= 2 * cost / rho[shown]
         point = np.clip(-(total + noise) / ROUNDS ** (2 / 3), 0, 1)
-    meeting = bandit_submod_prftl.play(
+    episode = bandit_submod_prftl.play(
         functions, ITEMS, ROUNDS, EPSILON, noise="printed", exploration=gamma, seed=4
     )
-    assert [shown.tolist() for shown in meeting.sets] == expected
+    assert [shown.tolist() for shown in episode.sets] == expected
 
 
 def test_estimates_are_unbiased_and_as_long_as_is_said_by_enumeration() -> None:
@@ -120,7 +127,9 @@ def test_estimates_are_unbiased_and_as_long_as_is_said_by_enumeration() -> None:
 def test_the_constants_are_the_printed_ones() -> None:
     assert submod_prftl.printed_constants(10_000) == (100.0, 4.0)
     assert submod_prftl.printed_constants(10_000, 2.0) == (200.0, 8.0)
-    assert bandit_submod_prftl.printed_constants(4, 10**6) == pytest.approx((10**4, 0.08, 16 / sqrt(0.08)))
+    assert bandit_submod_prftl.printed_constants(4, 10**6) == pytest.approx(
+        (10**4, 0.08, 16 / sqrt(0.08))
+    )
     assert bandit_submod_prftl.printed_constants(50, 1000).exploration == 1.0
     by_hand = 2 * 100 * 16 / 10 + 10 * 3 / 2 + 4 * 3 * 16 * 100 * log(100) ** 1.5 / (0.5 * 10)
     assert submod_prftl.regret_bound(3, 100, 0.5) == pytest.approx(by_hand)
@@ -145,21 +154,25 @@ class CatchesUp:
         self.told.append(len(shown))
         last = set(shown[-1].tolist()) if shown else set()
         return lambda chosen: float(
-            np.mean([1.0 if item in last else -1.0 for item in range(ITEMS) if item in chosen] or [0.0])
+            np.mean(
+                [1.0 if item in last else -1.0 for item in range(ITEMS) if item in chosen] or [0.0]
+            )
         )
 
 
 @pytest.mark.parametrize("module", [submod_prftl, bandit_submod_prftl])
 def test_adversaries_may_answer_what_was_shown(module: object) -> None:
     adversary = CatchesUp()
-    meeting = module.play(adversary, ITEMS, 30, 50.0)  # type: ignore[attr-defined]
+    episode = module.play(adversary, ITEMS, 30, 50.0)  # type: ignore[attr-defined]
     assert adversary.told == list(range(30))
-    assert len(meeting.sets) == 30
-    assert meeting.total == pytest.approx(meeting.values.sum())
+    assert len(episode.sets) == 30
+    assert episode.total == pytest.approx(episode.values.sum())
 
 
 def test_no_function_moves_a_sound_sum_too_far() -> None:
-    """Whatever an adversary hands in, submodular or not, both parts of a subgradient are at most 2M."""
+    """Whatever an adversary hands in, submodular or not, both parts of a subgradient are at most
+    2M.
+    """
     generator = np.random.default_rng(2)
     kept = [submod_prftl._within_bounds(generator.normal(0, 10, size=6), 1.0) for _ in range(300)]
     farthest = max(float(np.linalg.norm(one - other)) for one, other in combinations(kept, 2))

@@ -13,7 +13,9 @@ from discreet.papers.printed.tbap import TreeSums
 
 from .law import ALPHA
 
-pytestmark = pytest.mark.filterwarnings("ignore::discreet.papers.printed.promise.PrintedNoiseWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::discreet.papers.printed.promise.PrintedNoiseWarning"
+)
 
 
 def printed_box(vectors: np.ndarray, noises: list[np.ndarray], *, literal: bool) -> np.ndarray:
@@ -30,7 +32,9 @@ def printed_box(vectors: np.ndarray, noises: list[np.ndarray], *, literal: bool)
     for time in range(1, horizon + 1):
         path = [(level, (time - 1) >> level) for level in range(height + 1)]
         left_children = [
-            number for number, (level, place) in enumerate(path) if place % 2 == 0 and level < height
+            number
+            for number, (level, place) in enumerate(path)
+            if place % 2 == 0 and level < height
         ]
         noised = [] if literal else path
         if left_children:
@@ -72,13 +76,32 @@ def test_every_node_is_noised_once_when_it_is_complete() -> None:
     for _ in range(16):
         tree.add(np.zeros(1))
     assert tree.nodes == 31  # 16 + 8 + 4 + 2 + 1
-    assert [asked.count(time) for time in range(1, 17)] == [1, 2, 1, 3, 1, 2, 1, 4, 1, 2, 1, 3, 1, 2, 1, 5]
+    assert [asked.count(time) for time in range(1, 17)] == [
+        1,
+        2,
+        1,
+        3,
+        1,
+        2,
+        1,
+        4,
+        1,
+        2,
+        1,
+        3,
+        1,
+        2,
+        1,
+        5,
+    ]
     with pytest.raises(ConfigError, match="the tree is for 16 vectors"):
         tree.add(np.zeros(1))
 
 
 def test_a_tree_of_sums_and_the_noise_of_sums_are_one_law() -> None:
-    """`TreeNoise` draws one node a round, the one that is used: those are the last of `TreeSums`' draws."""
+    """`TreeNoise` draws one node a round, the one that is used: those are the last of
+    `TreeSums`' draws.
+    """
     nodes = np.random.default_rng(1).normal(size=(20, 1))
     tree = TreeSums(1, 20, lambda: nodes[tree.clock - 1])
     sums = [tree.add(np.zeros(1)) for _ in range(20)]
@@ -98,7 +121,11 @@ def test_constants() -> None:
 def test_first_sums_have_the_printed_noise() -> None:
     """2,000 first sums of noise; a scale 20 % off would show."""
     lengths = [
-        float(np.linalg.norm(tbap.play(np.zeros((1, 3)), 2.0, 0.5, noise="printed", seed=seed).decisions))
+        float(
+            np.linalg.norm(
+                tbap.play(np.zeros((1, 3)), 2.0, 0.5, noise="printed", seed=seed).decisions
+            )
+        )
         for seed in range(2_000)
     ]
     assert stats.kstest(lengths, stats.gamma(3, scale=4.0).cdf).pvalue > ALPHA
@@ -122,7 +149,9 @@ def test_sound_sums_hide_whoever_is_replaced() -> None:
 
 def test_the_error_is_within_the_printed_bound() -> None:
     errors = [
-        np.linalg.norm(tbap.play(np.zeros((32, 4)), 1.0, 1.0, noise="printed", seed=seed).decisions[-2])
+        np.linalg.norm(
+            tbap.play(np.zeros((32, 4)), 1.0, 1.0, noise="printed", seed=seed).decisions[-2]
+        )
         for seed in range(60)
     ]
     assert np.mean(errors) < tbap.error_bound(4, 1.0, 32, 1.0)

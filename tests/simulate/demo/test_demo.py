@@ -56,12 +56,17 @@ def test_published_coefficients_come_near_least_squares_and_the_truth(tmp_path: 
     assert explained["least squares"] >= explained["discreet"] > explained["least squares"] - 0.02
     coefficients = report["coefficients"]
     assert all(
-        abs(coefficients["least squares"][name] - truth) < 6 for name, truth in regression.EFFECTS.items()
+        abs(coefficients["least squares"][name] - truth) < 6
+        for name, truth in regression.EFFECTS.items()
     )
-    assert all(abs(coefficients["discreet"][name] - truth) < 40 for name, truth in regression.EFFECTS.items())
+    assert all(
+        abs(coefficients["discreet"][name] - truth) < 40
+        for name, truth in regression.EFFECTS.items()
+    )
     errors = report["standard_errors"]
     assert all(
-        abs(coefficients["discreet"][name] - regression.EFFECTS[name]) < 3 * errors[name] for name in errors
+        abs(coefficients["discreet"][name] - regression.EFFECTS[name]) < 3 * errors[name]
+        for name in errors
     )
     assert errors["balcony"] < 10
     assert errors["size"] > errors["balcony"]  # it goes together with the number of rooms

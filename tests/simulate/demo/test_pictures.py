@@ -30,7 +30,9 @@ def test_a_story_is_refused_before_anything_is_simulated(
         raise AssertionError("this takes minutes")
 
     monkeypatch.setattr(sys.modules[tell.__module__], "warm_up", simulate)
-    with pytest.raises(ConfigError, match=r"pictures need matplotlib: pip install 'discreet\[lab\]'"):
+    with pytest.raises(
+        ConfigError, match=r"pictures need matplotlib: pip install 'discreet\[lab\]'"
+    ):
         tell(1000, Privacy(1.0, 1e-6), tmp_path / "demo", seed=1, console=Console(quiet=True))
     assert not (tmp_path / "demo").exists()
 

@@ -48,20 +48,29 @@ def test_more_privacy_keeps_less_and_the_same_question_has_the_same_answer(case:
 
 @pytest.mark.parametrize("rate", [0.004, 0.05, 0.4])
 def test_a_world_has_the_click_rate_that_was_asked_for(rate: float) -> None:
-    case = DisplayCase(100, USUAL, items=20, slots=3, feedback="clicks", stream="iid", click_rate=rate)
+    case = DisplayCase(
+        100, USUAL, items=20, slots=3, feedback="clicks", stream="iid", click_rate=rate
+    )
     world = case.people(1)
     assert float((world.weights @ world.chances).mean()) == pytest.approx(rate, rel=0.01)
     assert world.chances.max() <= 1
 
 
 def test_a_regression_that_is_published_once_has_one_release() -> None:
-    often, once = (RegressionCase(20_000, USUAL, features=10, once=once).facts() for once in (False, True))
+    often, once = (
+        RegressionCase(20_000, USUAL, features=10, once=once).facts() for once in (False, True)
+    )
     assert (once["releases"], often["releases"] > 10) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("features", "relevant", "kind"),
-    [(20, None, DenseWorld), (200, None, SparseWorld), (200, "all", DenseWorld), (20, 3, SparseWorld)],
+    [
+        (20, None, DenseWorld),
+        (200, None, SparseWorld),
+        (200, "all", DenseWorld),
+        (20, 3, SparseWorld),
+    ],
 )
 def test_contexts_are_as_the_learner_expects_them(features: int, relevant: Any, kind: type) -> None:
     case = ContextualCase(1000, USUAL, arms=3, features=features, relevant=relevant)
@@ -129,7 +138,10 @@ def test_every_problem_has_a_command_that_says_the_same_thing_twice(
         ("display --items 5 --slots 9", "slots (9) must not exceed items (5)"),
         ("display --items 5 --slots 2 --click-rate 0.9", "click-rate must be a number between"),
         ("display --items 5 --slots 2 --contributions 0", "contributions must be"),
-        ("contextual --arms 3 --features 4 --relevant few", "whole number or all or left out, got 'few'"),
+        (
+            "contextual --arms 3 --features 4 --relevant few",
+            "whole number or all or left out, got 'few'",
+        ),
         ("contextual --arms 3 --features 4 --relevant 5", "between 1 and 4, got 5"),
         ("contextual --arms 3 --features 4 --delta 0", "needs delta > 0"),
         ("costs --items 4 --stream iid", "for bandit feedback"),
@@ -143,7 +155,8 @@ def test_what_cannot_be_planned_is_refused_in_one_line(words: str, message: str)
 
 
 @pytest.mark.parametrize(
-    ("words", "option"), [("display --items 5", "--slots"), ("costs --items 5 --slots 2", "--slots")]
+    ("words", "option"),
+    [("display --items 5", "--slots"), ("costs --items 5 --slots 2", "--slots")],
 )
 def test_a_problem_takes_its_own_options_and_no_others(words: str, option: str) -> None:
     result = CliRunner().invoke(app, ["plan", *words.split(), "--rounds", "100"])
@@ -158,10 +171,14 @@ def test_a_problem_takes_its_own_options_and_no_others(words: str, option: str) 
         ("--rounds 9 --problem=selection", "discreet plan selection --rounds 9"),
         (
             "--items 5 --slots 2",
-            "discreet plan display|costs|regression|contextual|selection|continuous --items 5 --slots 2",
+            "discreet plan display|costs|regression|contextual|selection|continuous --items 5 "
+            "--slots 2",
         ),
     ],
 )
 def test_the_old_form_is_refused_with_the_new_one(words: str, instead: str) -> None:
     result = CliRunner().invoke(app, ["plan", *words.split()])
-    assert (result.exit_code, result.stderr) == (2, f"discreet: the problem comes first: {instead}\n")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"discreet: the problem comes first: {instead}\n",
+    )

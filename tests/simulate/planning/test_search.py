@@ -12,7 +12,15 @@ from rich.console import Console
 from discreet import ConfigError, Privacy
 from discreet.simulate.planning import search
 from discreet.simulate.planning.cases import DisplayCase
-from discreet.simulate.planning.search import EFFORTS, Case, Effort, Kept, make_plan, print_plan, share_of
+from discreet.simulate.planning.search import (
+    EFFORTS,
+    Case,
+    Effort,
+    Kept,
+    make_plan,
+    print_plan,
+    share_of,
+)
 
 USUAL = Privacy(1.0, 1e-6)
 QUIET = Console(quiet=True)
@@ -88,7 +96,9 @@ def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
     assert plan["epsilon_for_90_percent"] is None
     assert plan["people_for_90_percent"] is None
     assert "none: 181 keeps 0.0%" in printed(plan)  # 15 half octaves
-    assert "more than 180,000, who keep 0.0%; to try more: so many are never simulated" in printed(plan)
+    assert "more than 180,000, who keep 0.0%; to try more: so many are never simulated" in printed(
+        plan
+    )
     plan = make_plan(MadeUp(10**6, Privacy(1e6, 1e-6), needed=1e15), QUIET)  # no guarantee has more
     assert plan["epsilon_for_90_percent"] is None
     easy = make_plan(MadeUp(10**6, USUAL, needed=1.0), QUIET)
@@ -96,17 +106,24 @@ def test_what_is_beyond_all_that_was_tried_is_said_so() -> None:
     assert "at most 5,500" in printed(easy)
 
 
-def test_an_epsilon_beyond_what_a_guarantee_can_have_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epsilon_beyond_what_a_guarantee_can_have_is_not_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(search, "EFFORTS", (Effort(4, 1),))
     monkeypatch.setattr(MadeUp, "share", lambda case, seed: 0.5)
     tried = make_plan(MadeUp(1000, Privacy(1e6, 1e-6)), QUIET)["share_by_epsilon"]
-    assert [(row["epsilon"], row["share"]) for row in tried] == [(1e6, 0.5)] * 2  # of four worlds, and of one
+    assert [(row["epsilon"], row["share"]) for row in tried] == [
+        (1e6, 0.5)
+    ] * 2  # of four worlds, and of one
 
 
 def test_all_people_are_simulated_or_the_plan_says_how_long_that_takes() -> None:
     case = MadeUp(10**6, USUAL, 1e-4, needed=1e5)
     plan = make_plan(case, QUIET)
-    assert (plan["people"], plan["people_simulated"]) == (10**6, 100_000)  # 6 runs in half of two minutes
+    assert (plan["people"], plan["people_simulated"]) == (
+        10**6,
+        100_000,
+    )  # 6 runs in half of two minutes
     assert plan["minutes_for_all_people"] == 10
     assert "all 1,000,000: takes --minutes 10" in printed(plan)
     longer = make_plan(case, QUIET, minutes=10)
@@ -130,7 +147,13 @@ def test_minutes_are_a_positive_number(minutes: float) -> None:
 def test_a_case_that_takes_long_is_simulated_less_whatever_the_machine() -> None:
     seconds = (1e-9, 5e-5, 7e-5, 9e-5, 1e-3)
     afforded = [search._afforded(MadeUp(100_000, USUAL, each), 1.0) for each in seconds]
-    assert [each.effort for each in afforded] == [EFFORTS[0], EFFORTS[1], EFFORTS[2], EFFORTS[3], EFFORTS[3]]
+    assert [each.effort for each in afforded] == [
+        EFFORTS[0],
+        EFFORTS[1],
+        EFFORTS[2],
+        EFFORTS[3],
+        EFFORTS[3],
+    ]
     assert [each.people for each in afforded] == [100_000] * 4 + [10_000]
     assert all(each.seconds <= 60 * search.CORES for each in afforded)
 
@@ -157,7 +180,9 @@ def test_with_more_workers_the_answers_are_the_same(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(search, "STEPS", 1)
     alone = make_plan(case, QUIET)
     monkeypatch.setattr(search, "ALONE", 0.0)
-    monkeypatch.setattr(search, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers))
+    monkeypatch.setattr(
+        search, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers)
+    )
     assert make_plan(case, QUIET) == alone
 
 
@@ -167,7 +192,9 @@ def test_processes_have_one_thread_each_and_leave_the_environment_as_it_was(
     """Else each starts as many as there are cores, and they wait for each other."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     monkeypatch.setattr(search, "ALONE", 0.0)
-    monkeypatch.setattr(search, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers))
+    monkeypatch.setattr(
+        search, "ProcessPoolExecutor", lambda workers, **options: ThreadPoolExecutor(workers)
+    )
     monkeypatch.setenv(names[0], "5")
     monkeypatch.delenv(names[1], raising=False)
     with search._workers(1.0) as pool:
@@ -186,7 +213,10 @@ def test_people_too_few_for_any_learner_keep_nothing() -> None:
 
 def test_an_epsilon_is_said_in_plain_words() -> None:
     plan = make_plan(MadeUp(1000, Privacy(0.5, contributions=3)), QUIET)
-    assert plan["in_words"] == "an attacker's odds about one person change by at most a factor e^0.5 = 1.6"
+    assert (
+        plan["in_words"]
+        == "an attacker's odds about one person change by at most a factor e^0.5 = 1.6"
+    )
     text = printed(plan)
     assert "up to 3, all of them together" in text
     assert "delta" not in text

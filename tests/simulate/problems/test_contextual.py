@@ -69,7 +69,9 @@ def test_a_sparse_worlds_means_are_linear_in_a_few_features(link: str) -> None:
         sizes = np.abs(world.coefficients[arm, features])
         assert sizes.sum() == pytest.approx(0.5 if link == "identity" else 4.0)
         assert sizes.max() / sizes.min() <= 3.0
-        margins = world.offsets[arm] + sum(contexts[:, j] * world.coefficients[arm, j] for j in features)
+        margins = world.offsets[arm] + sum(
+            contexts[:, j] * world.coefficients[arm, j] for j in features
+        )
         logistic = 1 / (1 + np.exp(-margins))
         expected = np.clip(0.5 + margins, 0, 1) if link == "identity" else logistic
         assert means[:, arm] == pytest.approx(expected)
@@ -155,7 +157,9 @@ def test_impossible_worlds_are_refused() -> None:
 # --- playing
 
 
-@pytest.mark.parametrize("world", [SparseWorld.drawn(20, seed=1), DenseWorld.drawn(6, 4, seed=1), digits()])
+@pytest.mark.parametrize(
+    "world", [SparseWorld.drawn(20, seed=1), DenseWorld.drawn(6, 4, seed=1), digits()]
+)
 def test_uniform_play_has_a_regret_of_one(world: World) -> None:
     assert play(world, Lottery(world.arms), 20_000) == pytest.approx(1.0, abs=0.03)
 

@@ -5,8 +5,8 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from discreet.arrivals import GraphCut, MinusModular
 from discreet.errors import ConfigError
+from discreet.functions import GraphCut, MinusModular
 from discreet.simulate.problems.costs import BundleWorld
 from discreet.simulate.problems.least_cut import least_cut
 
@@ -34,7 +34,9 @@ def test_maximum_flow_finds_the_least_cut(seed: int, directed: bool) -> None:
         np.concatenate([weights, -modular]),
     )
     found = least_cut(edges, weights, modular, directed=directed)
-    best = min(value(functions, row, np.array(chosen, dtype=np.int64), items) for chosen in all_sets(items))
+    best = min(
+        value(functions, row, np.array(chosen, dtype=np.int64), items) for chosen in all_sets(items)
+    )
     assert value(functions, row, found, items) == pytest.approx(best, abs=1e-7)
     with pytest.raises(ConfigError, match="negative"):
         least_cut(edges, -weights, modular)

@@ -1,4 +1,6 @@
-"""If these fail, plans, the papers' runs and benchmarks report shares of something else than they say."""
+"""If these fail, plans, the papers' runs and benchmarks report shares of something else than
+they say.
+"""
 
 from typing import Any
 
@@ -45,7 +47,9 @@ def ends(problem: Problem[Any, Any], people: Any) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("problem", ALL, ids=lambda problem: type(problem).__name__)
-def test_the_baseline_has_a_share_of_zero_and_the_best_decision_one(problem: Problem[Any, Any]) -> None:
+def test_the_baseline_has_a_share_of_zero_and_the_best_decision_one(
+    problem: Problem[Any, Any],
+) -> None:
     people = problem.people(3)
     baseline, best = ends(problem, people)
     assert problem.share_of(baseline, people) == pytest.approx(0.0)

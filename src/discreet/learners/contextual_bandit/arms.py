@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Mask, repeated
+from discreet.engine.labels import Label, Labels
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
-from discreet.turn.labels import Label, Labels
-
-__all__ = ["Allowed", "Arms", "NewArm"]
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,11 @@ class Arms:
     """The arms of a block, and those that are announced for the next one.
 
     >>> arms = Arms.first(2).with_announced("c")
-    >>> arms.living, arms.next().living, arms.next().young, arms.next().next().young
+    >>> arms.active, arms.next().active, arms.next().young, arms.next().next().young
     (2, 3, 1, 0)
     """
 
-    living: int
+    active: int
     """Number of arms that can be played in this block."""
     young: int
     """Number of them, the last ones, that were not played before this block."""
@@ -60,17 +58,17 @@ class Arms:
     @classmethod
     def first(cls, count: int) -> "Arms":
         """Return the arms before anyone came."""
-        return cls(living=count, young=0, announced=count, added="[]")
+        return cls(active=count, young=0, announced=count, added="[]")
 
     @property
     def known(self) -> int:
         """Number of arms that were played before this block."""
-        return self.living - self.young
+        return self.active - self.young
 
     def next(self) -> "Arms":
         """Return the arms of the next block."""
-        young = self.announced - self.living
-        return replace(self, living=self.announced, young=young)
+        young = self.announced - self.active
+        return replace(self, active=self.announced, young=young)
 
     def with_announced(self, label: Label) -> "Arms":
         """Return the arms once one more is announced."""
@@ -84,15 +82,17 @@ class Arms:
 
     def fits(self, slots: int) -> bool:
         """Return whether there can be these arms if there is room for `slots`."""
-        return 0 < self.living <= self.announced <= slots and 0 <= self.young <= self.living
+        return 0 < self.active <= self.announced <= slots and 0 <= self.young <= self.active
 
     # --- masks --------------------------------------------------------------------------------
 
     def refuse_none_left(self, available: Any) -> None:
         """Refuse a mask for all rounds that leaves no arm."""
         is_common = available is not None and available.ndim == 1
-        if is_common and not available[: self.living].any():
-            raise ConfigError("none of the arms that can be played now is available: make one available")
+        if is_common and not available[: self.active].any():
+            raise ConfigError(
+                "none of the arms that can be played now is available: make one available"
+            )
 
     def allowed(self, available: Any, count: int) -> Allowed:
         """Return the arms that `count` rounds with these masks may play.
@@ -106,13 +106,13 @@ class Arms:
             return EVERY_ARM
         allowed = available.copy()
         if available.ndim == 1:
-            allowed[self.living :] = False
+            allowed[self.active :] = False
             return Allowed(repeated(allowed, count))
-        allowed[:, self.living :] = False
+        allowed[:, self.active :] = False
         without_arms = ~allowed.any(axis=1)
-        allowed[without_arms, : self.living] = True
+        allowed[without_arms, : self.active] = True
         return Allowed(allowed, without_arms)
 
     def every_row(self, shape: tuple[int, ...]) -> Mask:
         """Return a mask of the living arms with this shape."""
-        return np.broadcast_to(np.arange(shape[1]) < self.living, shape)
+        return np.broadcast_to(np.arange(shape[1]) < self.active, shape)

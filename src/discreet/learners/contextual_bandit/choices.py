@@ -9,10 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.coins import Coins
 from discreet.learners.contextual_bandit.arms import Arms
-from discreet.turn.coins import Coins
-
-__all__ = ["BestChoice", "Choice", "NewcomersChoice", "UniformChoice"]
 
 
 class Choice(Protocol):
@@ -30,7 +28,7 @@ class UniformChoice:
     coins: Coins = field(repr=False)
 
     def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
-        return _uniform(allowed, self.arms.living, self.coins.uniform(rounds))
+        return _uniform(allowed, self.arms.active, self.coins.uniform(rounds))
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,8 @@ class BestChoice:
     def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
         if allowed is not None:
             scores = np.where(allowed, scores, -np.inf)
-        elif self.arms.living < scores.shape[1]:
-            scores = scores[:, : self.arms.living]
+        elif self.arms.active < scores.shape[1]:
+            scores = scores[:, : self.arms.active]
         return np.asarray(scores.argmax(axis=1))
 
 
@@ -55,22 +53,22 @@ class NewcomersChoice:
     coins: Coins = field(repr=False)
 
     def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
-        living, young, known = self.arms.living, self.arms.young, self.arms.known
+        active, young, known = self.arms.active, self.arms.young, self.arms.known
         coins = self.coins.uniform(rounds)
         if allowed is None:
             allowed = self.arms.every_row(scores.shape)
         best = np.where(allowed, scores, -np.inf)[:, :known].argmax(axis=1)
-        tried = known + np.minimum((coins * living).astype(np.int64), young - 1)
-        is_wanted = coins < young / living
+        tried = known + np.minimum((coins * active).astype(np.int64), young - 1)
+        is_wanted = coins < young / active
         is_allowed = allowed[np.arange(len(scores)), tried]
         chosen = np.where(is_wanted & is_allowed, tried, best)
         without_known = ~allowed[:, :known].any(axis=1)
-        return np.where(without_known, _uniform(allowed, living, coins), chosen)
+        return np.where(without_known, _uniform(allowed, active, coins), chosen)
 
 
-def _uniform(allowed: Mask | None, living: int, coins: Floats) -> Integers:
+def _uniform(allowed: Mask | None, active: int, coins: Floats) -> Integers:
     """Return one of the arms that may be played, all equally likely."""
     if allowed is None:
-        return (coins * living).astype(np.int64)
+        return (coins * active).astype(np.int64)
     places = (coins * allowed.sum(axis=1)).astype(np.int64)
     return np.asarray((np.cumsum(allowed, axis=1) > places[:, None]).argmax(axis=1))

@@ -17,29 +17,27 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from discreet.arrays import Integers
-from discreet.arrivals.contexts import as_contexts, by_feature
 from discreet.budget.privacy import Charge
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.problem import Problem
+from discreet.engine.request import Request
+from discreet.engine.schedule import ListedBlocks, growing_blocks
+from discreet.engine.view import View
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.phase import ContextualPhase
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.reported_view import started_with, with_report
 from discreet.learners.reporting import BlockReporting, TotalReporting, Units, planned_with
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.streams import ALIKE
-from discreet.learners.totals import RunningTotal
-from discreet.release.gathering import Gathering, Moments
-from discreet.release.gathering.rounded import Rounded
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked
-from discreet.turn.schedule import ListedBlocks, growing_blocks
-from discreet.turn.states import of_flat
-from discreet.turn.view import View
+from discreet.records.contexts import as_contexts, by_feature
+from discreet.release.aggregators import Aggregator, Moments
+from discreet.release.aggregators.rounded import Rounded
 
-__all__ = ["ContextualMode"]
-
-Kind = TypeVar("Kind", bound=Gathering)
+Kind = TypeVar("Kind", bound=Aggregator)
 
 
 class ContextualMode(Problem, Generic[Published]):
@@ -68,8 +66,8 @@ class ContextualMode(Problem, Generic[Published]):
         return self.settings.slots
 
     def check(self) -> None:
-        for gathering in (*self.rounded, self.moments.gathering):
-            gathering.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
+        for aggregator in (*self.rounded, self.moments.aggregator):
+            aggregator.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
 
     # --- what the modes say -------------------------------------------------------------------
 
@@ -141,7 +139,7 @@ class ContextualMode(Problem, Generic[Published]):
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths, default=1),
-            fresh=False,
+            disjoint=False,
             share=share,
         )
 
@@ -209,8 +207,8 @@ class ContextualMode(Problem, Generic[Published]):
     # --- state --------------------------------------------------------------------------------
 
     def start(self) -> tuple[Any, State]:
-        sums, kept = self.moments.start()
-        return started_with(self.report_of_total, self.nothing_learned(sums), kept)
+        sums, hidden = self.moments.start()
+        return started_with(self.report_of_total, self.nothing_learned(sums), hidden)
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Any]:
         is_preparation = index < len(self.preparation)
@@ -220,18 +218,18 @@ class ContextualMode(Problem, Generic[Published]):
 
     # --- questions and feedback ---------------------------------------------------------------
 
-    def blank_question(self) -> Asked:
-        return Asked(np.zeros((1, self.settings.features)))
+    def blank_request(self) -> Request:
+        return Request(np.zeros((1, self.settings.features)))
 
-    def asked(self, context: Any, available: Any, count: int, *, one: bool = False) -> Asked:
+    def request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
         if context is None:
             raise ConfigError(f"this learner needs a context: {self.settings.features} numbers")
         if self.settings.feature_labels is not None:
             context = by_feature(context, self.settings.feature_labels, one=one)
         contexts = as_contexts(context, self.settings.features, count, one=one)
         if available is None or one or np.shape(available) != (count, self.settings.slots):
-            return Asked(contexts, self._masks(available, count, one))
-        return Asked(contexts, available)  # one row per person, of whom some may have no arm left
+            return Request(contexts, self._masks(available, count, one))
+        return Request(contexts, available)  # one row per person, of whom some may have no arm left
 
     def blank(self) -> Any:
         return float("nan")

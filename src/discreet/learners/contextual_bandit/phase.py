@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.feedback import as_numbers
 from discreet.compiled import OnFirstUse
-from discreet.decide.shrinkage import drawn_together
+from discreet.engine.labels import Label, Labels
+from discreet.engine.plan import State
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Request
+from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
+from discreet.feedback import as_numbers
 from discreet.learners.contextual_bandit.arms import NewArm
 from discreet.learners.contextual_bandit.choices import (
     BestChoice,
@@ -27,19 +31,13 @@ from discreet.learners.contextual_bandit.choices import (
 from discreet.learners.contextual_bandit.public import Published
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.labels import names_by_number
-from discreet.turn.labels import Label, Labels
-from discreet.turn.plan import State
-from discreet.turn.questions import Asked, Batch
-from discreet.turn.readings import Scores
-from discreet.turn.view import View
+from discreet.optim.shrinkage import drawn_together
 
 if TYPE_CHECKING:
-    from discreet.decide import kernels
     from discreet.learners.contextual_bandit.mode import ContextualMode
+    from discreet.optim import kernels as kernels
 else:
-    kernels = OnFirstUse("discreet.decide.kernels")
-
-__all__ = ["ContextualPhase", "People", "kernels"]
+    kernels = OnFirstUse("discreet.optim.kernels")
 
 
 # --- what people bring ------------------------------------------------------------------------
@@ -104,15 +102,15 @@ class ContextualPhase(View[Published]):
             return UniformChoice(arms, self.coins)
         return NewcomersChoice(arms, self.coins) if arms.young else BestChoice(arms)
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
-        return self._played(rounds, asked)[1]
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        return self._played(rounds, request)[1]
 
-    def _played(self, rounds: Integers, asked: Asked) -> tuple[Floats, Integers]:
+    def _played(self, rounds: Integers, request: Request) -> tuple[Floats, Integers]:
         """Return contexts within their bounds, and the arms that their rounds play."""
-        contexts = asked.context
+        contexts = request.context
         if contexts is None:  # nobody asked: to see what would be played
             contexts = np.zeros((len(rounds), self.settings.features))
-        allowed = self.public.arms.allowed(asked.available, len(rounds))
+        allowed = self.public.arms.allowed(request.available, len(rounds))
         if allowed.without_arms is not None:
             contexts = np.where(allowed.without_arms[:, None], np.nan, contexts)
         admitted, scores = self._scored(contexts)
@@ -140,21 +138,21 @@ class ContextualPhase(View[Published]):
         settings = self.settings
         rewards = as_numbers(batch)
         came = np.isfinite(rewards)
-        contexts, arms = self._played(batch.rounds, batch.asked)
-        available = batch.asked.available
+        contexts, arms = self._played(batch.rounds, batch.request)
+        available = batch.request.available
         if available is not None and available.ndim == 2:
-            came &= available[:, : self.public.arms.living].any(axis=1)
+            came &= available[:, : self.public.arms.active].any(axis=1)
         with np.errstate(all="ignore"):
             scaled = (rewards - settings.middle) / settings.half_range
         scaled = np.where(came, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
         return People(contexts, np.where(came, arms, -1), scaled)
 
-    def admitted(self, asked: Asked) -> Asked:
-        self.public.arms.refuse_none_left(asked.available)
-        return asked
+    def admitted(self, request: Request) -> Request:
+        self.public.arms.refuse_none_left(request.available)
+        return request
 
-    def refuse_next(self, asked: Asked) -> None:
-        self.public.arms.next().refuse_none_left(asked.available)
+    def refuse_next(self, request: Request) -> None:
+        self.public.arms.next().refuse_none_left(request.available)
 
     # --- public events and what may be read ---------------------------------------------------
 
@@ -162,9 +160,13 @@ class ContextualPhase(View[Published]):
         """Return what is public once an arm is announced."""
         arms, slots = self.public.arms, self.settings.slots
         if arms.announced >= slots:
-            raise ConfigError(f"there is room for {slots} arms: give a larger max_arms from the start")
+            raise ConfigError(
+                f"there is room for {slots} arms: give a larger max_arms from the start"
+            )
         if self.index + 1 >= self.problem.schedule.releases:
-            raise StateError("no release is planned after the next block: a new arm would never be learned")
+            raise StateError(
+                "no release is planned after the next block: a new arm would never be learned"
+            )
         if str(event.label) in [str(known) for known in self.names()]:
             raise ConfigError(f"there is an arm {event.label!r} already")
         return replace(self.public, arms=arms.with_announced(event.label))
@@ -191,7 +193,7 @@ class ContextualPhase(View[Published]):
         weights = estimates.weights * settings.half_range
         offsets = estimates.offsets * settings.half_range + settings.middle
         named = {}
-        for arm, label in enumerate(self.names()[: self.public.arms.living]):
+        for arm, label in enumerate(self.names()[: self.public.arms.active]):
             used = np.flatnonzero(weights[:, arm])
             named[label] = {features[place]: float(weights[place, arm]) for place in used}
         return {"offsets": dict(zip(named, offsets.tolist(), strict=False)), "weights": named}
@@ -204,13 +206,13 @@ class ContextualPhase(View[Published]):
         """
         if not self.has_learned:
             raise StateError("nothing is released yet: ask for scores after the first release")
-        row = self.problem.asked(context, None, 1, one=True).context
+        row = self.problem.request(context, None, 1, one=True).context
         assert row is not None, "this mode refuses questions without a context"
         contexts, values = self._scored(row)
-        living, estimates = self.public.arms.living, self.public.estimates
+        active, estimates = self.public.arms.active, self.public.estimates
         values, deviations = drawn_together(
-            values[:, :living],
-            self._deviations(contexts)[:, :living],
+            values[:, :active],
+            self._deviations(contexts)[:, :active],
             estimates.apart,
             estimates.resolved,
             most=1.0,

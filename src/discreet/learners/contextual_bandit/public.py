@@ -14,11 +14,9 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.engine.plan import State
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.turn.plan import State
-
-__all__ = ["FAR_APART", "ContextualPublic", "Estimates", "Published"]
 
 FAR_APART = 1e6
 """Variance of arms that cannot be compared, as one alone: scores are not drawn together then."""

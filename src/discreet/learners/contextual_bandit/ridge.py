@@ -8,8 +8,8 @@
 
 z is the mapped context with a constant in front, scaled to a length of at most 1; u the reward, in
 [−1, 1]. Each person enters the releases of one phase only, so each has the whole budget. The second
-moments of an arm cost nothing beside its moments (discreet/release/gathering/moments.py), and there
-is no factor for the number of arms. The better arms are played more, and so known better.
+moments of an arm cost nothing beside its moments (discreet/release/aggregators/moments.py), and
+there is no factor for the number of arms. The better arms are played more, and so known better.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 2
 Runtime     O(K·d + d²) per person, O(K·d³) per release; memory K·d² times the sum's buffers (at
@@ -28,9 +28,8 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
-from discreet.decide.evening import fourth_root_map
-from discreet.decide.ridge import Fitted, fit_ridges
-from discreet.decide.shrinkage import beyond_noise, james_stein
+from discreet.engine.plan import State
+from discreet.engine.request import Block
 from discreet.errors import ConfigError
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
@@ -39,13 +38,12 @@ from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPubl
 from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
+from discreet.optim.ridge import Fitted, fit_ridges
+from discreet.optim.shrinkage import beyond_noise, james_stein
+from discreet.optim.spiked_covariance import fourth_root_map
+from discreet.release.aggregators import Aggregator, Gram, Spread
+from discreet.release.aggregators.rounded import Rounded
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Gram, Spread
-from discreet.release.gathering.rounded import Rounded
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
-
-__all__ = ["Ridge"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,19 +82,21 @@ class RidgePhase(ContextualPhase[RidgePublic]):
 class Centring(RidgePhase):
     """The first block: where contexts lie, and how long they are."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         spread = self.problem.spread
-        return {spread.name: spread.gathering}
+        return {spread.name: spread.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         spread = self.problem.spread
         rows = self.rows(answers)[answers.arms >= 0, 1:]
-        spread.gathering.add(spread.of(block), rows)
+        spread.aggregator.add(spread.of(block), rows)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[RidgePublic, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[RidgePublic, State]:
         """Release the mean context, shrunk (James–Stein), and a map to lengths of about 1."""
         spread, longest = self.problem.spread, self.settings.scaled_length
-        sums, squares, count = spread.gathering.parted(spread.drawn(block, door))
+        sums, squares, count = spread.aggregator.parted(spread.drawn(block, door))
         people = self.plausible(count)
         mean = sums / people * longest
         square = squares / people * longest**2
@@ -105,63 +105,67 @@ class Centring(RidgePhase):
         around = square - 2 * float(mean @ centre) + float(centre @ centre)
         typical = max(around, 0.02 * longest**2)
         to_one = np.eye(self.settings.features) / (sqrt(typical) * RIDGE.shrinking)
-        return replace(self.at_next, centre=centre, map=to_one), kept
+        return replace(self.at_next, centre=centre, map=to_one), hidden
 
 
-class EveningOut(RidgePhase):
+class WhiteningBlock(RidgePhase):
     """The second block: in which directions contexts vary how much."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         gram = self.problem.gram
-        return {gram.name: gram.gathering}
+        return {gram.name: gram.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         gram = self.problem.gram
         rows = self.rows(answers)[answers.arms >= 0, 1:]
-        gram.gathering.add(gram.of(block), rows * (RIDGE.shrinking / RIDGE.clip))
+        gram.aggregator.add(gram.of(block), rows * (RIDGE.shrinking / RIDGE.clip))
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[RidgePublic, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[RidgePublic, State]:
         """Release a map that evens out directions; those that noise hides are treated alike."""
         gram, features = self.problem.gram, self.settings.features
-        matrix, count = gram.gathering.parted(gram.drawn(block, door))
+        matrix, count = gram.aggregator.parted(gram.drawn(block, door))
         people = self.plausible(count)
         edge = RIDGE.resolved * gram.standard_deviation * sqrt(2 * features) / people
-        evening = fourth_root_map(matrix / people, edge) / RIDGE.clip
-        return replace(self.at_next, map=self.public.map @ evening), kept
+        whitening = fourth_root_map(matrix / people, edge) / RIDGE.clip
+        return replace(self.at_next, map=self.public.map @ whitening), hidden
 
 
 class Regression(RidgePhase):
     """A block after the preparations: one ridge per arm, from all such blocks so far."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         moments = self.problem.moments
-        return {moments.name: moments.gathering}
+        return {moments.name: moments.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         moments = self.problem.moments
         rows = self.rows(answers)
-        moments.gathering.add(moments.of(block), rows, answers.rewards, answers.arms)
+        moments.aggregator.add(moments.of(block), rows, answers.rewards, answers.arms)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[RidgePublic, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[RidgePublic, State]:
         moments = self.problem.moments
-        total = moments.next(self.public.moments, kept, block, door)
-        grams, sums = moments.gathering.parted(total.values)
+        total = moments.next(self.public.moments, hidden, block, door)
+        grams, sums = moments.aggregator.parted(total.values)
         noise = total.variance**0.5
         found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
         estimates = self._estimates(grams, found)
         public = replace(self.at_next, estimates=estimates, moments=total.public)
-        return public, kept | total.kept
+        return public, hidden | total.hidden
 
     def _estimates(self, grams: Floats, found: Fitted) -> Estimates:
         """Return coefficients on mapped contexts as weights on contexts as they come."""
         scaled = self.public.map @ found.coefficients[:, 1:].T
         offsets = found.coefficients[:, 0] * RIDGE.entered - self.public.centre @ scaled
         weights = np.ascontiguousarray(scaled / self.settings.bounds[:, None])
-        living = self.public.arms.living
-        if living < 2:
+        active = self.public.arms.active
+        if active < 2:
             return Estimates(weights, offsets, found.covariances, FAR_APART)
-        resolved = float(found.resolved[:living].mean())
-        apart = self._variance(grams[:living], found) / resolved**2
+        resolved = float(found.resolved[:active].mean())
+        apart = self._variance(grams[:active], found) / resolved**2
         return Estimates(weights, offsets, found.covariances, apart, resolved)
 
     def _variance(self, grams: Floats, found: Fitted) -> float:
@@ -183,7 +187,7 @@ class Ridge(ContextualMode[RidgePublic]):
 
     growth = RIDGE.growth
     public_type = RidgePublic
-    preparing = (Centring, EveningOut)
+    preparing = (Centring, WhiteningBlock)
     regressing = Regression
 
     @classmethod
@@ -244,11 +248,11 @@ class Ridge(ContextualMode[RidgePublic]):
 
     @property
     def rounded(self) -> list[Rounded]:
-        return [self.spread.gathering, self.gram.gathering][: len(self.preparation)]
+        return [self.spread.aggregator, self.gram.aggregator][: len(self.preparation)]
 
     @property
     def constants(self) -> tuple[Any, ...]:
-        return self.spread.once, self.gram.once
+        return self.spread.calibrated, self.gram.calibrated
 
     def nothing_learned(self, moments: State) -> RidgePublic:
         features = self.settings.features

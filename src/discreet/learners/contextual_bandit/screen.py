@@ -11,7 +11,7 @@
 u is how far the reward is off from what the newest reference predicts, clipped to 1.6 times its
 typical size; rewards that are mostly 0 or 1 are taken as they are. Each person enters the releases
 of one phase only. A draw in every arm costs no more than in one: a person who changes arms moves
-two of them half as far each (discreet/release/gathering/chosen_rows.py).
+two of them half as far each (discreet/release/aggregators/chosen_rows.py).
 
 Guarantee   docs/guarantees/contextual.md, Theorem 3
 Runtime     O(K·d) per person and per release; memory K·d, and some hundred numbers per arm
@@ -28,8 +28,8 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Charge
-from discreet.decide.shrinkage import james_stein
-from discreet.decide.support import Supports
+from discreet.engine.plan import State
+from discreet.engine.request import Block
 from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
@@ -43,13 +43,11 @@ from discreet.learners.contextual_bandit.screening import (
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
+from discreet.optim.shrinkage import james_stein
+from discreet.optim.support import Supports
+from discreet.release.aggregators import Aggregator, Moments, Rows, Spread
+from discreet.release.aggregators.rounded import Rounded
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Moments, Rows, Spread
-from discreet.release.gathering.rounded import Rounded
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
-
-__all__ = ["Screen"]
 
 
 @dataclass(frozen=True)
@@ -100,23 +98,25 @@ class Beginning(ContextualPhase[ScreenPublic]):
 
     problem: "Screen"
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         first = self.problem.beginning
         return {
-            first.contexts.name: first.contexts.gathering,
-            first.rewards.name: first.rewards.gathering,
-            first.squares.name: first.squares.gathering,
+            first.contexts.name: first.contexts.aggregator,
+            first.rewards.name: first.rewards.aggregator,
+            first.squares.name: first.squares.aggregator,
         }
 
     def gather(self, block: Block, answers: People) -> None:
         people, first = answers.with_rewards, self.problem.beginning
         to_longest = self.settings.scales / self.settings.scaled_length
         ones = np.ones((len(people.arms), 1))
-        first.contexts.gathering.add(first.contexts.of(block), people.contexts * to_longest)
-        first.rewards.gathering.add(first.rewards.of(block), ones, people.rewards, people.arms)
-        first.squares.gathering.add(first.squares.of(block), people.rewards[:, None] ** 2)
+        first.contexts.aggregator.add(first.contexts.of(block), people.contexts * to_longest)
+        first.rewards.aggregator.add(first.rewards.of(block), ones, people.rewards, people.arms)
+        first.squares.aggregator.add(first.squares.of(block), people.rewards[:, None] ** 2)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[ScreenPublic, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[ScreenPublic, State]:
         sums = self._released(block, door)
         located = self._located(sums)
         unit = clipping_unit(sums.squares / sums.people)
@@ -130,13 +130,13 @@ class Beginning(ContextualPhase[ScreenPublic]):
             supports=Supports(before.features, coefficients),
             reference=coefficients * (unit < 1),
         )
-        return replace(self.at_next, model=model), kept
+        return replace(self.at_next, model=model), hidden
 
     def _released(self, block: Block, door: Door) -> FirstSums:
         first = self.problem.beginning
-        parted = first.contexts.gathering.parted(first.contexts.drawn(block, door))
+        parted = first.contexts.aggregator.parted(first.contexts.drawn(block, door))
         contexts, lengths, count = parted
-        grams, rewards = first.rewards.gathering.parted(first.rewards.drawn(block, door))
+        grams, rewards = first.rewards.aggregator.parted(first.rewards.drawn(block, door))
         squares = float(first.squares.drawn(block, door)[0])
         people = self.plausible(count)
         return FirstSums(contexts, lengths, people, grams[:, 0, 0], rewards[:, 0], squares)
@@ -165,25 +165,27 @@ class SmallRidges(ContextualPhase[ScreenPublic]):
 
     problem: "Screen"
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         moments = self.problem.moments
-        return {moments.name: moments.gathering}
+        return {moments.name: moments.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         people, model, moments = answers.with_rewards, self.public.model, self.problem.moments
         rows = model.rows(model.centred(people.contexts, self.settings.scales), people.arms)
         surprise = model.surprise(rows, people)
-        moments.gathering.add(moments.of(block), rows, surprise, people.arms)
+        moments.aggregator.add(moments.of(block), rows, surprise, people.arms)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[ScreenPublic, State]:
-        moments, living = self.problem.moments, self.public.arms.living
-        total = moments.next(self.public.moments, kept, block, door)
-        grams, sums = moments.gathering.parted(total.values)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[ScreenPublic, State]:
+        moments, active = self.problem.moments, self.public.arms.active
+        total = moments.next(self.public.moments, hidden, block, door)
+        grams, sums = moments.aggregator.parted(total.values)
         refitted = self.public.model.refitted(grams, sums, total.variance**0.5)
         model = replace(self.public.model, supports=refitted.supports)
-        estimates = model.estimates(refitted.covariances, living, self.settings.bounds)
+        estimates = model.estimates(refitted.covariances, active, self.settings.bounds)
         public = replace(self.at_next, model=model, estimates=estimates, moments=total.public)
-        return public, kept | total.kept
+        return public, hidden | total.hidden
 
 
 class Screen(ContextualMode[ScreenPublic]):
@@ -250,8 +252,8 @@ class Screen(ContextualMode[ScreenPublic]):
 
     @property
     def rounded(self) -> list[Rounded]:
-        first = [self.beginning.contexts.gathering, self.beginning.rewards.gathering]
-        return [*first, *(stage.ridge.gathering for stage in self.stages)]
+        first = [self.beginning.contexts.aggregator, self.beginning.rewards.aggregator]
+        return [*first, *(stage.ridge.aggregator for stage in self.stages)]
 
     @property
     def constants(self) -> tuple[Any, ...]:

@@ -17,28 +17,23 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Charge
-from discreet.decide.support import Supports
+from discreet.engine.plan import State
+from discreet.engine.request import Block
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People
 from discreet.learners.contextual_bandit.public import ContextualPublic
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
-from discreet.learners.contextual_bandit.sparse_model import (
-    Refitted,
-    SparseModel,
-    clipping_unit,
-)
+from discreet.learners.contextual_bandit.sparse_model import Refitted, SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
+from discreet.optim.support import Supports
+from discreet.release.aggregators import Aggregate, Aggregator, ChosenRows, Moments, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import ChosenRows, Gathered, Gathering, Moments, Rows
-from discreet.release.noise import Once
+from discreet.release.noise import CalibratedNoise
 from discreet.release.selection import Selection
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
 
 if TYPE_CHECKING:
     from discreet.learners.contextual_bandit.screen import Screen
 
-__all__ = ["FirstScreening", "LastScreening", "ScreenPublic", "Stage"]
 
 SCORES = "scores"
 """Name of what features are drawn from."""
@@ -62,18 +57,22 @@ class Stage:
     draw: Selection
     scores: ChosenRows
     """What features are drawn from: the same integers as the values', of all features."""
-    values: Once[ChosenRows]
+    values: CalibratedNoise[ChosenRows]
     ridge: OneRelease[Moments]
     scalars: OneRelease[Rows]
 
     @classmethod
-    def planned(cls, settings: ContextualBanditSettings, budget: Charge, number: int, width: int) -> "Stage":
+    def planned(
+        cls, settings: ContextualBanditSettings, budget: Charge, number: int, width: int
+    ) -> "Stage":
         """Return screening `number`, from 0; `width` is that of the small ridges."""
         shares = SCREEN.later if number else SCREEN.first
         wanted = max(1, ceil(settings.expected * (1 - SCREEN.fewer * number)))
         picks = min(settings.features, wanted)
-        values = Once.for_budget(budget * shares.values, ChosenRows((settings.slots, picks)))
-        scores = ChosenRows((settings.slots, settings.features), values.gathering.levels)
+        values = CalibratedNoise.for_budget(
+            budget * shares.values, ChosenRows((settings.slots, picks))
+        )
+        scores = ChosenRows((settings.slots, settings.features), values.aggregator.levels)
         moments = Moments.of(settings.slots, width)
         three = Rows((3,), norm=np.inf, nonnegative=True)
         return cls(
@@ -127,7 +126,7 @@ class Screening(ContextualPhase[ScreenPublic]):
     # --- what the two screenings differ in ------------------------------------------------------
 
     @abstractmethod
-    def kept(self, refitted: Refitted) -> Supports:
+    def selected(self, refitted: Refitted) -> Supports:
         """Return the features of before that stay."""
 
     @abstractmethod
@@ -140,12 +139,12 @@ class Screening(ContextualPhase[ScreenPublic]):
 
     # --- people ---------------------------------------------------------------------------------
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         ridge, scalars = self.stage.ridge, self.stage.scalars
         return {
             SCORES: self.stage.scores,
-            ridge.name: ridge.gathering,
-            scalars.name: scalars.gathering,
+            ridge.name: ridge.aggregator,
+            scalars.name: scalars.aggregator,
         }
 
     def gather(self, block: Block, answers: People) -> None:
@@ -154,7 +153,7 @@ class Screening(ContextualPhase[ScreenPublic]):
         rows = model.rows(centred, people.arms)
         surprise = model.surprise(rows, people)
         ridge = self.stage.ridge
-        ridge.gathering.add(ridge.of(block), rows, surprise, people.arms)
+        ridge.aggregator.add(ridge.of(block), rows, surprise, people.arms)
         self._score(block, centred, surprise, people.arms)
 
     def _score(self, block: Block, centred: Floats, surprise: Floats, arms: Integers) -> None:
@@ -165,29 +164,31 @@ class Screening(ContextualPhase[ScreenPublic]):
         self.stage.scores.add(block[SCORES], products, arms)
         overlap = (centred * clipped).mean(axis=1) / (2 * typical)
         ones = np.ones(len(overlap))
-        scalars.gathering.add(scalars.of(block), np.stack([surprise**2, overlap, ones], axis=1))
+        scalars.aggregator.add(scalars.of(block), np.stack([surprise**2, overlap, ones], axis=1))
 
     # --- the release ----------------------------------------------------------------------------
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[ScreenPublic, State]:
-        model, living = self.public.model, self.public.arms.living
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[ScreenPublic, State]:
+        model, active = self.public.model, self.public.arms.active
         sums = self._released(block, door)
         noise = self.stage.ridge.standard_deviation
         refitted = model.refitted(sums.grams, sums.moments, noise)
-        supports = self.kept(refitted)
+        supports = self.selected(refitted)
         drawn = self._drawn(supports, block[SCORES], door)
         supports = supports.with_more(drawn.features, self._coefficients(drawn, sums))
         model = self._model(self.completed(supports), sums)
-        estimates = model.estimates(refitted.covariances, living, self.settings.bounds)
-        return replace(self.at_next, model=model, estimates=estimates), kept
+        estimates = model.estimates(refitted.covariances, active, self.settings.bounds)
+        return replace(self.at_next, model=model, estimates=estimates), hidden
 
     def _released(self, block: Block, door: Door) -> StageSums:
         ridge, scalars = self.stage.ridge, self.stage.scalars
-        grams, moments = ridge.gathering.parted(ridge.drawn(block, door))
+        grams, moments = ridge.aggregator.parted(ridge.drawn(block, door))
         squares, overlaps, count = scalars.drawn(block, door).tolist()
         return StageSums(grams, moments, squares, overlaps, self.plausible(count))
 
-    def _drawn(self, supports: Supports, scores: Gathered, door: Door) -> Drawn:
+    def _drawn(self, supports: Supports, scores: Aggregate, door: Door) -> Drawn:
         """Draw features in every arm among those that it does not have, and release their sums."""
         stage = self.stage
         left = ~supports.among(self.settings.features)
@@ -203,7 +204,7 @@ class Screening(ContextualPhase[ScreenPublic]):
         noise = sqrt(self.stage.values.standard_deviation**2 + people / slots / 4)
         sizes = np.abs(drawn.sums)
         seen = np.where(sizes > noise, np.sign(drawn.sums) * (sizes - noise / 2), 0.0)
-        seen[self.public.arms.living :] = 0.0  # arms that nobody played yet
+        seen[self.public.arms.active :] = 0.0  # arms that nobody played yet
         plays = self.plays(sums)[:, None]
         return np.asarray(seen * model.unit * typical / (plays * overlap))
 
@@ -217,7 +218,7 @@ class Screening(ContextualPhase[ScreenPublic]):
 class FirstScreening(Screening):
     """The first one: no features were found yet, and arms are played uniformly."""
 
-    def kept(self, refitted: Refitted) -> Supports:
+    def selected(self, refitted: Refitted) -> Supports:
         return refitted.supports
 
     def plays(self, sums: StageSums) -> Floats:
@@ -231,7 +232,7 @@ class FirstScreening(Screening):
 class LastScreening(Screening):
     """The last one: features that noise may explain make room, and new arms get common ones."""
 
-    def kept(self, refitted: Refitted) -> Supports:
+    def selected(self, refitted: Refitted) -> Supports:
         most = self.problem.most - self.stage.picks
         return refitted.supports.pruned(refitted.deviations, most, least=1.0)
 
@@ -240,4 +241,4 @@ class LastScreening(Screening):
         return np.clip(played, sums.people / (4 * self.settings.slots), sums.people)
 
     def completed(self, supports: Supports) -> Supports:
-        return supports.shared_with(np.arange(self.settings.slots) >= self.public.arms.living)
+        return supports.shared_with(np.arange(self.settings.slots) >= self.public.arms.active)

@@ -10,18 +10,18 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
+from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
-from discreet.turn.settings import Settings
-
-__all__ = ["ContextualBanditSettings"]
 
 MANY_FEATURES = 64
 """From more features on, only some are expected to matter, unless `relevant` says otherwise."""
 USUAL_RELEVANT = 5
 """How many features an arm is expected to need, if nobody says."""
 MOST_NUMBERS = 2**19
-"""Of moments that a ridge over all features adds up: every commit writes about 90 bytes for each."""
+"""Of moments that a ridge over all features adds up: every commit writes about 90 bytes for
+each.
+"""
 SMALLEST, LARGEST = 1e-8, 1e8
 """Of bounds: far inside what floats can hold."""
 
@@ -42,7 +42,8 @@ class ContextualBanditSettings(Settings):
     block: int | Literal["auto"] = "auto"
 
     removed: ClassVar[Mapping[str, str]] = {
-        "estimator": 'say how many features matter: relevant="all" (ridge), or a number (screening)',
+        "estimator": 'say how many features matter: relevant="all" (ridge), or a number '
+        "(screening)",
         "choose": "leave it out, the arm with the best estimate is played",
         "stream": "leave it out, value assumes people that are alike over time",
     }
@@ -66,7 +67,8 @@ class ContextualBanditSettings(Settings):
             require.whole("relevant", self.relevant, 1, self.features)
         if self.privacy.pure:
             raise ConfigError(
-                "a contextual bandit needs delta > 0: second moments under a pure guarantee drown in noise"
+                "a contextual bandit needs delta > 0: second moments under a pure guarantee drown "
+                "in noise"
             )
 
     def _check_bounds(self) -> None:
@@ -81,7 +83,7 @@ class ContextualBanditSettings(Settings):
         if self.context_length is not None:
             require.number("context_length", self.context_length, SMALLEST, LARGEST)
 
-    # --- what follows from them ---------------------------------------------------------------------------
+    # --- what follows from them -------------------------------------------------------------------
 
     @property
     def rounds(self) -> int:
@@ -99,7 +101,9 @@ class ContextualBanditSettings(Settings):
         """Whether features are screened: as given, or if there are many."""
         if self.mode != "auto":
             return self.mode == "screen"
-        return isinstance(self.relevant, int) or (self.relevant is None and self.features > MANY_FEATURES)
+        return isinstance(self.relevant, int) or (
+            self.relevant is None and self.features > MANY_FEATURES
+        )
 
     @property
     def why(self) -> str:
@@ -111,12 +115,16 @@ class ContextualBanditSettings(Settings):
     @property
     def expected(self) -> int:
         """How many features an arm is expected to need, where features are screened."""
-        return self.relevant if isinstance(self.relevant, int) else min(USUAL_RELEVANT, self.features)
+        return (
+            self.relevant if isinstance(self.relevant, int) else min(USUAL_RELEVANT, self.features)
+        )
 
     @cached_property
     def bounds(self) -> Floats:
         """The largest absolute value of each feature."""
-        return np.array(np.broadcast_to(np.asarray(self.context_bound, dtype=np.float64), self.features))
+        return np.array(
+            np.broadcast_to(np.asarray(self.context_bound, dtype=np.float64), self.features)
+        )
 
     @cached_property
     def scales(self) -> Floats:
@@ -160,4 +168,6 @@ class ContextualBanditSettings(Settings):
 
 def _check_labels(what: str, labels: tuple[Label, ...] | None, count: int) -> None:
     if labels is not None and labelled(labels, what)[0] != count:
-        raise ConfigError(f"there must be one label for each of the {count} {what}, got {len(labels)}")
+        raise ConfigError(
+            f"there must be one label for each of the {count} {what}, got {len(labels)}"
+        )

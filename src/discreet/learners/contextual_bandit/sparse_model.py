@@ -13,14 +13,12 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.decide.shrinkage import beyond_noise
-from discreet.decide.support import Supports
 from discreet.learners.contextual_bandit.phase import People
 from discreet.learners.contextual_bandit.public import FAR_APART, Estimates
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.tuning import SCREEN
-
-__all__ = ["Refitted", "SparseModel", "clipping_unit"]
+from discreet.optim.shrinkage import beyond_noise
+from discreet.optim.support import Supports
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +116,14 @@ class SparseModel:
         supports = Supports(found.features, found.coefficients * units)
         return Refitted(supports, covariances * units[:, :, None] ** 2)
 
-    def estimates(self, covariances: Floats, living: int, bounds: Floats) -> Estimates:
+    def estimates(self, covariances: Floats, active: int, bounds: Floats) -> Estimates:
         """Return coefficients as weights on contexts as they come."""
         weights, offsets = self.supports.folded(len(bounds), self.centre, self.constant)
         return Estimates(
             weights=np.ascontiguousarray(weights / bounds[:, None]),
             offsets=offsets,
             covariances=covariances,
-            apart=self._variance(weights[:, :living], covariances[:living]),
+            apart=self._variance(weights[:, :active], covariances[:active]),
         )
 
     def _variance(self, weights: Floats, covariances: Floats) -> float:

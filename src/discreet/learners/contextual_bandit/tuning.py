@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
-__all__ = ["RIDGE", "SCREEN", "RidgeTuning", "ScreenTuning", "Shares"]
-
 
 @dataclass(frozen=True)
 class RidgeTuning:

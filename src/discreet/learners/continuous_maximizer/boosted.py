@@ -1,4 +1,5 @@
-"""One boosted copy: a noisy running total of gradients averaged along the way to the point, and its leader.
+"""One boosted copy: a noisy running total of gradients averaged along the way to the point, and its
+leader.
 
     h_t = ∫₀¹ e^(z−1) · ∇f_t(z·x_t) dz        (six nodes; concave functions: ∇f_t(x_t))
     x   = argmax over the domain of ⟨v, x⟩     v the noisy total of all h        ("vertex")
@@ -27,21 +28,19 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.readings import Scores
+from discreet.engine.request import Block
+from discreet.engine.schedule import ListedBlocks
 from discreet.learners.continuous_maximizer.mode import People, PointMode, PointView
 from discreet.learners.continuous_maximizer.places import Gradients, MixedPlace, VertexPlace
 from discreet.learners.one_release import OneRelease
-from discreet.learners.totals import RunningTotal
+from discreet.learners.running_total import RunningTotal
+from discreet.release.aggregators import Aggregator, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, OneChoice, Rows
-from discreet.release.noise import Once
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.questions import Block
-from discreet.turn.readings import Scores
-from discreet.turn.schedule import ListedBlocks
-from discreet.turn.states import of_flat
-
-__all__ = ["Boosted"]
+from discreet.release.noise import CalibratedNoise
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 NODES = (NODES + 1) / 2
@@ -108,39 +107,47 @@ class BoostedView(PointView[Public]):
 class Look(BoostedView):
     """The first block, if no bound is given: only lengths of gradients at 0 are counted."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         lengths = self.problem.lengths
-        return {lengths.name: lengths.gathering}
+        return {lengths.name: lengths.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         lengths, nowhere = self.problem.lengths, np.zeros(self.settings.domain.items)
         with np.errstate(all="ignore"):  # a warning would tell about a person
             for rows in answers.parts():
                 gradients = self.settings.function.gradients(rows, nowhere)
-                lengths.gathering.add(lengths.of(block), self._bins(gradients))
+                lengths.aggregator.add(lengths.of(block), self._bins(gradients))
 
     def _bins(self, gradients: Floats) -> Integers:
         """Return the bin of each gradient's length: 0 for the longest, −1 for none at all."""
         norm = 1 if self.settings.privacy.pure else 2
-        lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self.problem.longest**2
+        lengths = (
+            np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self.problem.longest**2
+        )
         bins = np.floor(-2 * np.log2(lengths))
         last = TUNED.bins - 1
         return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, last), -1).astype(np.int64)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         bound = self._typical(self.problem.lengths.drawn(block, door))
-        return replace(self.public, bound=bound), kept
+        return replace(self.public, bound=bound), hidden
 
     def _typical(self, counts: Floats) -> float:
-        """Return a bound from noisy counts: some of the median of bins that stand out from the noise."""
-        noise = self.problem.lengths.once.standard_deviation
+        """Return a bound from noisy counts: some of the median of bins that stand out from the
+        noise.
+        """
+        noise = self.problem.lengths.calibrated.standard_deviation
         least = min(2 * noise, float(counts.max()))
         seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
         falling = np.cumsum(seen)
         middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
         privacy = self.settings.privacy
         # The more noise, the more it pays to count typical people in full and to cut the others.
-        more = (TUNED.usual_clip - TUNED.least_clip) * min(1.0, privacy.epsilon / privacy.contributions)
+        more = (TUNED.usual_clip - TUNED.least_clip) * min(
+            1.0, privacy.epsilon / privacy.contributions
+        )
         usual = TUNED.least_clip + more
         return float(usual * self.problem.longest**2 * 2 ** (-(middle + 0.5) / 2))
 
@@ -148,15 +155,15 @@ class Look(BoostedView):
 class Climb(BoostedView):
     """A block whose gradients are added up."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         gradient = self.problem.gradient
-        return {gradient.name: gradient.gathering}
+        return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
         gradient = self.problem.gradient
         with np.errstate(all="ignore"):  # a warning would tell about a person
             for rows in answers.parts():
-                gradient.gathering.add(gradient.of(block), self._boosted(rows) / self.public.bound)
+                gradient.aggregator.add(gradient.of(block), self._boosted(rows) / self.public.bound)
 
     def _boosted(self, rows: Floats) -> Floats:
         """Return each person's gradient, averaged along the way to the point."""
@@ -168,13 +175,15 @@ class Climb(BoostedView):
             total += weight * function.gradients(rows, node * point)
         return total
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         public = self.public
-        total = self.problem.gradient.next(public.gradient, kept, block, door)
+        total = self.problem.gradient.next(public.gradient, hidden, block, door)
         gradients = Gradients(total, public.bound, before=public.total)
         place = public.place.next(self.settings.domain, gradients)
         after = Public(public.bound, total.public, gradients.values, gradients.variance, place)
-        return after, total.kept
+        return after, total.hidden
 
 
 # --- the mode -------------------------------------------------------------------------------------
@@ -214,7 +223,7 @@ class Boosted(PointMode):
         """Counts of lengths, with the whole budget of the first people."""
         privacy, bins = self.settings.privacy, OneChoice((TUNED.bins,))
         if privacy.contributions == 1:
-            return OneRelease("lengths", Once.calibrate(privacy, bins))
+            return OneRelease("lengths", CalibratedNoise.calibrate(privacy, bins))
         return OneRelease.for_budget("lengths", privacy.budget, bins)  # all cohorts in one measure
 
     @cached_property
@@ -228,7 +237,7 @@ class Boosted(PointMode):
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths, default=1),
-            fresh=False,
+            disjoint=False,
         )
 
     @cached_property
@@ -246,7 +255,7 @@ class Boosted(PointMode):
                 "releases": self.schedule.releases,
                 "noise_in_people": self.gradient.noise,
             },
-            constants=(*([self.lengths.once] * looks), total),
+            constants=(*([self.lengths.calibrated] * looks), total),
         )
 
     @property
@@ -262,11 +271,11 @@ class Boosted(PointMode):
     # --- from one release to the next -------------------------------------------------------------
 
     def start(self) -> tuple[Public, State]:
-        sums, kept = self.gradient.start()
+        sums, hidden = self.gradient.start()
         domain = self.settings.domain
         bound = self.longest if self.settings.bound == "auto" else self.settings.bound
         place = MixedPlace.first(domain) if self.is_mixed else VertexPlace(self.first_point())
-        return Public(float(bound), sums, np.zeros(domain.items), 0.0, place), kept
+        return Public(float(bound), sums, np.zeros(domain.items), 0.0, place), hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> BoostedView:
         phase = Look if index < self.looks else Climb

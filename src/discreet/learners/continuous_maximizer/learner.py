@@ -8,26 +8,24 @@ Guarantee   docs/guarantees/continuous.md
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
 from discreet.budget.privacy import Privacy
 from discreet.domains import SetDomain
+from discreet.functions.continuous import ContinuousFunctions, Multilinear
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
 from discreet.learners.continuous_maximizer.boosted import Boosted
-from discreet.learners.continuous_maximizer.fresh_sets import FreshSets
+from discreet.learners.continuous_maximizer.disjoint_sets import DisjointSets
 from discreet.learners.continuous_maximizer.quota_sets import QuotaSets
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import Label
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.streams import Stream
-
-__all__ = ["ContinuousMaximizer"]
 
 
 class ContinuousMaximizer(Learner):
     """Choose sets under quotas or a budget, or points between them, without giving anyone away.
 
-    Everybody's function is monotone with diminishing returns; the learner keeps close to the best fixed point
-    for all of them, up to 1 − 1/e.
+    Everybody's function is monotone with diminishing returns; the learner keeps close to the best
+    fixed point for all of them, up to 1 − 1/e.
 
     Guarantee: docs/guarantees/continuous.md. Privacy assumes nothing.
 
@@ -36,27 +34,30 @@ class ContinuousMaximizer(Learner):
     Parameters
     ----------
     domain
-        Which sets, or mixtures of sets, may be decided: a matroid or `Knapsack` of discreet.domains.
+        Which sets, or mixtures of sets, may be decided: a matroid or `Knapsack` of
+        discreet.domains.
     horizon
         How many people.
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more.
     function
-        What a row means, of discreet.arrivals: `Multilinear(family)` (a set is worth what the family says; of
-        any other set function `Multilinear(SampledSets(callable, numbers))`); for amounts
-        `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or `Gradient(callable, numbers)`.
+        What a row means, of discreet.functions: `Multilinear(family)` (a set is worth what the
+        family says; of any other set function `Multilinear(SampledSets(callable, numbers))`); for
+        amounts `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or
+        `Gradient(callable, numbers)`.
     labels
         The items' names: sets are then lists of labels. Points stay numbers, one per item.
     play
         "set": a feasible set each round. "point": how much of each item.
     stream
-        "iid" chooses sets from fresh data, in doubling blocks: worth more if people are alike over time, and
-        pure; for `Multilinear` of a built-in family. "drifting": tastes may drift, change a few times or
-        alternate. Neither holds against a stream that reacts to decisions or is timed to the blocks:
-        docs/streams.md has what is kept. Privacy assumes nothing.
+        "iid" chooses sets from fresh data, in doubling blocks: worth more if people are alike over
+        time, and pure; for `Multilinear` of a built-in family. "drifting": tastes may drift, change
+        a few times or alternate. Neither holds against a stream that reacts to decisions or is
+        timed to the blocks: docs/streams.md has what is kept. Privacy assumes nothing.
     bound
-        The longest a person's gradient may be; longer ones are scaled down. "auto" releases a typical length
-        from the first hundredth of people (more if ε is small), who pay for that and for nothing else.
+        The longest a person's gradient may be; longer ones are scaled down. "auto" releases a
+        typical length from the first hundredth of people (more if ε is small), who pay for that and
+        for nothing else.
     block
         How many people see the same decision; "auto": some 150 blocks, which grow.
     seed, journal, checkpoint
@@ -76,13 +77,13 @@ class ContinuousMaximizer(Learner):
 
     References
     ----------
-    Zhang et al. (2022), "Stochastic Continuous Submodular Maximization: Boosting via Non-oblivious Function".
-    Perez-Salazar, Cummings (2021), Algorithm 4; Sadeghi, Fazel (2021), DPMFW.
+    Zhang et al. (2022), "Stochastic Continuous Submodular Maximization: Boosting via Non-oblivious
+    Function". Perez-Salazar, Cummings (2021), Algorithm 4; Sadeghi, Fazel (2021), DPMFW.
     """
 
     settings_type = ContinuousMaximizerSettings
     modes: ClassVar[Modes] = {
-        "fresh": FreshSets,  # sets, "iid"
+        "fresh": DisjointSets,  # sets, "iid"
         "slates": QuotaSets,  # sets of a fixed number of items, "drifting"
         "vertex": Boosted,  # other sets; points of many items, where noise hides what lies between
         "euclidean": Boosted,  # points of functions of amounts
@@ -105,4 +106,6 @@ class ContinuousMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `ContinuousMaximizerSettings`, but for `journal` and `checkpoint`."""
+        """Each argument is a field of `ContinuousMaximizerSettings`, but for `journal` and
+        `checkpoint`.
+        """

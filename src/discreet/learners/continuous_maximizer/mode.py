@@ -8,23 +8,21 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.continuous import ContinuousFunctions, Multilinear
-from discreet.arrivals.feedback import as_rows
-from discreet.arrivals.sampled_sets import SampledSets
-from discreet.arrivals.set_functions import ClickModel, FacilityLocation, WeightedCoverage
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import rounded_knapsack
+from discreet.engine.coins import Coin
+from discreet.engine.labels import Label, Labels
+from discreet.engine.problem import Problem
+from discreet.engine.request import Batch, Request
+from discreet.engine.view import View
 from discreet.errors import OutOfBounds
+from discreet.feedback import as_rows
+from discreet.functions.continuous import ContinuousFunctions, Multilinear
+from discreet.functions.sampled_sets import SampledSets
+from discreet.functions.sets import ClickModel, FacilityLocation, WeightedCoverage
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
 from discreet.learners.labels import names_by_number
 from discreet.learners.streams import assumed_by
-from discreet.turn.coins import Coin
-from discreet.turn.labels import Label, Labels
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked, Batch
-from discreet.turn.view import View
-
-__all__ = ["Family", "People", "PointMode", "PointView", "built_in_family"]
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.rounding import rounded_knapsack
 
 Family = ClickModel | FacilityLocation | WeightedCoverage
 """Families that say what each set is worth to a person."""
@@ -133,15 +131,18 @@ class PointView(View[Published]):
                 admitted, fine = function.admit(rows, items)
                 if batch.single and not fine.all():
                     raise OutOfBounds(
-                        f"feedback must be {width} numbers in the range of {type(function).__name__}"
+                        f"feedback must be {width} numbers in the range of "
+                        f"{type(function).__name__}"
                     )
                 return People(batch.rounds, admitted)
             admitted = np.empty(rows.shape)
             for first in range(0, len(rows), chunk):
-                admitted[first : first + chunk] = function.admit(rows[first : first + chunk], items)[0]
+                admitted[first : first + chunk] = function.admit(
+                    rows[first : first + chunk], items
+                )[0]
         return People(batch.rounds, admitted)
 
-    def decide(self, rounds: Integers, asked: Asked) -> Any:
+    def decide(self, rounds: Integers, request: Request) -> Any:
         point, domain = self.public.point, self.settings.domain
         if self.settings.play == "point":
             return np.asarray(repeated(point, len(rounds)))

@@ -1,18 +1,16 @@
 """Where boosted gradients lead: to a vertex of the domain, or to a point between vertices.
 
 VertexPlace    argmax of ⟨v, x⟩                                  v the noisy total of all gradients
-MixedPlace     argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²     (decide/leader.py)
+MixedPlace     argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²     (optim/leader.py)
 """
 
 from dataclasses import dataclass
 
 from discreet.arrays import Floats
-from discreet.decide.euclidean import Euclidean
-from discreet.decide.leader import Leader, LeaderMemory, Steps
 from discreet.domains import SetDomain
-from discreet.learners.totals import Total
-
-__all__ = ["Gradients", "MixedPlace", "VertexPlace"]
+from discreet.learners.running_total import Total
+from discreet.optim.euclidean import Euclidean
+from discreet.optim.leader import Leader, LeaderMemory, Steps
 
 
 @dataclass(frozen=True, eq=False)

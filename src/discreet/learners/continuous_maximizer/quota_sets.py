@@ -1,8 +1,8 @@
 """Drifting streams under a quota: the slates of `SetMaximizer`, as sets.
 
-A set of a fixed number of items is a slate whose order does not matter. One running total of what items gain
-on top of the set so far (discreet/learners/set_maximizer/sum_expert.py) keeps more than boosted gradients do
-where a guarantee is pure or people are few: benchmarks/ways.py.
+A set of a fixed number of items is a slate whose order does not matter. One running total of what
+items gain on top of the set so far (discreet/learners/set_maximizer/gain_sum.py) keeps more than
+boosted gradients do where a guarantee is pure or people are few: benchmarks/ways.py.
 
 Guarantee   docs/guarantees/sets.md, Theorem 1
 Runtime     O(rank · n) a person
@@ -13,24 +13,27 @@ from functools import cached_property
 from typing import Any
 
 from discreet.arrays import Floats
-from discreet.decide.constraints import indicator
 from discreet.domains import UniformMatroid
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import flat, of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block
+from discreet.engine.view import View
 from discreet.errors import ConfigError
-from discreet.learners.continuous_maximizer.mode import Family, PointMode, PointView, built_in_family
+from discreet.learners.continuous_maximizer.mode import (
+    Family,
+    PointMode,
+    PointView,
+    built_in_family,
+)
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings
+from discreet.learners.set_maximizer.gain_sum import GainSum
 from discreet.learners.set_maximizer.preferences import SlateState
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.set_maximizer.sum_expert import SumExpert
+from discreet.optim.constraints import indicator
+from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.states import flat, of_flat
-from discreet.turn.view import View
-
-__all__ = ["QuotaSets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +56,8 @@ class QuotaView(PointView[Public]):
         """The block of slates."""
         return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
 
-    def gatherings(self) -> dict[str, Gathering]:
-        return self.slates.gatherings()
+    def aggregators(self) -> dict[str, Aggregator]:
+        return self.slates.aggregators()
 
     def read(self, batch: Batch) -> Any:
         return self.slates.read(batch)
@@ -62,9 +65,11 @@ class QuotaView(PointView[Public]):
     def gather(self, block: Block, answers: Any) -> None:
         self.slates.gather(block, answers)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        public, kept = self.slates.release(tally, kept, block, door)
-        return self.problem.published(public), kept
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        public, hidden = self.slates.release(mask_counts, hidden, block, door)
+        return self.problem.published(public), hidden
 
     def check_state(self) -> None:
         self.slates.check_state()
@@ -92,14 +97,16 @@ class QuotaSets(PointMode):
         """Return what sets are worth to a person; settings whose sets are no slates are refused."""
         found = built_in_family(self.settings.function)
         if found is None or self.settings.play != "set" or not _is_slate(self.settings):
-            raise ConfigError("slates are sets of a UniformMatroid, worth what a built-in family says")
+            raise ConfigError(
+                "slates are sets of a UniformMatroid, worth what a built-in family says"
+            )
         return found
 
     @cached_property
-    def slates(self) -> SumExpert:
+    def slates(self) -> GainSum:
         """The way of learning slates that decides."""
         settings = self.settings
-        return SumExpert(
+        return GainSum(
             SetMaximizerSettings(
                 epsilon=settings.epsilon,
                 delta=settings.delta,
@@ -118,12 +125,15 @@ class QuotaSets(PointMode):
     def plan(self) -> Plan:
         found = self.slates.plan
         facts = {name: found.facts[name] for name in ("block", "releases")}
-        facts |= {"method": "slates", "why": "sets under a quota are slates whose order does not matter"}
+        facts |= {
+            "method": "slates",
+            "why": "sets under a quota are slates whose order does not matter",
+        }
         return replace(found, facts=facts | {"noise_in_people": found.facts["noise_in_visitors"]})
 
     def start(self) -> tuple[Public, State]:
-        public, kept = self.slates.start()
-        return self.published(public), kept
+        public, hidden = self.slates.start()
+        return self.published(public), hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> QuotaView:
         return QuotaView(self, of_flat(Public, public), index, begin, coins)
@@ -134,6 +144,8 @@ class QuotaSets(PointMode):
 
 
 def _is_slate(settings: ContinuousMaximizerSettings) -> bool:
-    """Return whether sets are slates: a fixed number of items, worth what a built-in family says."""
+    """Return whether sets are slates: a fixed number of items, worth what a built-in family
+    says.
+    """
     is_known = built_in_family(settings.function) is not None
     return is_known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0

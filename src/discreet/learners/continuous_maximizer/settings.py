@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from discreet import require
-from discreet.arrivals.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
-from discreet.arrivals.continuous import Gradient, Multilinear
-from discreet.decide.euclidean import is_projected_onto
 from discreet.domains import Box, SetDomain
+from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
+from discreet.functions.allocations import BudgetAllocation, ConcaveOfLinear, Quadratic
+from discreet.functions.continuous import Gradient, Multilinear
 from discreet.learners.labels import Label, labelled
 from discreet.learners.streams import Stream, check_stream, refuse_adversarial
-from discreet.turn.settings import Settings
-
-__all__ = ["ContinuousMaximizerSettings"]
+from discreet.optim.euclidean import is_projected_onto
 
 RELEASES = 160
 """How often a new point is decided, where nobody says."""
 LOOKED_AT, MOST_LOOKED_AT = 0.01, 0.05
-"""The share of people whose gradients' lengths set the bound, where nobody says: usually and at most."""
+"""The share of people whose gradients' lengths set the bound, where nobody says: usually and at
+most.
+"""
 ENOUGH = 40.0
 """So many people over ε are enough for that."""
 
@@ -29,7 +29,9 @@ class ContinuousMaximizerSettings(Settings):
     """What `ContinuousMaximizer` is made with: its parameters, as public data."""
 
     domain: SetDomain
-    function: Multilinear | BudgetAllocation | ConcaveOfLinear | Quadratic | Gradient = Multilinear()
+    function: Multilinear | BudgetAllocation | ConcaveOfLinear | Quadratic | Gradient = (
+        Multilinear()
+    )
     labels: tuple[Label, ...] | None = None
     play: Literal["set", "point"] = "set"
     stream: Stream = "drifting"
@@ -37,7 +39,8 @@ class ContinuousMaximizerSettings(Settings):
     block: int | Literal["auto"] = "auto"
 
     removed: ClassVar[Mapping[str, str]] = {
-        "oracle": "leave it out, points between vertices are decided where they pay; facts['method'] says so",
+        "oracle": "leave it out, points between vertices are decided where they pay; "
+        "facts['method'] says so",
         "copies": "leave it out, one running total leads to the point",
     }
 
@@ -46,15 +49,19 @@ class ContinuousMaximizerSettings(Settings):
         refuse_adversarial(self.stream, "stream='drifting', or SetMaximizer with whole preferences")
         if isinstance(self.domain, Box):
             raise ConfigError(
-                "over a Box everybody's value is largest at the upper corner, whatever people bring: take a "
+                "over a Box everybody's value is largest at the upper corner, whatever people "
+                "bring: take a "
                 "Knapsack or a matroid, which leave something to decide"
             )
         super().__post_init__()
         require.whole("horizon", self.horizon)
         self.function.width(self.domain.items)  # refuses functions that do not fit the domain
-        if self.mode == "euclidean" and not (self.play == "point" and is_projected_onto(self.domain)):
+        if self.mode == "euclidean" and not (
+            self.play == "point" and is_projected_onto(self.domain)
+        ):
             raise ConfigError(
-                "mode 'euclidean' decides points of quotas or of a knapsack with one budget, not of "
+                "mode 'euclidean' decides points of quotas or of a knapsack with one budget, not "
+                "of "
                 f"{type(self.domain).__name__} with play={self.play!r}"
             )
         if self.bound != "auto":
@@ -63,12 +70,15 @@ class ContinuousMaximizerSettings(Settings):
             require.whole("block", self.block)
         if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
             raise ConfigError(
-                f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
+                f"there must be one label for each of the {self.domain.items} items, got "
+                f"{len(self.labels)}"
             )
 
     @property
     def leads(self) -> Literal["vertex", "euclidean"]:
-        """Which leader: for amounts, where mixtures may be best, the Euclidean one if it is cheap."""
+        """Which leader: for amounts, where mixtures may be best, the Euclidean one if it is
+        cheap.
+        """
         if self.mode == "vertex":
             return "vertex"
         mixed = self.mode == "euclidean" or (
@@ -111,7 +121,11 @@ class ContinuousMaximizerSettings(Settings):
     def from_plain(cls, plain: dict[str, Any]) -> Self:
         """Refuses callables, and words of before, with the remedy."""
         check_stream(plain.get("stream"))
-        for name, kind in (("domain", "OracleMatroid"), ("function", "Gradient"), ("family", "SampledSets")):
+        for name, kind in (
+            ("domain", "OracleMatroid"),
+            ("function", "Gradient"),
+            ("family", "SampledSets"),
+        ):
             within = plain.get("function") if name == "family" else plain
             described = within.get(name) if isinstance(within, dict) else None
             if isinstance(described, dict) and described.get("kind") == kind:

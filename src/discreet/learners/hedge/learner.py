@@ -9,22 +9,22 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from discreet.budget.privacy import Privacy
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.hedge.softmax import Softmax
 from discreet.learners.labels import Label
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
-
-__all__ = ["Hedge"]
 
 
 class Hedge(Learner):
     """Choose one of several actions each round, nearly as well as the best of them in hindsight.
 
-    Every round draws its own action, so whoever makes the stream may have seen every decision before this
-    round's: the bound on the regret, Theorem 2 (`facts["regret_bound"]`), holds against streams that react.
+    Every round draws its own action, so whoever makes the stream may have seen every decision
+    before this round's: the bound on the regret, Theorem 2 (`facts["regret_bound"]`), holds against
+    streams that react.
 
-    Guarantee: docs/guarantees/adversarial.md. Neither privacy nor value assumes anything about the stream.
+    Guarantee: docs/guarantees/adversarial.md. Neither privacy nor value assumes anything about the
+    stream.
 
     Runtime: O(actions) a round and a release.
 
@@ -39,7 +39,8 @@ class Hedge(Learner):
     bound
         Gains lie between 0 and `bound`; anything else is clipped.
     block
-        How many rounds are between two releases of totals; "auto" balances them with the noise, with at most
+        How many rounds are between two releases of totals; "auto" balances them with the noise,
+        with at most
         1000 releases.
     seed, journal, checkpoint
         As for `SetMaximizer`.

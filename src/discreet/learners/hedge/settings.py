@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from discreet import require
+from discreet.engine.settings import Settings
 from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 from discreet.limits import MOST_CANDIDATES
-from discreet.turn.settings import Settings
-
-__all__ = ["HedgeSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,25 +20,31 @@ class HedgeSettings(Settings):
     bound: float = 1.0
     block: int | Literal["auto"] = "auto"
 
-    removed: ClassVar[Mapping[str, str]] = {"stream": "leave it out, nothing is assumed about the stream"}
+    removed: ClassVar[Mapping[str, str]] = {
+        "stream": "leave it out, nothing is assumed about the stream"
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require.whole("actions", self.actions, 1, MOST_CANDIDATES)
         if self.labels is not None and labelled(self.labels, "actions")[0] != self.actions:
             raise ConfigError(
-                f"there must be one label for each of the {self.actions} actions, got {len(self.labels)}"
+                f"there must be one label for each of the {self.actions} actions, got "
+                f"{len(self.labels)}"
             )
         require.number("bound", self.bound, 1e-280, 1e280)
         if self.horizon == 1:
-            raise ConfigError("a horizon of 1 is too short for one release: nothing would be learned")
+            raise ConfigError(
+                "a horizon of 1 is too short for one release: nothing would be learned"
+            )
         if self.block != "auto":
             require.whole("block", self.block)
             if self.horizon is None:
                 raise ConfigError("without a horizon, block must be 'auto'")
             if self.block >= self.horizon:
                 raise ConfigError(
-                    f"a block of {self.block} is too long for one release in {self.horizon} rounds: "
+                    f"a block of {self.block} is too long for one release in {self.horizon} "
+                    "rounds: "
                     "nothing would be learned"
                 )
 

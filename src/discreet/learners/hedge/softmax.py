@@ -1,12 +1,14 @@
-"""Private experts against any stream: chances from noisy totals, and a coin of its own for every round.
+"""Private experts against any stream: chances from noisy totals, and a coin of its own for every
+round.
 
     P(a) = exp(η·G̃(a)) / Σ_b exp(η·G̃(b))        G̃: noisy totals of gains, released after every block
 
-Each round's action is drawn by a coin that nobody has seen before it, so a stream that has seen all earlier
-decisions, and all that was released, cannot avoid it. The rate η starts bold and is cut when released values
-show that it loses (discreet/decide/bold.py). For that a person adds one number more than their n gains: what
-the round's chances earn of them, Σ_a P(a)·g(a). All n + 1 lie in [0, bound], so replacing a person moves the
-vector by at most √(n + 1) in units of the bound, whatever they bring.
+Each round's action is drawn by a coin that nobody has seen before it, so a stream that has seen all
+earlier decisions, and all that was released, cannot avoid it. The rate η starts bold and is cut
+when released values show that it loses (discreet/optim/adaptive_rate.py). For that a person adds
+one number more than their n gains: what the round's chances earn of them, Σ_a P(a)·g(a). All n + 1
+lie in [0, bound], so replacing a person moves the vector by at most √(n + 1) in units of the bound,
+whatever they bring.
 
 Guarantee   docs/guarantees/adversarial.md, Theorems 1 and 2 (value), Theorem 3 (privacy)
 Runtime     O(n) a round and a release
@@ -21,28 +23,28 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.feedback import as_rows
-from discreet.decide.bold import BoldRate, block_for, expected_range, softmax
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.labels import Labels
+from discreet.engine.plan import Plan, State
+from discreet.engine.problem import Problem
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block, Request
+from discreet.engine.schedule import EqualBlocks, Segments
+from discreet.engine.view import View
+from discreet.feedback import as_rows
 from discreet.learners.hedge.settings import HedgeSettings
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.segmented import SegmentedState, SegmentedTotal
 from discreet.learners.streams import ADVERSARIAL
+from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range, softmax
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
-from discreet.turn.coins import Coins
-from discreet.turn.labels import Labels
-from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.schedule import EqualBlocks, Segments
-from discreet.turn.states import of_flat
-from discreet.turn.view import View
-
-__all__ = ["Softmax"]
 
 FIRST_SEGMENT, SEGMENT_BLOCK = 1024, 32
-"""Without a horizon: rounds of the first segment, which double from each to the next, and of every block."""
+"""Without a horizon: rounds of the first segment, which double from each to the next, and of
+every block.
+"""
 GAINS = "gains"
 """Name of what a block adds up."""
 
@@ -80,7 +82,7 @@ class SoftmaxView(View[Public]):
     @cached_property
     def rows(self) -> Rows:
         """What this block adds up."""
-        return self.problem.gains.gathering(self.index)
+        return self.problem.gains.aggregator(self.index)
 
     @cached_property
     def chances(self) -> Floats:
@@ -88,14 +90,16 @@ class SoftmaxView(View[Public]):
         return np.diff(self.public.up_to, prepend=0.0)
 
     def layout(self) -> tuple[Public, State]:
-        gains, kept = self.problem.gains.layout(self.index, self.begin)
-        return replace(self.problem.nothing_learned, gains=gains), kept
+        gains, hidden = self.problem.gains.layout(self.index, self.begin)
+        return replace(self.problem.nothing_learned, gains=gains), hidden
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         return {GAINS: self.rows}
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
-        """An action by a coin of its own round; past the horizon, where coins end, the likeliest one."""
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        """An action by a coin of its own round; past the horizon, where coins end, the likeliest
+        one.
+        """
         settings, up_to = self.problem.settings, self.public.up_to
         if settings.horizon is not None and len(rounds) and rounds[0] >= settings.horizon:
             return np.full(len(rounds), self.chances.argmax())
@@ -112,15 +116,17 @@ class SoftmaxView(View[Public]):
             earned = np.minimum(gains @ self.chances, bound)
         self.rows.add(block[GAINS], np.concatenate([gains, earned[:, None]], axis=1))
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        gains, kept = self.problem.gains.next(self.public.gains, kept, block[GAINS], door)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        gains, hidden = self.problem.gains.next(self.public.gains, hidden, block[GAINS], door)
         totals, earned = gains.total[:-1], float(gains.total[-1])
         rate = self.problem.rate(self.index + 1)
         lost = (float(totals.max()) - earned) / self.problem.settings.bound
         cuts = rate.cuts_after(self.public.cuts, lost)
-        return Public(gains, self.problem.up_to(totals, rate.at(cuts)), cuts), kept
+        return Public(gains, self.problem.up_to(totals, rate.at(cuts)), cuts), hidden
 
-    # --- what may be read ---------------------------------------------------------------------------------
+    # --- what may be read -------------------------------------------------------------------------
 
     def names(self) -> list[Label]:
         return self.problem.names
@@ -156,7 +162,7 @@ class Softmax(Problem):
     def check(self) -> None:
         self.gains.check()
 
-    # --- the plan -----------------------------------------------------------------------------------------
+    # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def gains(self) -> SegmentedTotal:
@@ -183,14 +189,16 @@ class Softmax(Problem):
         deviation = np.mean([gains.standard_deviation(count) for count in counts])
         return float(expected_range(self.settings.actions) * deviation / self.settings.bound)
 
-    def rate(self, index: int) -> BoldRate:
-        """The rates of the block after release `index`: without a horizon they follow the segments."""
+    def rate(self, index: int) -> AdaptiveRate:
+        """The rates of the block after release `index`: without a horizon they follow the
+        segments.
+        """
         gains, (number, _) = self.gains, self.gains.place(index)
         if number not in self._rates:
             releases = sum(gains.length(earlier) for earlier in range(number + 1))
             rounds, block = self.settings.horizon, gains.schedule.block
             rounds = releases * block if rounds is None else rounds  # up to the end of the segment
-            self._rates[number] = BoldRate.for_stream(
+            self._rates[number] = AdaptiveRate.for_stream(
                 self.settings.actions,
                 rounds=rounds,
                 block=block,
@@ -201,7 +209,7 @@ class Softmax(Problem):
         return self._rates[number]
 
     @cached_property
-    def _rates(self) -> dict[int, BoldRate]:
+    def _rates(self) -> dict[int, AdaptiveRate]:
         return {}
 
     @cached_property
@@ -228,7 +236,7 @@ class Softmax(Problem):
             constants=constants,
         )
 
-    def _regret_bound(self, rate: BoldRate) -> float:
+    def _regret_bound(self, rate: AdaptiveRate) -> float:
         """What Theorem 2 promises for Gaussian noise, in the gains' own units."""
         gains, cuts = self.gains, rate.most_cuts
         releases = max(1, gains.length(0))
@@ -237,7 +245,7 @@ class Softmax(Problem):
         levels = cuts * rate.level + gains.schedule.block
         return (rate.bound + levels + noise) * self.settings.bound
 
-    # --- state --------------------------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     @property
     def nothing_learned(self) -> Public:

@@ -6,27 +6,27 @@ Guarantee   docs/guarantees/sums.md
 from typing import Any, ClassVar
 
 from discreet.arrays import Floats
-from discreet.arrivals.feedback import one_row
 from discreet.budget.privacy import Privacy
+from discreet.engine.people import name_of
+from discreet.engine.request import EMPTY_REQUEST
+from discreet.feedback import one_row
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.running_sum.prefixes import Prefixes
-from discreet.learners.running_sum.settings import RunningSumSettings
-from discreet.turn.people import name_of
-from discreet.turn.questions import NOTHING
-
-__all__ = ["RunningSum", "RunningSumSettings"]
+from discreet.learners.running_sum.settings import RunningSumSettings as RunningSumSettings
 
 
 class RunningSum(Learner):
     """The sum of everyone's vectors so far, released again and again.
 
-    Each person adds one vector. After each (or each `block`), the noisy total is published. The noise grows
-    only with the logarithm of the number of releases, because each release reuses the noise of those before.
+    Each person adds one vector. After each (or each `block`), the noisy total is published. The
+    noise grows only with the logarithm of the number of releases, because each release reuses the
+    noise of those before.
 
     Guarantee: docs/guarantees/sums.md, Theorems 2 and 3.
 
-    Runtime: one or two exact noise vectors a release; state of at most 17 vectors, whatever the horizon.
+    Runtime: one or two exact noise vectors a release; state of at most 17 vectors, whatever the
+    horizon.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class RunningSum(Learner):
     privacy
         What is asked for; `delta=0` gives the pure guarantee and much more noise.
     bound, norm
-        The most one person may add, in the l₁, l₂ (default) or l_∞ norm (1, 2, "inf"). More is clipped.
+        The most one person may add, in the l₁, l₂ (default) or l_∞ norm (1, 2, "inf"). More is
+        clipped.
     nonnegative
         Negative entries count as zero; saves noise: a factor √2, or 2 for single numbers.
     block
@@ -58,8 +59,8 @@ class RunningSum(Learner):
     References
     ----------
     Dwork, Naor, Pitassi, Rothblum (2010), "Differential Privacy under Continual Observation".
-    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters".
-    Dvijotham et al. (2024), "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
+    Fichtenberger, Henzinger, Upadhyay (2023), "Constant Matters". Dvijotham et al. (2024),
+    "Efficient and Near-Optimal Noise Generation for Streaming Differential Privacy".
     """
 
     settings_type = RunningSumSettings
@@ -91,7 +92,7 @@ class RunningSum(Learner):
         """Add one person's vector and get the newest total: `open`, `close` and `turn` in one."""
         name = name_of(person, keyed=self._keyed)
         row = one_row(vector, self.settings.dimension)[0]  # refused before the clock ticks
-        ticket = self._rounds.open(NOTHING, name)
+        ticket = self._rounds.open(EMPTY_REQUEST, name)
         self._closed(ticket, row)
         self._rounds.release_if_due()
         return self.total
@@ -104,6 +105,10 @@ class RunningSum(Learner):
 
     @property
     def standard_deviation(self) -> float:
-        """How far each coordinate of the newest total is from the truth, typically: the same for any data."""
-        deviation: float = self._engine.view.learning.problem.total.standard_deviation(self.releases)
+        """How far each coordinate of the newest total is from the truth, typically: the same for
+        any data.
+        """
+        deviation: float = self._engine.view.learning.problem.total.standard_deviation(
+            self.releases
+        )
         return deviation

@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_rows
 from discreet.budget.guarantee import Wording
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.problem import Problem
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block, Request
+from discreet.engine.schedule import EqualBlocks, Segments
+from discreet.engine.view import View
+from discreet.feedback import as_rows
 from discreet.learners.running_sum.settings import RunningSumSettings
 from discreet.learners.segmented import SegmentedState, SegmentedTotal
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.schedule import EqualBlocks, Segments
-from discreet.turn.states import of_flat
-from discreet.turn.view import View
-
-__all__ = ["Prefixes"]
 
 SUM = "sum"
 """Name of what a block adds up."""
@@ -42,15 +40,15 @@ class PrefixView(View[SegmentedState]):
     @property
     def rows(self) -> Rows:
         """What this block adds up."""
-        return self.problem.total.gathering(self.index)
+        return self.problem.total.aggregator(self.index)
 
     def layout(self) -> tuple[SegmentedState, State]:
         return self.problem.total.layout(self.index, self.begin)
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         return {SUM: self.rows}
 
-    def decide(self, rounds: Integers, asked: Asked) -> Floats:
+    def decide(self, rounds: Integers, request: Request) -> Floats:
         return np.asarray(repeated(self.public.total, len(rounds)))
 
     def read(self, batch: Batch) -> Floats:
@@ -59,8 +57,10 @@ class PrefixView(View[SegmentedState]):
     def gather(self, block: Block, answers: Floats) -> None:
         self.rows.add(block[SUM], answers)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[SegmentedState, State]:
-        return self.problem.total.next(self.public, kept, block[SUM], door)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[SegmentedState, State]:
+        return self.problem.total.next(self.public, hidden, block[SUM], door)
 
     def plain(self) -> dict[str, Any]:
         return {"total": self.public.total.tolist()}
@@ -84,14 +84,18 @@ class Prefixes(Problem):
     def total(self) -> SegmentedTotal:
         settings = self.settings
         horizon, block = settings.horizon, settings.block
-        schedule = Segments(FIRST_SEGMENT * block, block) if horizon is None else EqualBlocks(horizon, block)
+        schedule = (
+            Segments(FIRST_SEGMENT * block, block)
+            if horizon is None
+            else EqualBlocks(horizon, block)
+        )
         rows = Rows((settings.dimension,), settings.bound, settings.norm, settings.nonnegative)
         return SegmentedTotal(rows, schedule, settings.privacy, block, settings.mode)
 
     @cached_property
     def plan(self) -> Plan:
         total, first = self.total, self.total.sum_of(0)
-        grid = first.gathering.grid
+        grid = first.aggregator.grid
         facts = {
             "method": first.name,
             "why": "it has the least noise for this plan",
@@ -99,7 +103,12 @@ class Prefixes(Problem):
             "noise": sqrt(first.variance(1)) * grid,
         }
         return Plan.scheduled(
-            total.schedule, total.charge, total.spending, cohort=total.cohort, facts=facts, constants=(first,)
+            total.schedule,
+            total.charge,
+            total.spending,
+            cohort=total.cohort,
+            facts=facts,
+            constants=(first,),
         )
 
     def start(self) -> tuple[SegmentedState, State]:

@@ -6,9 +6,7 @@ from math import inf
 from typing import ClassVar
 
 from discreet import require
-from discreet.turn.settings import Settings
-
-__all__ = ["RunningSumSettings"]
+from discreet.engine.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +20,8 @@ class RunningSumSettings(Settings):
     block: int = 1
 
     removed: ClassVar[Mapping[str, str]] = {
-        "method": "leave it out, the mechanism with the least noise is taken; facts['method'] names it"
+        "method": "leave it out, the mechanism with the least noise is taken; facts['method'] "
+        "names it"
     }
 
     def __post_init__(self) -> None:

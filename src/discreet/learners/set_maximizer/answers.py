@@ -8,22 +8,11 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.feedback import as_numbers
+from discreet.engine.labels import Label
+from discreet.engine.request import Batch
 from discreet.errors import OutOfBounds
+from discreet.feedback import as_numbers
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.turn.labels import Label
-from discreet.turn.questions import Batch
-
-__all__ = [
-    "READERS",
-    "Answers",
-    "Clicks",
-    "Numbers",
-    "Rewards",
-    "first_of",
-    "item_of",
-    "rewards_of",
-]
 
 Numbers = dict[Label, int]
 """The items' numbers by name."""
@@ -69,16 +58,18 @@ Answers = Clicks | Rewards
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _read_clicks(batch: Batch, slates: Integers, numbers: Numbers, settings: SetMaximizerSettings) -> Clicks:
+def _read_clicks(
+    batch: Batch, slates: Integers, numbers: Numbers, settings: SetMaximizerSettings
+) -> Clicks:
     items = _clicks_of(batch, slates, numbers, has_labels=settings.labels is not None)
-    return Clicks(batch.rounds, slates, batch.asked.available is not None, items)
+    return Clicks(batch.rounds, slates, batch.request.available is not None, items)
 
 
 def _read_rewards(
     batch: Batch, slates: Integers, numbers: Numbers, settings: SetMaximizerSettings
 ) -> Rewards:
     rewards = rewards_of(batch, settings.bound)
-    return Rewards(batch.rounds, slates, batch.asked.available is not None, rewards)
+    return Rewards(batch.rounds, slates, batch.request.available is not None, rewards)
 
 
 Reader = Callable[[Batch, Integers, Numbers, SetMaximizerSettings], Answers]

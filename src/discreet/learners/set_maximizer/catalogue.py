@@ -15,12 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.arrays import Integers, Mask
+from discreet.engine.request import EMPTY_REQUEST, Request, all_leave_some
 from discreet.errors import ConfigError, StateError
 from discreet.learners.labels import Label, names_by_number
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.turn.questions import NOTHING, Asked, all_leave_some
-
-__all__ = ["NO_LEARNING", "Catalogue", "Change"]
 
 NO_LEARNING = "nothing is learned any more, so nothing of a new item: extend the horizon first"
 """Why an item is not added."""
@@ -42,7 +40,7 @@ class Change:
 class Catalogue:
     """The items of one block."""
 
-    living: Mask
+    active: Mask
     """May be shown now."""
     began: Mask
     """Lived when this block began."""
@@ -56,25 +54,25 @@ class Catalogue:
     @classmethod
     def first(cls, settings: SetMaximizerSettings) -> "Catalogue":
         """Return the items that are there before anyone came."""
-        living = np.arange(settings.room) < settings.items
-        return cls(living, living.copy(), living.copy(), gone=0, added="[]")
+        active = np.arange(settings.room) < settings.items
+        return cls(active, active.copy(), active.copy(), gone=0, added="[]")
 
     def check_items(self, slots: int, *items: Integers) -> None:
         """Refuse numbers of items that there cannot be, and too few items for the slots."""
         for numbers in items:
-            if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self.living):
+            if numbers.size and not 0 <= numbers.min() <= numbers.max() < len(self.active):
                 raise StateError("there are no such items")
-        if min(self.living.sum(), self.announced.sum()) < slots:
+        if min(self.active.sum(), self.announced.sum()) < slots:
             raise StateError("there are fewer items than slots")
 
     def next(self) -> "Catalogue":
         """Return the items that the next block begins with."""
-        return replace(self, living=self.announced.copy(), began=self.announced.copy(), gone=0)
+        return replace(self, active=self.announced.copy(), began=self.announced.copy(), gone=0)
 
     @property
     def size(self) -> int:
         """How many items may be shown now."""
-        return int(self.living.sum())
+        return int(self.active.sum())
 
     @property
     def is_first(self) -> bool:
@@ -87,20 +85,20 @@ class Catalogue:
 
     # --- questions --------------------------------------------------------------------------------
 
-    def admitted(self, asked: Asked) -> Asked:
+    def admitted(self, request: Request) -> Request:
         """Return what is asked for, without retired items."""
-        if asked is NOTHING and not self.gone:
-            return asked
-        allowed = self.joined(asked.available)
-        return asked if allowed is asked.available else Asked(asked.context, allowed)
+        if request is EMPTY_REQUEST and not self.gone:
+            return request
+        allowed = self.joined(request.available)
+        return request if allowed is request.available else Request(request.context, allowed)
 
     def joined(self, available: Mask | None) -> Mask | None:
         """Return what may be shown now to a visitor with this mask."""
         if available is None:
-            return self.living if self.gone else None
-        if np.count_nonzero(self.living) == len(self.living):
+            return self.active if self.gone else None
+        if np.count_nonzero(self.active) == len(self.active):
             return available
-        found: Mask = available & self.living
+        found: Mask = available & self.active
         if not all_leave_some(found):
             raise ConfigError("available must leave at least one item that is not retired")
         return found
@@ -150,12 +148,12 @@ class Catalogue:
         item = known.index(str(label)) if str(label) in known else -1
         if item < 0 or not self.announced[item]:
             raise ConfigError(f"there is no item {label!r}, or it is retired already")
-        living, announced = self.living.copy(), self.announced.copy()
-        was_shown = bool(living[item])
-        living[item] = announced[item] = False
-        if min(living.sum(), announced.sum()) < settings.slots:
+        active, announced = self.active.copy(), self.announced.copy()
+        was_shown = bool(active[item])
+        active[item] = announced[item] = False
+        if min(active.sum(), announced.sum()) < settings.slots:
             raise ConfigError(
                 f"{settings.slots} slots need as many items: add one, and let its block begin, "
                 f"before you retire {label!r}"
             )
-        return replace(self, living=living, announced=announced, gone=self.gone + was_shown)
+        return replace(self, active=active, announced=announced, gone=self.gone + was_shown)

@@ -1,7 +1,8 @@
-"""The compiled part of slates under masks: what is shown, and what that counts. Released values only.
+"""The compiled part of slates under masks: what is shown, and what that counts. Released values
+only.
 
-Sums and products go from left to right, one factor at a time, so that one round and many count the same.
-`masks` and `times` have one entry per round, or one for all of them.
+Sums and products go from left to right, one factor at a time, so that one round and many count the
+same. `masks` and `times` have one entry per round, or one for all of them.
 
 Importing this module imports Numba; the rest of the library does so on first use.
 """
@@ -14,7 +15,9 @@ from discreet.compiled import compiled
 
 @compiled
 def fill_up(slates: Integers, masks: Mask, order: Integers, filled: Integers) -> None:
-    """The available items of each slate, then available items in this order; −1 where these run out."""
+    """The available items of each slate, then available items in this order; −1 where these run
+    out.
+    """
     rounds, slots = slates.shape
     for place in range(rounds):
         mask = masks[place if len(masks) > 1 else 0]
@@ -95,7 +98,9 @@ def count_views(
     unit: int,
     counts: Integers,
 ) -> None:
-    """Add to each item how often a visitor looks at it; `behind` of them get past the `chosen` items."""
+    """Add to each item how often a visitor looks at it; `behind` of them get past the `chosen`
+    items.
+    """
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
         left = 1.0
@@ -108,7 +113,9 @@ def count_views(
 
 
 @compiled
-def count_shown(slates: Integers, times: Integers, chosen: Mask, unit: int, counts: Integers) -> None:
+def count_shown(
+    slates: Integers, times: Integers, chosen: Mask, unit: int, counts: Integers
+) -> None:
     """Add to each item how often it is shown."""
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
@@ -121,7 +128,9 @@ def count_shown(slates: Integers, times: Integers, chosen: Mask, unit: int, coun
 def count_gains(
     slates: Integers, times: Integers, interest: Floats, chosen: Mask, unit: int, counts: Integers
 ) -> None:
-    """Add Σx², Σx·worth and Σx to each item: x is what its interest moves of the worth of its slate."""
+    """Add Σx², Σx·worth and Σx to each item: x is what its interest moves of the worth of its
+    slate.
+    """
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
         nobody = 1.0
@@ -147,7 +156,8 @@ def count_exchanged(
     views: Integers,
     more: Integers,
 ) -> None:
-    """Add by how much a round under a mask counts otherwise than planned: `ExchangeSlates.count_masked`.
+    """Add by how much a round under a mask counts otherwise than planned:
+    `ExchangeSlates.count_masked`.
 
     Planned are its cell, and the share of visitors who get past the items before the last.
     """
@@ -179,4 +189,6 @@ def count_all_exchanged(
 ) -> None:
     """The same for many rounds."""
     for place in range(len(slates)):
-        count_exchanged(slates[place], cells[place], expected[place], interest, by_clicks, unit, views, more)
+        count_exchanged(
+            slates[place], cells[place], expected[place], interest, by_clicks, unit, views, more
+        )

@@ -9,45 +9,46 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from discreet import require
-from discreet.arrivals.set_functions import ClickModel, SetFunction, SetFunctions
 from discreet.budget.privacy import Privacy
 from discreet.errors import ConfigError, StateError
+from discreet.functions.sets import ClickModel, SetFunction, SetFunctions
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
 from discreet.learners.labels import Label, label_of
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.set_maximizer.catalogue import Change
-from discreet.learners.set_maximizer.fresh_greedy import FreshGreedy
+from discreet.learners.set_maximizer.disjoint_greedy import DisjointGreedy
+from discreet.learners.set_maximizer.gain_sum import GainSum
+from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
+from discreet.learners.set_maximizer.incumbent_search.log import Logged
 from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
-from discreet.learners.set_maximizer.sum_expert import SumExpert
-from discreet.learners.set_maximizer.swap import Swap
-from discreet.learners.set_maximizer.swap.log import Logged
 from discreet.learners.streams import Stream
 from discreet.limits import MOST_ROUNDS
-
-__all__ = ["SetMaximizer"]
 
 
 class SetMaximizer(Learner):
     """Choose the best `slots` of `items`, round after round, without giving any visitor away.
 
-    Each slot learns what complements the slots before it, from as much as a site gets to see: which shown
-    item a visitor clicked (`feedback="clicks"`), only whether the slate was worth something ("bandit"), or
-    the visitor's whole preferences ("full").
+    Each slot learns what complements the slots before it, from as much as a site gets to see: which
+    shown item a visitor clicked (`feedback="clicks"`), only whether the slate was worth something
+    ("bandit"), or the visitor's whole preferences ("full").
 
-    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed set, up to
+    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed
+    set, up to
     1 − 1/e.
 
-    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a mask that
-    depends on the visitor or on earlier answers: the counts that masks change are not protected.
+    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a
+    mask that depends on the visitor or on earlier answers: the counts that masks change are not
+    protected.
 
-    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one compiled pass.
+    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one
+    compiled pass.
 
     Parameters
     ----------
     items
-        How many there are, or their labels (texts or whole numbers). With labels everything speaks labels:
-        slates, clicks, masks, scores; `tickets.numbers` has the positions.
+        How many there are, or their labels (texts or whole numbers). With labels everything speaks
+        labels: slates, clicks, masks, scores; `tickets.numbers` has the positions.
     slots
         How many to show.
     horizon
@@ -55,37 +56,39 @@ class SetMaximizer(Learner):
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more value.
     feedback
-        What `observe` takes. "full": a row for `function`, or any callable on integer arrays. "bandit": a
-        reward between 0 and `bound`. "clicks": the first shown item that was clicked (by its label if items
-        have labels), or None.
+        What `observe` takes. "full": a row for `function`, or any callable on integer arrays.
+        "bandit": a reward between 0 and `bound`. "clicks": the first shown item that was clicked
+        (by its label if items have labels), or None.
     stream
-        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
-        alternate. "iid": visitors are alike over time; learns faster. Neither holds against a stream that
-        reacts to slates or is timed to the blocks. "adversarial", for whole preferences: whoever makes the
-        stream may have seen every slate before this visitor's. docs/streams.md has what each keeps.
+        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few
+        times or alternate. "iid": visitors are alike over time; learns faster. Neither holds
+        against a stream that reacts to slates or is timed to the blocks. "adversarial", for whole
+        preferences: whoever makes the stream may have seen every slate before this visitor's.
+        docs/streams.md has what each keeps.
     function
         What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular,
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
     bound
-        The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1] already.
+        The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1]
+        already.
     explore
-        Bandit and clicks: the largest share of visitors who may see a trial, a slate other than the best one
-        known; "auto" sets no limit and balances trials against what they may find.
+        Bandit and clicks: the largest share of visitors who may see a trial, a slate other than the
+        best one known; "auto" sets no limit and balances trials against what they may find.
     block
-        How many visitors see the same slate at first; blocks grow (whole preferences of "drifting" streams:
-        all blocks).
+        How many visitors see the same slate at first; blocks grow (whole preferences of "drifting"
+        streams: all blocks).
     max_items
-        How many items there may ever be, with those that `add_item` adds; by default `items`. Masks and rows
-        have one entry for each of them.
+        How many items there may ever be, with those that `add_item` adds; by default `items`. Masks
+        and rows have one entry for each of them.
     report
-        Bandit and clicks: the share of the budget, up to ½, that pays for `report()`: the mean reward of each
-        block's visitors, or the share of them who clicked on a shown item.
+        Bandit and clicks: the share of the budget, up to ½, that pays for `report()`: the mean
+        reward of each block's visitors, or the share of them who clicked on a shown item.
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
-        A file in which every release is committed before it is shown; and after how many answers, or how much
-        time (a `timedelta`), what came in since the last release is saved there too. Without a checkpoint a
-        kill loses the open block.
+        A file in which every release is committed before it is shown; and after how many answers,
+        or how much time (a `timedelta`), what came in since the last release is saved there too.
+        Without a checkpoint a kill loses the open block.
 
     Examples
     --------
@@ -112,10 +115,10 @@ class SetMaximizer(Learner):
 
     settings_type = SetMaximizerSettings
     modes: ClassVar[Modes] = {
-        "sum": SumExpert,  # whole preferences, "drifting"
-        "fresh": FreshGreedy,  # whole preferences, "iid"
+        "sum": GainSum,  # whole preferences, "drifting"
+        "fresh": DisjointGreedy,  # whole preferences, "iid"
         "experts": OrderedExperts,  # whole preferences, "adversarial"
-        "swap": Swap,  # clicks and rewards
+        "swap": IncumbentSearch,  # clicks and rewards
     }
 
     @constructor
@@ -138,30 +141,33 @@ class SetMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `SetMaximizerSettings`, but for `journal` and `checkpoint`."""
+        """Each argument is a field of `SetMaximizerSettings`, but for `journal` and
+        `checkpoint`.
+        """
 
     @property
-    def living(self) -> list[Any]:
+    def active(self) -> list[Any]:
         """The items that may be shown now."""
         view = self._engine.view.learning
         names: list[Any] = view.problem.living_names(view.public.catalogue)
         return names
 
     @property
-    def coming(self) -> list[Any]:
+    def pending(self) -> list[Any]:
         """The items that may be shown from the next block on, and not yet."""
         view = self._engine.view.learning  # once: another thread may add an item meanwhile
-        names: list[Any] = view.problem.coming_names(view.public.catalogue)
+        names: list[Any] = view.problem.pending_names(view.public.catalogue)
         return names
 
-    # --- public events ------------------------------------------------------------------------------------
+    # --- public events ----------------------------------------------------------------------------
 
     def add_item(self, label: Label | None = None) -> Label:
-        """Add an item, or bring a retired one back, and give its label, or its number if items have none.
+        """Add an item, or bring a retired one back, and give its label, or its number if items have
+        none.
 
-        A public event, like `retire` and `extend`: whether and when must not depend on what visitors did. The
-        item is shown from the next block on, as often as it is worth trying. `max_items` says how many there
-        may ever be.
+        A public event, like `retire` and `extend`: whether and when must not depend on what
+        visitors did. The item is shown from the next block on, as often as it is worth trying.
+        `max_items` says how many there may ever be.
         """
         return self.change(add=[label])[0]
 
@@ -172,9 +178,9 @@ class SetMaximizer(Learner):
     def extend(self, rounds: int) -> None:
         """Plan so many more rounds.
 
-        Their visitors are new people: nobody takes part in more than `contributions` rounds in all, those
-        before included. Each release reads its own visitors, so nothing is paid twice. For clicks and
-        rewards.
+        Their visitors are new people: nobody takes part in more than `contributions` rounds in all,
+        those before included. Each release reads its own visitors, so nothing is paid twice. For
+        clicks and rewards.
         """
         self.change(extend=require.whole("rounds", rounds))
 
@@ -182,9 +188,11 @@ class SetMaximizer(Learner):
     def change(
         self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
     ) -> list[Label]:
-        """Several of these events at once, all or none: more rounds, new items, retired ones, in this order.
+        """Several of these events at once, all or none: more rounds, new items, retired ones, in
+        this order.
 
-        Gives the labels of what was added, numbers if items have none; None adds an item without a label.
+        Gives the labels of what was added, numbers if items have none; None adds an item without a
+        label.
         """
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
         more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
@@ -206,26 +214,27 @@ class SetMaximizer(Learner):
     ) -> None:
         """Learn from a log of another policy, once, before the first visitor.
 
-        The log is read by one release of its own, for the whole ε (but for a `report`). Its people pay for
-        that, and not for what follows: **they must be others than the visitors of the horizon**. Whoever may
-        be in both takes part twice: count rows and rounds together in `contributions`. The clock stays at 0,
-        and screening is shorter by the log.
+        The log is read by one release of its own, for the whole ε (but for a `report`). Its people
+        pay for that, and not for what follows: **they must be others than the visitors of the
+        horizon**. Whoever may be in both takes part twice: count rows and rounds together in
+        `contributions`. The clock stays at 0, and screening is shorter by the log.
 
-        For clicks and rewards. Value rests on what is said of the chances, privacy does
-        not: a row with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.
+        For clicks and rewards. Value rests on what is said of the chances, privacy does not: a row
+        with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.
 
         Parameters
         ----------
         rows
-            One `(slate, answer)` a person: the items that were shown, by their labels, in order; and the
-            first click, an item or None (several: a list), or the reward of the slate. Places after the
-            first `slots` do not count.
+            One `(slate, answer)` a person: the items that were shown, by their labels, in order;
+            and the first click, an item or None (several: a list), or the reward of the slate.
+            Places after the first `slots` do not count.
         propensity
-            "uniform": slates were drawn uniformly from all items. Or one entry a row, the chance with which
-            the shown items stood where they stood: a number for all places, or one for each.
+            "uniform": slates were drawn uniformly from all items. Or one entry a row, the chance
+            with which the shown items stood where they stood: a number for all places, or one for
+            each.
         least_propensity
-            Chances below count as this, so a row weighs at most one over it. Public: chosen without a look
-            at the log. Noise grows with one over it.
+            Chances below count as this, so a row weighs at most one over it. Public: chosen without
+            a look at the log. Noise grows with one over it.
 
         Guarantee: docs/guarantees/sets.md, Theorem 7.
 
@@ -245,10 +254,14 @@ class SetMaximizer(Learner):
                 f"warm_start is for feedback = 'clicks' or 'bandit', got {self.settings.feedback!r}"
             )
         if self.settings.keyed:
-            raise ConfigError("rows of a log do not name their person: make the learner without keyed")
+            raise ConfigError(
+                "rows of a log do not name their person: make the learner without keyed"
+            )
         if self.clock:
-            raise StateError("a warm start comes once, before the first visitor: go on with visitors")
-        logged = Logged.checked(rows, propensity, least_propensity, len(self.living))
+            raise StateError(
+                "a warm start comes once, before the first visitor: go on with visitors"
+            )
+        logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
         self._engine.admit(logged.event, logged, self._rounds.state())
 
     def replay(self, rows: Any, *, persons: Any = None) -> Any:

@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Integers
+from discreet.engine.coins import Coin
+from discreet.engine.labels import Label, Labels
+from discreet.engine.problem import Problem
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
 from discreet.learners.streams import assumed_by
-from discreet.turn.coins import Coin
-from discreet.turn.labels import Label, Labels
-from discreet.turn.problem import Problem
-
-__all__ = ["SetMode"]
 
 
 class SetMode(Problem):
@@ -67,17 +65,19 @@ class SetMode(Problem):
     def living_names(self, catalogue: Catalogue) -> list[Label]:
         """Return the names of the items that may be shown now."""
         names = self.labels_of(catalogue).names
-        return [names[item] for item in np.flatnonzero(catalogue.living)]
+        return [names[item] for item in np.flatnonzero(catalogue.active)]
 
-    def coming_names(self, catalogue: Catalogue) -> list[Label]:
+    def pending_names(self, catalogue: Catalogue) -> list[Label]:
         """Return the names of the items that may be shown from the next block on, and not yet."""
         names = self.labels_of(catalogue).names
-        return [names[item] for item in np.flatnonzero(catalogue.announced & ~catalogue.living)]
+        return [names[item] for item in np.flatnonzero(catalogue.announced & ~catalogue.active)]
 
-    def plain_slate(self, slate: Integers, catalogue: Catalogue, order: Integers) -> dict[str, list[Label]]:
+    def plain_slate(
+        self, slate: Integers, catalogue: Catalogue, order: Integers
+    ) -> dict[str, list[Label]]:
         """Return a slate by its items' names, filled up in this order where items were retired."""
         if catalogue.gone:
-            slate = filled_up(slate[None], catalogue.living, order)[0]
+            slate = filled_up(slate[None], catalogue.active, order)[0]
         names = self.labels_of(catalogue).names
         return {"slate": [names[item] for item in slate.tolist()]}
 

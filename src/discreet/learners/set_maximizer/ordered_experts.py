@@ -1,20 +1,22 @@
-"""Adversarial streams: ordered experts, one per slot, whose chances come from noisy totals of gains.
+"""Adversarial streams: ordered experts, one per slot, whose chances come from noisy totals of
+gains.
 
     P(a in slot i) ∝ exp(η·G̃_i(a))        among available items that are not in slots 1, …, i − 1
 
-Each visitor's slate is drawn by coins of its own round, one per slot. G̃_i is the noisy total of what each
-item gained in slot i, on top of the slots before it on that visitor's own slate (an item that stands there
-gains nothing). One more number per visitor, what their slate was worth, tells with the totals what was lost;
-the rate η, one for all slots, starts bold and is cut when that is too much (discreet/decide/bold.py).
+Each visitor's slate is drawn by coins of its own round, one per slot. G̃_i is the noisy total of
+what each item gained in slot i, on top of the slots before it on that visitor's own slate (an item
+that stands there gains nothing). One more number per visitor, what their slate was worth, tells
+with the totals what was lost; the rate η, one for all slots, starts bold and is cut when that is
+too much (discreet/optim/adaptive_rate.py).
 
 A visitor counts with a weight that their own preferences f alone decide,
 
     w = min(1, 1/√(k·Σ_a f({a})² + v²))        v = min(1, sum of the k largest f({a}))
     w = min(1, 1/(k·Σ_a f({a}) + v))           for pure guarantees, in l₁
 
-so that the k·n + 1 numbers have a length of at most 1 whatever slate they met: by submodularity no gain
-exceeds f({a}), and no slate's worth v. A weight that followed from the slate would let the stream choose who
-counts.
+so that the k·n + 1 numbers have a length of at most 1 whatever slate they met: by submodularity no
+gain exceeds f({a}), and no slate's worth v. A weight that followed from the slate would let the
+stream choose who counts.
 
 Guarantee   docs/guarantees/adversarial.md, Theorem 3 (privacy), Theorem 4 (value)
 Runtime     O(k·n) a visitor and a release
@@ -29,9 +31,15 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.person import reading
-from discreet.decide.bold import BoldRate, block_for, expected_range
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block, Request
+from discreet.engine.schedule import EqualBlocks
 from discreet.errors import ConfigError
+from discreet.functions.person import reading
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.set_maximizer.catalogue import Catalogue
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.preferences import (
@@ -42,17 +50,9 @@ from discreet.learners.set_maximizer.preferences import (
     people_of,
 )
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
-from discreet.learners.totals import RunningTotal
+from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.schedule import EqualBlocks
-from discreet.turn.states import of_flat
-
-__all__ = ["ExpertsView", "OrderedExperts"]
 
 
 @dataclass(frozen=True)
@@ -96,16 +96,18 @@ class ExpertsView(PreferenceView[Public]):
 
     problem: "OrderedExperts"
 
-    def gatherings(self) -> dict[str, Gathering]:
-        return {self.problem.gains.name: self.problem.gains.gathering}
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {self.problem.gains.name: self.problem.gains.aggregator}
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
-        """Return one slate per round, drawn slot by slot among the available items that are left."""
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        """Return one slate per round, drawn slot by slot among the available items that are
+        left.
+        """
         slots = self.settings.slots
         # Items that were retired since the block began may have been shown, and masks of those who
         # come now leave them out; items that came since were not.
         began = self.public.catalogue.began
-        available = began if asked.available is None else asked.available & began
+        available = began if request.available is None else request.available & began
         if len(rounds) and rounds[0] >= self.settings.rounds:  # coins end with the horizon
             slates = np.tile(self.public.slate, (len(rounds), 1))
             return filled_up(slates, available, self.order)
@@ -127,14 +129,14 @@ class ExpertsView(PreferenceView[Public]):
 
     def read(self, batch: Batch) -> Met:
         people = people_of(batch, self.settings)
-        return Met(people, self.decide(batch.rounds, batch.asked))
+        return Met(people, self.decide(batch.rounds, batch.request))
 
     def gather(self, block: Block, answers: Met) -> None:
         gains = self.problem.gains
         for first in range(0, len(answers.people), CHUNK):
             part = slice(first, first + CHUNK)
             numbers = self._weighed(answers.people[part], answers.slates[part])
-            gains.gathering.add(gains.of(block), numbers)
+            gains.aggregator.add(gains.of(block), numbers)
 
     def _weighed(self, people: People, slates: Integers) -> Floats:
         """Return what visitors add: gains by slot and item on their own slates, and their worth."""
@@ -184,22 +186,24 @@ class ExpertsView(PreferenceView[Public]):
 
     # --- the release ------------------------------------------------------------------------------
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        total = self.problem.gains.next(self.public.gains, kept, block, door)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        total = self.problem.gains.next(self.public.gains, hidden, block, door)
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
         catalogue = self.public.catalogue.next()
-        lost = float(table[:, catalogue.living].max(axis=1).sum() - total.values[-1])
+        lost = float(table[:, catalogue.active].max(axis=1).sum() - total.values[-1])
         cuts = self.problem.rate.cuts_after(self.public.cuts, lost)
         public = Public(
             catalogue=catalogue,
-            slate=distinct_leaders(table, catalogue.living),
+            slate=distinct_leaders(table, catalogue.active),
             gains=total.public,
             table=table,
             variance=total.variance,
             rate=self.problem.rate.at(cuts),
             cuts=cuts,
         )
-        return public, total.kept
+        return public, total.hidden
 
     def scores(self, context: Any) -> Scores:
         """Return what each item gained in each slot, on top of the slots before it."""
@@ -220,7 +224,8 @@ class OrderedExperts(SetMode):
         settings = self.settings
         if settings.rounds < 2 or (settings.block != "auto" and settings.block >= settings.rounds):
             raise ConfigError(
-                f"a horizon of {settings.rounds} is too short for one release: nothing would be learned"
+                f"a horizon of {settings.rounds} is too short for one release: nothing would be "
+                "learned"
             )
 
     @property
@@ -248,10 +253,10 @@ class OrderedExperts(SetMode):
         return expected_range(self.settings.room) * gains.mean_noise
 
     @cached_property
-    def rate(self) -> BoldRate:
+    def rate(self) -> AdaptiveRate:
         """The rate at which slates are drawn, and when it is cut."""
         settings, gains = self.settings, self.gains
-        return BoldRate.for_stream(
+        return AdaptiveRate.for_stream(
             settings.room,
             rounds=settings.rounds,
             block=gains.people,
@@ -265,7 +270,8 @@ class OrderedExperts(SetMode):
     def plan(self) -> Plan:
         facts: dict[str, Any] = {
             "method": "ordered experts",
-            "why": "every visitor's slate is drawn by coins of its own, so that no stream can foresee it",
+            "why": "every visitor's slate is drawn by coins of its own, so that no stream can "
+            "foresee it",
             "block": self.gains.people,
             "releases": self.gains.releases,
             "rate": self.rate.at(0),
@@ -277,7 +283,7 @@ class OrderedExperts(SetMode):
 
     def start(self) -> tuple[Public, State]:
         settings = self.settings
-        gains, kept = self.gains.start()
+        gains, hidden = self.gains.start()
         public = Public(
             catalogue=Catalogue.first(settings),
             slate=self.first_slate(),
@@ -287,7 +293,7 @@ class OrderedExperts(SetMode):
             rate=0.0,
             cuts=0,
         )
-        return public, kept
+        return public, hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> ExpertsView:
         return ExpertsView(self, of_flat(Public, public), index, begin, coins)

@@ -8,19 +8,17 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask, repeated
-from discreet.arrivals.feedback import as_callables, as_people
-from discreet.arrivals.person import reading
-from discreet.arrivals.set_functions import SetFunction
+from discreet.engine.labels import Label, Labels
+from discreet.engine.request import Batch, Request
+from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
+from discreet.feedback import as_callables, as_people
+from discreet.functions.person import reading
+from discreet.functions.sets import SetFunction
 from discreet.learners.set_maximizer.catalogue import NO_LEARNING, Catalogue, Change
 from discreet.learners.set_maximizer.mode import SetMode
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import filled_up
-from discreet.turn.labels import Label, Labels
-from discreet.turn.questions import Asked, Batch
-from discreet.turn.view import View
-
-__all__ = ["CHUNK", "People", "PreferenceView", "SlateState", "gains_along", "people_of"]
 
 People = Floats | list[SetFunction | None]
 """Rows for a family of set functions, or one callable per person."""
@@ -58,12 +56,12 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
 
     # --- decisions --------------------------------------------------------------------------------
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
-        if asked.available is None:
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        if request.available is None:
             return np.asarray(repeated(self.public.slate, len(rounds)))
-        if asked.available.ndim == 1:
-            return np.asarray(repeated(self.restricted(asked.available), len(rounds)))
-        return np.stack([self.restricted(mask) for mask in asked.available])
+        if request.available.ndim == 1:
+            return np.asarray(repeated(self.restricted(request.available), len(rounds)))
+        return np.stack([self.restricted(mask) for mask in request.available])
 
     def restricted(self, available: Mask) -> Integers:
         """Return the slate of a round with a mask, filled up with −1 if items run out."""
@@ -88,11 +86,11 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
         catalogue = self.public.catalogue.changed(event, self.settings)
         return replace(self.public, catalogue=catalogue)
 
-    def admitted(self, asked: Asked) -> Asked:
-        return self.public.catalogue.admitted(asked)
+    def admitted(self, request: Request) -> Request:
+        return self.public.catalogue.admitted(request)
 
-    def refuse_next(self, asked: Asked) -> None:
-        self.public.catalogue.next().admitted(asked)
+    def refuse_next(self, request: Request) -> None:
+        self.public.catalogue.next().admitted(request)
 
     # --- what may be read -------------------------------------------------------------------------
 
@@ -124,7 +122,8 @@ def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
 def gains_along(
     people: People, slate: Integers, settings: SetMaximizerSettings, known: int
 ) -> Iterator[Floats]:
-    """Return gains on top of each prefix of the slate, in [0, 1]: people × slots × items, in chunks.
+    """Return gains on top of each prefix of the slate, in [0, 1]: people × slots × items, in
+    chunks.
 
     The gain of an item that is in the prefix is that on top of the *other* items: what the slot
     would see if it were free. Callables are asked about the first `known` items: nobody knows those
@@ -136,7 +135,9 @@ def gains_along(
         yield np.stack([_gains_on(part, before, settings, known) for before in prefixes], axis=1)
 
 
-def _gains_on(people: People, before: list[int], settings: SetMaximizerSettings, known: int) -> Floats:
+def _gains_on(
+    people: People, before: list[int], settings: SetMaximizerSettings, known: int
+) -> Floats:
     gains = _gains(people, before, settings, known)
     for item in before:
         others = [other for other in before if other != item]

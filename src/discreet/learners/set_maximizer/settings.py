@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from discreet import require
-from discreet.arrivals.set_functions import (
+from discreet.errors import ConfigError
+from discreet.functions.sets import (
     AnyFunction,
     ClickModel,
     ConcaveOverModular,
@@ -13,12 +14,9 @@ from discreet.arrivals.set_functions import (
     SetFunctions,
     WeightedCoverage,
 )
-from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
 from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.limits import MOST_CANDIDATES
-
-__all__ = ["SetMaximizerSettings"]
 
 FORCED = {False: ("auto", "sum", "fresh", "experts"), True: ("auto", "swap")}
 """The modes that read whole preferences, and those that read clicks and rewards."""
@@ -39,7 +37,8 @@ class SetMaximizerSettings(ItemSettings):
     max_items: int | None = None
 
     removed: ClassVar[Mapping[str, str]] = {
-        "expert": "leave it out, feedback and stream decide; facts['method'] says how the learner learns"
+        "expert": "leave it out, feedback and stream decide; facts['method'] says how the learner "
+        "learns"
     }
 
     def __post_init__(self) -> None:
@@ -49,14 +48,17 @@ class SetMaximizerSettings(ItemSettings):
         if self.slots > self.items:
             raise ConfigError(f"slots ({self.slots}) must not exceed items ({self.items})")
         if self.feedback != "full":
-            refuse_adversarial(self.stream, "stream='drifting', or whole preferences (feedback='full')")
+            refuse_adversarial(
+                self.stream, "stream='drifting', or whole preferences (feedback='full')"
+            )
         if self.max_items is not None:
             require.whole("max_items", self.max_items, self.items, MOST_CANDIDATES)
         require.number("bound", self.bound, 1e-100, 1e100)
         if self.bound != 1 and self.feedback != "bandit" and self.functions is not None:
             kind = type(self.function).__name__
             raise ConfigError(
-                f"bound is for callables and rewards; rows of {kind} lie in [0, 1] already, got {self.bound}"
+                f"bound is for callables and rewards; rows of {kind} lie in [0, 1] already, got "
+                f"{self.bound}"
             )
         if self.functions is not None:
             self.functions.width(self.room)  # refuses covers that do not fit
@@ -69,7 +71,8 @@ class SetMaximizerSettings(ItemSettings):
         forced = FORCED[self.feedback != "full"]
         if self.mode not in forced:
             raise ConfigError(
-                f"mode must be {' or '.join(forced)} for feedback={self.feedback!r}, got {self.mode!r}"
+                f"mode must be {' or '.join(forced)} for feedback={self.feedback!r}, got "
+                f"{self.mode!r}"
             )
 
     @property

@@ -8,11 +8,9 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.compiled import OnFirstUse
 
 if TYPE_CHECKING:
-    from discreet.learners.set_maximizer import kernels
+    from discreet.learners.set_maximizer import kernels as kernels
 else:
     kernels = OnFirstUse("discreet.learners.set_maximizer.kernels")
-
-__all__ = ["distinct_leaders", "filled_up", "kernels", "one_row_each"]
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
@@ -28,7 +26,8 @@ def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
 
 
 def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
-    """Return slates, one per row, without unavailable items, filled up with available ones in this order.
+    """Return slates, one per row, without unavailable items, filled up with available ones in this
+    order.
 
     −1 stands at the end only if there are not enough available items.
     """

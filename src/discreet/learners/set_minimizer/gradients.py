@@ -1,4 +1,5 @@
-"""Full information: one running total of everyone's subgradients, and the regularised leader on the cube.
+"""Full information: one running total of everyone's subgradients, and the regularised leader on the
+cube.
 
 A visitor's cost function gives a subgradient of its Lovász extension at the current point: what
 each item adds along the chain. It is scaled to a length of at most `clip` times the bound (pure
@@ -23,28 +24,26 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.cost_functions import CostFunctions
-from discreet.arrivals.feedback import as_callables, as_people
-from discreet.arrivals.person import reading
-from discreet.arrivals.set_functions import SetFunction
-from discreet.decide.domains import Box
-from discreet.decide.extensions import chain, padded_sets, threshold_sizes
-from discreet.decide.leader import Leader, LeaderMemory
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block, Request
+from discreet.engine.schedule import EqualBlocks
 from discreet.errors import ConfigError
+from discreet.feedback import as_callables, as_people
+from discreet.functions.costs import CostFunctions
+from discreet.functions.person import reading
+from discreet.functions.sets import SetFunction
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.set_minimizer.mode import CubeMode, CubeView, available_sets, one_set
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import assumed_by
-from discreet.learners.totals import RunningTotal
+from discreet.optim.domains import Box
+from discreet.optim.leader import Leader, LeaderMemory
+from discreet.optim.lovasz_extension import chain, padded_sets, threshold_sizes
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Asked, Batch, Block
-from discreet.turn.readings import Scores
-from discreet.turn.schedule import EqualBlocks
-from discreet.turn.states import of_flat
-
-__all__ = ["Gradients"]
 
 CHUNK = 1024
 """Number of people whose subgradients are held at once."""
@@ -59,7 +58,8 @@ class Tuning:
     pure_clip: float = 2.0
     """Longest subgradient, in units of the bound, in l₁ for pure noise (benchmarks/minimize.py)."""
     noisy: float = 0.4
-    """If noise is more than this share of what gradients can add up to, steps of totals tell nothing:
+    """If noise is more than this share of what gradients can add up to, steps of totals tell
+    nothing:
     the bound takes their place (benchmarks/ways.py)."""
 
 
@@ -109,7 +109,9 @@ class CallableCosts:
         """Return what each item adds along the chain, one row per visitor."""
         nothing = np.zeros(self.items)
         with reading():
-            return np.array([nothing if one is None else one.along(order, self.bound) for one in people])
+            return np.array(
+                [nothing if one is None else one.along(order, self.bound) for one in people]
+            )
 
 
 def _free(chosen: Integers) -> float:
@@ -145,11 +147,11 @@ class GradientView(CubeView[Public]):
         """The chain: items from the most likely to the least."""
         return chain(self.public.point)
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         gradient = self.problem.gradient
-        return {gradient.name: gradient.gathering}
+        return {gradient.name: gradient.aggregator}
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+    def decide(self, rounds: Integers, request: Request) -> Integers:
         """One set per row, in ascending order, filled up with −1; without what is unavailable.
 
         A set holds the items that are likelier than the round's public coin.
@@ -159,7 +161,7 @@ class GradientView(CubeView[Public]):
             sets = one_set(np.sort(self.order[: int(sizes[0])]), self.problem.settings.items)
         else:
             sets = padded_sets(self.order, sizes)
-        return available_sets(sets, asked.available)
+        return available_sets(sets, request.available)
 
     def read(self, batch: Batch) -> Any:
         return self.problem.costs.read(batch)
@@ -168,17 +170,19 @@ class GradientView(CubeView[Public]):
         gradient = self.problem.gradient
         for first in range(0, len(answers), CHUNK):
             rows = self.problem.costs.along(answers[first : first + CHUNK], self.order)
-            gradient.gathering.add(gradient.of(block), rows)
+            gradient.aggregator.add(gradient.of(block), rows)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        total = self.problem.gradient.next(self.public.gradient, kept, block, door)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        total = self.problem.gradient.next(self.public.gradient, hidden, block, door)
         memory = self.problem.leader.follow(
             self.public.memory,
             total.values,
             variance=total.variance,
             step_variance=total.step_variance,
         )
-        return Public(total.public, memory, total.variance), total.kept
+        return Public(total.public, memory, total.variance), total.hidden
 
     def scores(self, context: Any) -> Scores:
         """Return what each item saves in all, on top of those before it in the chain.
@@ -202,7 +206,8 @@ class Gradients(CubeMode):
     def check(self) -> None:
         if self.settings.stream == "iid":
             raise ConfigError(
-                "stream='iid' is for bandit feedback: with whole cost functions every stream is learned alike"
+                "stream='iid' is for bandit feedback: with whole cost functions every stream is "
+                "learned alike"
             )
         if self.settings.explore != "auto":
             raise ConfigError("explore is for bandit feedback: leave it as it is")
@@ -230,7 +235,9 @@ class Gradients(CubeMode):
 
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
-        """The total with less noise: l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε, δ)."""
+        """The total with less noise: l₁ clips for (ε, 0) or, if a δ is granted, l₂ clips for (ε,
+        δ).
+        """
         pure = self._total(norm=1, usual=TUNED.pure_clip, pure=True)
         if self.settings.privacy.pure:
             return pure
@@ -242,7 +249,9 @@ class Gradients(CubeMode):
         block = ceil(sqrt(settings.rounds)) if settings.block == "auto" else settings.block
         schedule = EqualBlocks(settings.rounds, block, last=False)
         rows = Rows((settings.items,), settings.bound * usual, norm)
-        return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block, pure=pure)
+        return RunningTotal(
+            "gradient", rows, schedule, settings.privacy, people=schedule.block, pure=pure
+        )
 
     @cached_property
     def leader(self) -> Leader:
@@ -270,8 +279,8 @@ class Gradients(CubeMode):
     # --- from one release to the next -------------------------------------------------------------
 
     def start(self) -> tuple[Public, State]:
-        sums, kept = self.gradient.start()
-        return Public(sums, self.leader.start(), variance=0.0), kept
+        sums, hidden = self.gradient.start()
+        return Public(sums, self.leader.start(), variance=0.0), hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> GradientView:
         return GradientView(self, of_flat(Public, public), index, begin, coins)

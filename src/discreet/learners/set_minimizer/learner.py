@@ -9,35 +9,35 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from discreet.arrays import Floats
-from discreet.arrivals.cost_functions import CostFunctions
-from discreet.arrivals.set_functions import SetFunction
 from discreet.budget.privacy import Privacy
 from discreet.errors import StateError
+from discreet.functions.costs import CostFunctions
+from discreet.functions.sets import SetFunction
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.constructor import constructor
 from discreet.learners.labels import Label
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes
 from discreet.learners.set_minimizer.gradients import Gradients
-from discreet.learners.set_minimizer.pairs import NearAnchor
+from discreet.learners.set_minimizer.pairwise_search import PairwiseSearch
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
 from discreet.learners.streams import Stream
-
-__all__ = ["SetMinimizer"]
 
 
 class SetMinimizer(Learner):
     """Choose the set of least cost, round after round, without giving any visitor away.
 
-    Which optional checks to switch off, which complements to bundle, which pixels belong together: every
-    visitor has a submodular cost of any set, possibly negative, and the set is chosen before it is seen.
-    Nothing about the size of the set is fixed.
+    Which optional checks to switch off, which complements to bundle, which pixels belong together:
+    every visitor has a submodular cost of any set, possibly negative, and the set is chosen before
+    it is seen. Nothing about the size of the set is fixed.
 
-    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed set, for
-    submodular costs.
+    Guarantee: docs/guarantees/costs.md. Privacy assumes nothing; value compares with the best fixed
+    set, for submodular costs.
 
-    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a mask that
-    depends on the visitor or on earlier answers: the counts that masks change are not protected.
+    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a
+    mask that depends on the visitor or on earlier answers: the counts that masks change are not
+    protected.
 
-    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a callable.
+    Runtime: O(items + numbers in a row) a visitor with a built-in function, items + 1 calls of a
+    callable.
 
     Parameters
     ----------
@@ -48,30 +48,31 @@ class SetMinimizer(Learner):
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more value.
     feedback
-        What `observe` takes. "full": a row for `function`, or a callable on integer arrays. "bandit": the
-        cost of the set that was chosen, a number.
+        What `observe` takes. "full": a row for `function`, or a callable on integer arrays.
+        "bandit": the cost of the set that was chosen, a number.
     function
-        What a row means: a family of discreet.arrivals such as `MinusModular(GraphCut(edges))`. None:
-        visitors bring callables (`discreet.arrivals.check_set_function(f, items, monotone=False)` tries
-        whether one is submodular).
+        What a row means: a family of discreet.functions such as `MinusModular(GraphCut(edges))`.
+        None: visitors bring callables (`discreet.functions.check_set_function(f, items,
+        monotone=False)` tries whether one is submodular).
     bound
-        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's influence
-        is limited accordingly.
+        Costs lie between −bound and bound: callables and numbers are clipped to it, and everyone's
+        influence is limited accordingly.
     stream
-        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few times or
-        alternate. "iid", for bandit feedback: visitors are alike over time; most trials come early. Neither
-        holds against a stream that reacts to sets or is timed to the blocks. "adversarial", for whole costs:
-        whoever makes the stream may have seen every set before this visitor's. docs/streams.md has what each
-        keeps.
+        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few
+        times or alternate. "iid", for bandit feedback: visitors are alike over time; most trials
+        come early. Neither holds against a stream that reacts to sets or is timed to the blocks.
+        "adversarial", for whole costs: whoever makes the stream may have seen every set before this
+        visitor's. docs/streams.md has what each keeps.
     explore
-        Bandit: the largest share of visitors who may meet a trial, a set other than the one believed to be
-        cheapest; "auto" sets no limit and balances trials against what they may find.
+        Bandit: the largest share of visitors who may meet a trial, a set other than the one
+        believed to be cheapest; "auto" sets no limit and balances trials against what they may
+        find.
     block
-        How many visitors meet the same point; for bandit feedback, the length of the first block after the
-        screening.
+        How many visitors meet the same point; for bandit feedback, the length of the first block
+        after the screening.
     report
-        Bandit: the share of the budget, up to ½, that pays for `report()`: the mean cost of the sets that
-        each block's visitors were given.
+        Bandit: the share of the budget, up to ½, that pays for `report()`: the mean cost of the
+        sets that each block's visitors were given.
     seed, journal, checkpoint
         As for `SetMaximizer`.
 
@@ -79,7 +80,7 @@ class SetMinimizer(Learner):
     --------
     >>> import numpy as np
     >>> from discreet import Privacy, SetMinimizer
-    >>> from discreet.arrivals import GraphCut, MinusModular
+    >>> from discreet.functions import GraphCut, MinusModular
     >>> items = ["phone", "case", "tripod", "bag"]
     >>> together = MinusModular(GraphCut(((0, 1), (2, 3))))      # phone – case, tripod – bag
     >>> both = Privacy(1.0, 1e-6)
@@ -104,8 +105,9 @@ class SetMinimizer(Learner):
     settings_type = SetMinimizerSettings
     modes: ClassVar[Modes] = {
         "gradients": Gradients,  # whole cost functions; as stiff as released totals call for
-        "bound": Gradients,  # the same, as stiff as the worst stream might call for: where noise is large
-        "pairs": NearAnchor,  # the cost of the chosen set alone
+        # the same, as stiff as the worst stream might call for: where noise is large
+        "bound": Gradients,
+        "pairs": PairwiseSearch,  # the cost of the chosen set alone
     }
 
     @constructor
@@ -126,7 +128,9 @@ class SetMinimizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `SetMinimizerSettings`, but for `journal` and `checkpoint`."""
+        """Each argument is a field of `SetMinimizerSettings`, but for `journal` and
+        `checkpoint`.
+        """
 
     @property
     def point(self) -> Floats:

@@ -1,4 +1,6 @@
-"""What the modes of `SetMinimizer` share: sets as decisions, and how likely each item is to be in."""
+"""What the modes of `SetMinimizer` share: sets as decisions, and how likely each item is to be
+in.
+"""
 
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -6,13 +8,11 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.labels import Label, Labels
+from discreet.engine.problem import Problem
+from discreet.engine.view import View
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_minimizer.settings import SetMinimizerSettings
-from discreet.turn.labels import Label, Labels
-from discreet.turn.problem import Problem
-from discreet.turn.view import View
-
-__all__ = ["CubeMode", "CubeView", "available_sets", "one_set"]
 
 
 class Pointed(Protocol):

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from discreet import require
-from discreet.arrivals.cost_functions import CostFunctions, GraphCut, MinusModular
-from discreet.arrivals.set_functions import (
+from discreet.errors import ConfigError
+from discreet.functions.costs import CostFunctions, GraphCut, MinusModular
+from discreet.functions.sets import (
     AnyFunction,
     ClickModel,
     ConcaveOverModular,
     FacilityLocation,
     WeightedCoverage,
 )
-from discreet.errors import ConfigError
 from discreet.learners.item_settings import ItemSettings
 from discreet.learners.streams import Stream, check_stream, refuse_adversarial
-
-__all__ = ["SetMinimizerSettings"]
 
 FORCED = {"full": ("auto", "gradients", "bound"), "bandit": ("auto", "pairs")}
 """The modes of each kind of feedback."""
@@ -48,14 +46,17 @@ class SetMinimizerSettings(ItemSettings):
     removed: ClassVar[Mapping[str, str]] = {
         "expert": "leave it out, feedback decides; facts['method'] says how the learner learns",
         "regulariser": "leave it out, it follows from the noise of the plan",
-        "clip": "leave it out, subgradients are clipped at the measured default; bound is what costs can be",
+        "clip": "leave it out, subgradients are clipped at the measured default; bound is what "
+        "costs can be",
     }
 
     def __post_init__(self) -> None:
         check_stream(self.stream)
         super().__post_init__()
         if self.feedback != "full":
-            refuse_adversarial(self.stream, "stream='drifting', or whole cost functions (feedback='full')")
+            refuse_adversarial(
+                self.stream, "stream='drifting', or whole cost functions (feedback='full')"
+            )
         require.number("bound", self.bound, 1e-70, 1e70)  # fourth powers must stay inside floats
         if self.functions is not None:
             self.functions.width(self.items)  # refuses edges and covers that do not fit
@@ -63,7 +64,9 @@ class SetMinimizerSettings(ItemSettings):
             require.number("explore", self.explore, 1e-9, 0.999)
         if self.mode not in FORCED[self.feedback]:
             forced = " or ".join(FORCED[self.feedback])
-            raise ConfigError(f"mode must be {forced} for feedback={self.feedback!r}, got {self.mode!r}")
+            raise ConfigError(
+                f"mode must be {forced} for feedback={self.feedback!r}, got {self.mode!r}"
+            )
         if self.feedback == "bandit" and self.items > MOST_ITEMS:
             raise ConfigError(
                 f"single costs are learned of at most {MOST_ITEMS} items, got {self.items}: "

@@ -1,6 +1,6 @@
 """One set, once, from many people's records: see `SetSelector`."""
 
-from discreet.learners.set_selector.crowd import Partitions
+from discreet.learners.set_selector.partitions import Partitions
 from discreet.learners.set_selector.selector import Chosen, SetSelector
 from discreet.learners.set_selector.settings import SetSelectorSettings
 

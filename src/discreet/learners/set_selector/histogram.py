@@ -1,7 +1,7 @@
 """One noisy histogram of public cells, released once; then any optimisation is free.
 
-The noise of each cell is that of a count, whatever the rank and however long the search goes on: greedy,
-then swaps until none helps.
+The noise of each cell is that of a count, whatever the rank and however long the search goes on:
+greedy, then swaps until none helps.
 
 Guarantee   docs/guarantees/selector.md, Theorem 1
 Runtime     O(1) a person; O(cells · items) a step of the search
@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.places import Cells, Nearby, Types
 from discreet.budget.privacy import Charge
-from discreet.decide.domains import Simplex
-from discreet.learners.set_selector.crowd import Crowd
-from discreet.learners.set_selector.entrance import SourcePart, admitted, batches
+from discreet.engine.plan import State
+from discreet.engine.request import Batch, Block
+from discreet.functions.places import Cells, Nearby, Types
 from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
+from discreet.learners.set_selector.partitions import PartitionedPeople
+from discreet.learners.set_selector.records import SourcePart, admitted, batches
+from discreet.optim.domains import Simplex
+from discreet.release.aggregators import Aggregator, OneChoice
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, OneChoice
-from discreet.release.noise import Once
-from discreet.turn.plan import State
-from discreet.turn.questions import Batch, Block
-
-__all__ = ["Histogram"]
+from discreet.release.noise import CalibratedNoise
 
 PEOPLE_A_CELL = 4.0
 """People per cell, about, that noise for ε = 1 meets (benchmarks/selection.py)."""
@@ -61,24 +59,30 @@ class HistogramView(SelectorView):
 
     problem: "Histogram"
 
-    def gatherings(self) -> dict[str, Gathering]:
-        return {CELLS: self.problem.once.gathering}
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {CELLS: self.problem.calibrated.aggregator}
 
     def layout(self) -> tuple[Public, State]:
         """After the release also what was reached with each item."""
-        chosen, kept = self.problem.start()
-        return (replace(chosen, trace=np.zeros(0)) if self.index else chosen), kept
+        chosen, hidden = self.problem.start()
+        return (replace(chosen, trace=np.zeros(0)) if self.index else chosen), hidden
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        from discreet.decide.greedy import choose_facilities
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        from discreet.optim.greedy import choose_facilities
 
-        once, worths, settings = self.problem.once, self.problem.cells.worths, self.problem.settings
-        noisy = door.release(once, block[CELLS])
+        calibrated, worths, settings = (
+            self.problem.calibrated,
+            self.problem.cells.worths,
+            self.problem.settings,
+        )
+        noisy = door.release(calibrated, block[CELLS])
         weights: Floats = Simplex(len(worths), float(settings.count)).project(noisy)
         chosen = choose_facilities(worths, weights, settings.domain, price="density")
         # The value follows from the same counts, for nothing.
         worth = worths[:, chosen].max(axis=1)
-        deviation = once.standard_deviation * sqrt(float(worth @ worth))
+        deviation = calibrated.standard_deviation * sqrt(float(worth @ worth))
         value = np.array([float(noisy @ worth), deviation])
         along = np.maximum.accumulate(worths[:, chosen], axis=1)
         return Public(np.array(chosen, dtype=np.int64), value, trace=noisy @ along), {}
@@ -91,7 +95,7 @@ class HistogramRows(HistogramView):
         return self.problem.count.cells_of(batch)
 
     def gather(self, block: Block, answers: Integers) -> None:
-        self.problem.once.gathering.add(block[CELLS], answers)
+        self.problem.calibrated.aggregator.add(block[CELLS], answers)
 
 
 class HistogramParts(HistogramView):
@@ -99,12 +103,12 @@ class HistogramParts(HistogramView):
 
     takes_rounds = False
 
-    def read(self, batch: Batch) -> Crowd:
-        crowd: Crowd = batch.feedback
-        return crowd
+    def read(self, batch: Batch) -> PartitionedPeople:
+        partitioned: PartitionedPeople = batch.feedback
+        return partitioned
 
-    def gather(self, block: Block, answers: Crowd) -> None:
-        counts = self.problem.once.gathering
+    def gather(self, block: Block, answers: PartitionedPeople) -> None:
+        counts = self.problem.calibrated.aggregator
         for values in answers.enter(self.problem.count, answers.parts):
             block[CELLS] = counts.merge(block[CELLS], counts.holding(values))
 
@@ -127,29 +131,32 @@ class Histogram(SelectorMode):
         return self.family.cells(int(self.settings.count * min(epsilon, 4.0) / PEOPLE_A_CELL))
 
     @cached_property
-    def once(self) -> Once[OneChoice]:
-        return Once.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
+    def calibrated(self) -> CalibratedNoise[OneChoice]:
+        return CalibratedNoise.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
 
     @property
     def charge(self) -> Charge:
-        return self.once.charge
+        return self.calibrated.charge
 
     @property
     def error(self) -> float:
-        return self.once.standard_deviation * sqrt(len(self.cells))
+        return self.calibrated.standard_deviation * sqrt(len(self.cells))
 
     @property
     def why(self) -> str:
         return (
-            f"people fall into {len(self.cells)} public cells: one noisy histogram, with an error of "
-            f"{self.once.standard_deviation:.1f} people a cell, then any search is free"
+            f"people fall into {len(self.cells)} public cells: one noisy histogram, with an error "
+            "of "
+            f"{self.calibrated.standard_deviation:.1f} people a cell, then any search is free"
         )
 
     @property
     def constants(self) -> tuple[Any, ...]:
-        return (self.once, len(self.cells), self.cells.grid)
+        return (self.calibrated, len(self.cells), self.cells.grid)
 
     @cached_property
     def count(self) -> Count:
         """How people are counted."""
-        return Count(self.family, self.settings.domain.items, self.cells.grid, self.once.gathering)
+        return Count(
+            self.family, self.settings.domain.items, self.cells.grid, self.calibrated.aggregator
+        )

@@ -1,4 +1,6 @@
-"""What the methods of `SetSelector` share: one block of people, one release, and what it publishes."""
+"""What the methods of `SetSelector` share: one block of people, one release, and what it
+publishes.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -10,16 +12,14 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State, Step, paid_by_cohorts
+from discreet.engine.problem import Problem
+from discreet.engine.request import Request
+from discreet.engine.view import View
 from discreet.learners.labels import names_by_number
 from discreet.learners.set_selector.settings import SetSelectorSettings
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked
-from discreet.turn.states import of_flat
-from discreet.turn.view import View
-
-__all__ = ["Public", "SelectorMode", "SelectorView"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,9 @@ class Public:
     chosen: Integers
     """Items, in the order in which they were drawn."""
     value: Floats
-    """What the set is worth to all people, and its standard deviation; empty if that was not paid for."""
+    """What the set is worth to all people, and its standard deviation; empty if that was not
+    paid for.
+    """
     trace: Floats | None = None
     """What all people have reached with each item, where that was released."""
 
@@ -40,7 +42,7 @@ class SelectorView(View[Public]):
     problem: "SelectorMode"
     growing = (("chosen", "trace"), ("value",))
 
-    def decide(self, rounds: Integers, asked: Asked) -> Integers:
+    def decide(self, rounds: Integers, request: Request) -> Integers:
         chosen = self.public.chosen
         return np.broadcast_to(chosen, (len(rounds), len(chosen)))
 
@@ -58,8 +60,8 @@ class SelectorMode(Problem):
     settings
         Of the selector.
     in_parts
-        Whether all people come at once, in parts that may stay where they are, as `SetSelector.fit` reads
-        them; otherwise one row per round, as audits send them.
+        Whether all people come at once, in parts that may stay where they are, as `SetSelector.fit`
+        reads them; otherwise one row per round, as audits send them.
     """
 
     proof = "selector.md"
@@ -117,7 +119,7 @@ class SelectorMode(Problem):
         """The name of this way."""
         return type(self).__name__.lower()
 
-    # --- from one release to the next ---------------------------------------------------------------------
+    # --- from one release to the next -------------------------------------------------------------
 
     def start(self) -> tuple[Public, State]:
         return Public(chosen=np.empty(0, dtype=np.int64), value=np.zeros(0)), {}

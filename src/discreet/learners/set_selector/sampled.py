@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.chains import PresentChain, VoicesChain
 from discreet.budget.privacy import Charge
-from discreet.decide.constraints import Priced
-from discreet.learners.set_selector.crowd import Crowd
-from discreet.learners.set_selector.entrance import marked
+from discreet.engine.plan import State
+from discreet.engine.request import Batch, Block
+from discreet.functions.chains import PersonFunctionsChain, PresentChain
 from discreet.learners.set_selector.mode import Public, SelectorMode, SelectorView
+from discreet.learners.set_selector.partitions import PartitionedPeople
+from discreet.learners.set_selector.records import marked
 from discreet.learners.set_selector.values import value_of
+from discreet.optim.constraints import Priced
+from discreet.release.aggregators import Aggregator, HeldRows, Rows
+from discreet.release.aggregators.gain_path import Chain, GainPath
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, HeldRows, Rows
-from discreet.release.gathering.gain_path import Chain, GainPath
-from discreet.release.noise import Once
-from discreet.release.sampled import SampledPath
-from discreet.turn.plan import State
-from discreet.turn.questions import Batch, Block
-
-__all__ = ["Sampled"]
+from discreet.release.noise import CalibratedNoise
+from discreet.release.sampled_path import SampledPath
 
 LEVELS = 2**16
 """Integer steps of a worth of 1."""
@@ -47,10 +45,12 @@ class SampledView(SelectorView):
         """How people are held."""
         return HeldRows((self.problem.settings.count, self.problem.width), elsewhere=self.stays)
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         return {PEOPLE: self.held}
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         problem, people = self.problem, block[PEOPLE]
         path = GainPath(people, problem.chain, problem.prices, LEVELS)
         chosen = door.select_path(problem.path, path, problem.settings.domain.extensions)
@@ -81,11 +81,11 @@ class SampledParts(SampledView):
     takes_rounds = False
     stays = True
 
-    def read(self, batch: Batch) -> Crowd:
-        crowd: Crowd = batch.feedback
-        return crowd
+    def read(self, batch: Batch) -> PartitionedPeople:
+        partitioned: PartitionedPeople = batch.feedback
+        return partitioned
 
-    def gather(self, block: Block, answers: Crowd) -> None:
+    def gather(self, block: Block, answers: PartitionedPeople) -> None:
         self.held.stay(block[PEOPLE], answers.staying(), answers.run)
 
 
@@ -108,12 +108,14 @@ class Sampled(SelectorMode):
         )
 
     @cached_property
-    def value_noise(self) -> Once[Rows] | None:
+    def value_noise(self) -> CalibratedNoise[Rows] | None:
         """The noise of the value of what was chosen, if it is paid for."""
         share = self.settings.report
         if not share:
             return None
-        return Once.for_budget(self.settings.privacy.budgets[0] * share, Rows((1,), nonnegative=True))
+        return CalibratedNoise.for_budget(
+            self.settings.privacy.budgets[0] * share, Rows((1,), nonnegative=True)
+        )
 
     @property
     def charge(self) -> Charge:
@@ -127,8 +129,10 @@ class Sampled(SelectorMode):
     @property
     def why(self) -> str:
         return (
-            f"a person's gains along a path add up to 1, so {self.settings.domain.rank} draws cost hardly "
-            f"more than one: expected to fall short by {self.error:.0f} of {self.settings.count} people"
+            f"a person's gains along a path add up to 1, so {self.settings.domain.rank} draws "
+            "cost hardly "
+            f"more than one: expected to fall short by {self.error:.0f} of {self.settings.count} "
+            "people"
         )
 
     @property
@@ -146,14 +150,18 @@ class Sampled(SelectorMode):
     def chain(self) -> Chain[Any]:
         """How people see a growing set."""
         family = self.settings.family
-        return VoicesChain(self.settings.domain.items) if family is None else PresentChain(family)
+        return (
+            PersonFunctionsChain(self.settings.domain.items)
+            if family is None
+            else PresentChain(family)
+        )
 
     @property
     def prices(self) -> Floats:
         """How much an item's gain counts: cheaper ones more, under a knapsack.
 
-        By density where noise is small; while it is large, only what is dearer than the lower quartile counts
-        less, because density would follow the noise of the cheapest.
+        By density where noise is small; while it is large, only what is dearer than the lower
+        quartile counts less, because density would follow the noise of the cheapest.
         """
         domain = self.settings.domain
         if not isinstance(domain, Priced):

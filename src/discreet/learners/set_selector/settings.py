@@ -6,8 +6,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from discreet import require
-from discreet.arrivals.places import Nearby, Types
-from discreet.arrivals.set_functions import (
+from discreet.domains import SetDomain
+from discreet.engine.settings import Settings
+from discreet.errors import ConfigError
+from discreet.functions.places import Nearby, Types
+from discreet.functions.sets import (
     AnyFunction,
     ClickModel,
     ConcaveOverModular,
@@ -16,14 +19,17 @@ from discreet.arrivals.set_functions import (
     SetFunctions,
     WeightedCoverage,
 )
-from discreet.domains import SetDomain
-from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled
-from discreet.turn.settings import Settings
 
-__all__ = ["Family", "SetSelectorSettings"]
-
-Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | Nearby | Types | AnyFunction
+Family = (
+    ClickModel
+    | FacilityLocation
+    | ConcaveOverModular
+    | WeightedCoverage
+    | Nearby
+    | Types
+    | AnyFunction
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,19 +51,24 @@ class SetSelectorSettings(Settings):
         if self.horizon is not None:
             raise ConfigError("a selector has no horizon: it chooses once")
         if self.keyed:
-            raise ConfigError("a selector has no rounds that could name their person: leave out keyed")
+            raise ConfigError(
+                "a selector has no rounds that could name their person: leave out keyed"
+            )
         if self.people is not None:
             require.whole("people", self.people, 1, 2**26)
         if self.family is not None:
             self.family.width(self.domain.items)  # refuses functions that do not fit the domain
         if self.labels is not None and labelled(self.labels)[0] != self.domain.items:
             raise ConfigError(
-                f"there must be one label for each of the {self.domain.items} items, got {len(self.labels)}"
+                f"there must be one label for each of the {self.domain.items} items, got "
+                f"{len(self.labels)}"
             )
         require.one_of("mode", self.mode, ("auto", "histogram", "sampled"))
         if self.mode == "histogram" and not self.has_cells:
             kind = type(self.function).__name__
-            raise ConfigError(f"a histogram needs public cells (Nearby, Types), which {kind} has not")
+            raise ConfigError(
+                f"a histogram needs public cells (Nearby, Types), which {kind} has not"
+            )
 
     @property
     def family(self) -> SetFunctions | None:

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
+from discreet.release.aggregators import Aggregate, HeldRows, Rows
+from discreet.release.aggregators.gain_path import Chain
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, HeldRows, Rows
-from discreet.release.gathering.gain_path import Chain
-from discreet.release.noise import Once
-
-__all__ = ["value_of"]
+from discreet.release.noise import CalibratedNoise
 
 
 @dataclass(frozen=True)
@@ -30,9 +28,14 @@ class WorthOf:
 
 
 def value_of(
-    door: Door, noise: Once[Rows], held: HeldRows, people: Gathered, chain: Chain[Any], chosen: list[int]
+    door: Door,
+    noise: CalibratedNoise[Rows],
+    held: HeldRows,
+    people: Aggregate,
+    chain: Chain[Any],
+    chosen: list[int],
 ) -> Floats:
     """Release the worth of the set, added up over all people, with its standard deviation."""
-    worth = held.total(people, WorthOf(chain, tuple(chosen)), noise.gathering)
+    worth = held.total(people, WorthOf(chain, tuple(chosen)), noise.aggregator)
     total = door.release(noise, worth)
     return np.array([float(total[0]), noise.standard_deviation])

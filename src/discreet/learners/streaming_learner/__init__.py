@@ -1,4 +1,6 @@
-"""Coefficients that are published again and again, while every sample stays private: one file a method."""
+"""Coefficients that are published again and again, while every sample stays private: one file a
+method.
+"""
 
 from discreet.learners.streaming_learner.learner import StreamingLearner
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings

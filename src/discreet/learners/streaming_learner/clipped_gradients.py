@@ -7,15 +7,13 @@ from typing import Protocol
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Loss, Samples, SoftmaxLoss
-from discreet.arrivals.person import reading
 from discreet.errors import ConfigError
+from discreet.functions.person import reading
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.feature_rows import dual_norm_code, rows_at_once
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-from discreet.learners.totals import RunningTotal
-from discreet.release.gathering import Gathered, Rows
-
-__all__ = ["Gradients", "Points", "check_grid", "gradient_total", "gradients_of"]
+from discreet.losses import CallableLoss, Loss, Samples, SoftmaxLoss
+from discreet.release.aggregators import Aggregate, Rows
 
 LARGEST = 1e100
 """Features larger than this say nothing."""
@@ -38,7 +36,7 @@ class Points:
 class Gradients(Protocol):
     """The gradients of one loss."""
 
-    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+    def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         """Add the gradient of every sample, clipped and quantised by `rows`."""
 
 
@@ -59,7 +57,7 @@ class MarginGradients:
     settings: StreamingLearnerSettings
     loss: Loss
 
-    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+    def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         where = (points.here, points.before, points.weight)
         for piece in samples.dense(rows_at_once(rows.size)):
             sample = (piece.features, piece.targets, piece.shares)
@@ -81,7 +79,7 @@ class ClassGradients:
     settings: StreamingLearnerSettings
     loss: SoftmaxLoss
 
-    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+    def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         settings = self.settings
         table = points.here.reshape(self.loss.classes, -1)
         bounds = (dual_norm_code(settings), settings.feature_bound, settings.constant, 1.0)
@@ -97,7 +95,7 @@ class CalledGradients:
     settings: StreamingLearnerSettings
     loss: CallableLoss
 
-    def add(self, rows: Rows, total: Gathered, samples: Samples, points: Points) -> None:
+    def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         with reading():
             for piece in samples.dense(rows_at_once(rows.size)):
                 pairs = zip(piece.features, piece.targets, piece.shares, strict=True)

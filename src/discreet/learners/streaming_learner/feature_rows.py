@@ -5,10 +5,8 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.evening import Evening
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-
-__all__ = ["dual_norm_code", "euclidean_lengths", "evened", "longest_row", "rows_at_once", "within"]
+from discreet.optim.spiked_covariance import SpikedCovariance
 
 MOST_NUMBERS, MOST_ROWS = 2**22, 4096
 """How many numbers, and how many samples, are held as dense rows at once."""
@@ -33,10 +31,10 @@ def longest_row(settings: StreamingLearnerSettings) -> float:
 
 def euclidean_lengths(rows: Floats) -> Floats:
     """Return the Euclidean length of each row; NaN if it is not finite."""
-    from discreet.arrivals import measured
+    from discreet.learners.streaming_learner import row_kernels
 
     lengths = np.empty(len(rows))
-    measured.row_lengths(rows, 0.0, 2.0, lengths)
+    row_kernels.row_lengths(rows, 0.0, 2.0, lengths)
     return lengths
 
 
@@ -45,19 +43,29 @@ def within(settings: StreamingLearnerSettings, features: Floats) -> Floats:
     return _scaled_rows(settings, features, np.empty((0, settings.width)), np.empty(0), 1.0)
 
 
-def evened(settings: StreamingLearnerSettings, features: Floats, evening: Evening) -> Floats:
+def whitened_rows(
+    settings: StreamingLearnerSettings, features: Floats, covariance: SpikedCovariance
+) -> Floats:
     """Return rows within the declared bound, with the constant, whitened: H^(−½)x."""
-    factors, rest = evening.values**-0.5, float(evening.rest**-0.5)
-    return _scaled_rows(settings, features, evening.vectors, factors, rest)
+    factors, rest = covariance.values**-0.5, float(covariance.rest**-0.5)
+    return _scaled_rows(settings, features, covariance.vectors, factors, rest)
 
 
 def _scaled_rows(
-    settings: StreamingLearnerSettings, features: Floats, directions: Floats, factors: Floats, rest: float
+    settings: StreamingLearnerSettings,
+    features: Floats,
+    directions: Floats,
+    factors: Floats,
+    rest: float,
 ) -> Floats:
-    """Return bounded rows with each of these directions multiplied by its factor, others by `rest`."""
-    from discreet.arrivals import measured
+    """Return bounded rows with each of these directions multiplied by its factor, others by
+    `rest`.
+    """
+    from discreet.learners.streaming_learner import row_kernels
 
     constant, bound = settings.constant, settings.feature_bound
     rows = np.empty((len(features), settings.width))
-    measured.even_rows(features, constant, dual_norm_code(settings), bound, directions, factors, rest, rows)
+    row_kernels.whiten_rows(
+        features, constant, dual_norm_code(settings), bound, directions, factors, rest, rows
+    )
     return rows

@@ -1,24 +1,25 @@
-"""Frank–Wolfe on a stream: a recursive gradient as a running sum, and one corner of the domain per block.
+"""Frank–Wolfe on a stream: a recursive gradient as a running sum, and one corner of the domain per
+block.
 
     g_i = ∇f(θ_r; x_i) + (r − 1)·(∇f(θ_r; x_i) − ∇f(θ_{r−1}; x_i))     each sample i of block r, clipped
     d_r = (1/rB)·Σ g_i
     v_r = argmin over C of ⟨d_r, v⟩
     θ_{r+1} = θ_r + (v_r − θ_r)/(r + 1)
 
-g_i is clipped as a whole. The sum telescopes: up to block r it estimates r·B·∇F(θ_r), without bias from older
-points. (As printed, x_1 has another weight.) There are two ways to the corner v_r:
+g_i is clipped as a whole. The sum telescopes: up to block r it estimates r·B·∇F(θ_r), without bias
+from older points. (As printed, x_1 has another weight.) There are two ways to the corner v_r:
 
     noisy sum   l_p balls with p > 1, boxes: the sum is a noisy running total, and its best corner is taken
     drawn       l₁ balls and simplices, which have few corners: P(corner) ∝ exp(−rate_r·⟨sum, corner⟩), one of
-                2d (or d) by the exponential mechanism. The sum is exact and never leaves; without noise in d
-                numbers, the loss grows with log d, not with √d. A sample stays in all later sums, so charges
-                add up; rates ∝ r^(−1/3) favour the last iterate
+                2d (or d) by the exponential mechanism. The sum is exact and never leaves; without
+                noise in d numbers, the loss grows with log d, not with √d. A sample stays in all
+                later sums, so charges add up; rates ∝ r^(−1/3) favour the last iterate
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1 (noisy sum) and Theorem 2 (drawn)
 Runtime     O(d) per sample in one compiled pass; one noise vector, or one draw in O(d), per block
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making", Algorithm 1, and Algorithm 2 with the exponential mechanism
-            for report-noisy-max; Xie et al. (2020), recursive Frank–Wolfe
+            Dimensional Online Decision Making", Algorithm 1, and Algorithm 2 with the exponential
+            mechanism for report-noisy-max; Xie et al. (2020), recursive Frank–Wolfe
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,12 @@ import numpy as np
 from discreet.arrays import Floats
 from discreet.budget.ledger import Spending
 from discreet.budget.privacy import Charge
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.request import Block
 from discreet.errors import ConfigError
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import (
     Gradients,
     Points,
@@ -41,16 +47,9 @@ from discreet.learners.streaming_learner.clipped_gradients import (
 )
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-from discreet.learners.totals import RunningTotal
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
 from discreet.release.selection import Selection
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Block
-from discreet.turn.states import of_flat
-
-__all__ = ["DrawnCorners", "FrankWolfe", "NoisyCorners"]
 
 GRADIENT = "gradient"
 """The name under which blocks gather gradients."""
@@ -76,7 +75,7 @@ class FrankWolfeView(CoefficientsView[Public]):
 
     problem: "FrankWolfe"
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         return {GRADIENT: self.problem.corners.rows}
 
     def gather(self, block: Block, answers: Answers) -> None:
@@ -88,11 +87,13 @@ class FrankWolfeView(CoefficientsView[Public]):
         """Where gradients are computed."""
         return Points(self.public.coefficients, self.public.before, float(self.index))
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
-        found = self.problem.corners.next(self.public.sums, kept, block, door)
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        found = self.problem.corners.next(self.public.sums, hidden, block, door)
         here = self.public.coefficients
         moved = here + 1 / (self.index + 2) * (found.corner - here)
-        return Public(moved, here, found.sums), found.kept
+        return Public(moved, here, found.sums), found.hidden
 
 
 class FrankWolfe(GradientMode):
@@ -131,9 +132,9 @@ class FrankWolfe(GradientMode):
         )
 
     def start(self) -> tuple[Public, State]:
-        sums, kept = self.corners.start()
+        sums, hidden = self.corners.start()
         begin = self.settings.domain.start()
-        return Public(begin, begin, sums), kept
+        return Public(begin, begin, sums), hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> FrankWolfeView:
         return FrankWolfeView(self, of_flat(Public, public), index, begin, coins)
@@ -148,7 +149,7 @@ class NextCorner:
 
     corner: Floats
     sums: State
-    kept: State
+    hidden: State
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,8 @@ class NoisyCorners:
 
     @property
     def rows(self) -> Rows:
-        """What a block is gathered with."""
-        return self.total.gathering
+        """What a block is aggregated with."""
+        return self.total.aggregator
 
     def plan(self, facts: dict[str, Any]) -> Plan:
         """Return the plan, with these facts and those of the noise."""
@@ -175,10 +176,10 @@ class NoisyCorners:
         """Return public and kept state of the sum before anyone came."""
         return self.total.start()
 
-    def next(self, sums: State, kept: State, block: Block, door: Door) -> NextCorner:
+    def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
         """Return the next corner, through the door."""
-        total = self.total.next(sums, kept, block, door)
-        return NextCorner(self.settings.domain.corner(total.values), total.public, total.kept)
+        total = self.total.next(sums, hidden, block, door)
+        return NextCorner(self.settings.domain.corner(total.values), total.public, total.hidden)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class DrawnCorners:
 
     @cached_property
     def rows(self) -> Rows:
-        """What a block is gathered with.
+        """What a block is aggregated with.
 
         Each coordinate is clipped by itself: replacing a sample moves it by twice the clip at most.
         """
@@ -198,9 +199,13 @@ class DrawnCorners:
     def __post_init__(self) -> None:
         schedule = self.settings.schedule
         if schedule.releases > MOST_DRAWS:
-            raise ConfigError(f"at most {MOST_DRAWS} draws, got {schedule.releases}: ask for a larger block")
+            raise ConfigError(
+                f"at most {MOST_DRAWS} draws, got {schedule.releases}: ask for a larger block"
+            )
         if schedule.releases * schedule.block * LEVELS > 2**62:
-            raise ConfigError(f"{schedule.horizon} samples are too many for exact sums: leave out method")
+            raise ConfigError(
+                f"{schedule.horizon} samples are too many for exact sums: leave out method"
+            )
 
     @cached_property
     def shares(self) -> Floats:
@@ -236,10 +241,10 @@ class DrawnCorners:
         """Return public and kept state of the sum before anyone came."""
         return {}, {GRADIENT: self.rows.empty().values}
 
-    def next(self, sums: State, kept: State, block: Block, door: Door) -> NextCorner:
+    def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
         """Return the next corner, through the door; the sum itself is never published."""
         domain = self.settings.domain
-        total = self.rows.merge(self.rows.holding(kept[GRADIENT]), block[GRADIENT])
+        total = self.rows.merge(self.rows.holding(hidden[GRADIENT]), block[GRADIENT])
         scores = self.rows.opposites(total, both=domain.corners > domain.dimension)
         drawn = door.select(self.selection(door.index), scores)
         return NextCorner(domain.corner_at(drawn), {}, {GRADIENT: total.values})

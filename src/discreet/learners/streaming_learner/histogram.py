@@ -1,9 +1,11 @@
-"""How large sizes usually are, read off a noisy histogram: bins that shrink from a public bound downwards.
+"""How large sizes usually are, read off a noisy histogram: bins that shrink from a public bound
+downwards.
 
-    bin i holds sizes in (top/r^(i+1), top/r^i]; the first also what is larger, the last what is smaller
+    bin i holds sizes in (top/r^(i+1), top/r^i]; the first also what is larger, the last what is
+    smaller
 
-One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a function of
-the noisy counts.
+One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a
+function of the noisy counts.
 """
 
 from dataclasses import dataclass
@@ -12,10 +14,10 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 
-__all__ = ["Sizes"]
-
 SURE = 3.0
-"""Sizes count from the bin on up to which this number of standard deviations of the noise is exceeded."""
+"""Sizes count from the bin on up to which this number of standard deviations of the noise is
+exceeded.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,12 @@ class Sizes:
         steps = np.clip(np.floor(-np.log(ratios) / np.log(self.ratio)), 0, self.bins - 1)
         return np.where(finite, steps, -1).astype(np.int64)
 
-    def quantile(self, counts: Floats, *, top: float, level: float, people: float, noise: float) -> float:
-        """A bound that all but about 1 − level of the sizes keep, from counts with so much noise each."""
+    def quantile(
+        self, counts: Floats, *, top: float, level: float, people: float, noise: float
+    ) -> float:
+        """A bound that all but about 1 − level of the sizes keep, from counts with so much noise
+        each.
+        """
         steps = self._first(counts, (1 - level) * people, noise) or 0
         return float(top * self.ratio**-steps)
 
@@ -62,7 +68,9 @@ class Sizes:
         return float((seen * (top * self.ratio ** -(places + 0.5)) ** power).sum() / seen.sum())
 
     def _first(self, counts: Floats, least: float, noise: float) -> int | None:
-        """The first bin up to which more than `least`, and more than noise alone makes, are counted."""
+        """The first bin up to which more than `least`, and more than noise alone makes, are
+        counted.
+        """
         margins = SURE * noise * np.sqrt(np.arange(1, self.bins + 1))
         found = np.flatnonzero(np.cumsum(counts) > np.maximum(least, margins))
         return int(found[0]) if len(found) else None

@@ -3,15 +3,17 @@
     convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)
     strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h))
 
-v_r is the noisy total of all gradients, h the stiffness of discreet/decide/leader.py and c = curvature ·
-samples. The first line is dual averaging in the domain's own geometry. The second minimises
+v_r is the noisy total of all gradients, h the stiffness of discreet/optim/leader.py and c =
+curvature · samples. The first line is dual averaging in the domain's own geometry. The second
+minimises
 
     ⟨v_r, θ⟩ + (h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖²        (the sum over samples)
 
 so that each gradient keeps the point it was taken at.
 
-What is published is the average of the points with weights ∝ r: later ones count more, and averaging takes
-out most of the noise. It is drawn towards the start as far as noise explains it (discreet/decide/fading.py).
+What is published is the average of the points with weights ∝ r: later ones count more, and
+averaging takes out most of the noise. It is drawn towards the start as far as noise explains it
+(discreet/optim/threshold_shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
 Runtime     O(d) a sample in one compiled pass; one noise vector a block
@@ -25,7 +27,11 @@ from math import inf, sqrt
 from typing import Any
 
 from discreet.arrays import Floats
-from discreet.decide.leader import Leader, LeaderMemory
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.request import Block
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import (
     Gradients,
     Points,
@@ -36,15 +42,9 @@ from discreet.learners.streaming_learner.clipped_gradients import (
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
-from discreet.learners.totals import RunningTotal
+from discreet.optim.leader import Leader, LeaderMemory
+from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Rows
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State
-from discreet.turn.questions import Block
-from discreet.turn.states import of_flat
-
-__all__ = ["GradientLeader"]
 
 
 @dataclass(frozen=True)
@@ -94,25 +94,27 @@ class LeaderView(CoefficientsView[Public]):
 
     problem: "GradientLeader"
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         gradient = self.problem.gradient
-        return {gradient.name: gradient.gathering}
+        return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         problem = self.problem
         total = problem.gradient.of(block)
-        problem.gradients.add(problem.gradient.gathering, total, answers.samples, self._points)
+        problem.gradients.add(problem.gradient.aggregator, total, answers.samples, self._points)
 
     @cached_property
     def _points(self) -> Points:
         """Where gradients are computed."""
         return Points.at(self.public.memory.point)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         problem, public = self.problem, self.public
         count = self.index + 1
         samples = self.settings.schedule.end(self.index)
-        total = problem.gradient.next(public.gradient, kept, block, door)
+        total = problem.gradient.next(public.gradient, hidden, block, door)
         mean = public.mean + (public.memory.point - public.mean) / count
         memory = problem.leader.follow_curved(
             public.memory,
@@ -124,7 +126,7 @@ class LeaderView(CoefficientsView[Public]):
         )
         average = public.average + (memory.point - public.average) * (2 / (count + 1))
         published = problem.shrunk(average, total.variance, samples, memory.steps.stiffness)
-        return Public(published, average, mean, memory, total.public), total.kept
+        return Public(published, average, mean, memory, total.public), total.hidden
 
 
 class GradientLeader(GradientMode):
@@ -135,7 +137,7 @@ class GradientLeader(GradientMode):
         return bool(settings.chosen_method == "leader")
 
     def check(self) -> None:
-        check_grid(self.gradient.gathering)
+        check_grid(self.gradient.aggregator)
 
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
@@ -175,9 +177,9 @@ class GradientLeader(GradientMode):
         )
 
     def start(self) -> tuple[Public, State]:
-        sums, kept = self.gradient.start()
+        sums, hidden = self.gradient.start()
         begin = self.settings.domain.start()
-        return Public(begin, begin, begin, self.leader.start(), sums), kept
+        return Public(begin, begin, begin, self.leader.start(), sums), hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> LeaderView:
         return LeaderView(self, of_flat(Public, public), index, begin, coins)
@@ -188,8 +190,8 @@ class GradientLeader(GradientMode):
         """Return the average, drawn towards the start as far as noise explains it; intercepts stay.
 
         Nothing was measured, so the noise is computed with the largest curvature that rows within
-        their bound can have: it is at least that. Where rows are shorter, the average is shrunk less
-        than it should be.
+        their bound can have: it is at least that. Where rows are shorter, the average is shrunk
+        less than it should be.
         """
         settings = self.settings
         if not settings.loss.curvature:  # a callable, of whose noise nothing is known
@@ -212,7 +214,9 @@ class GradientLeader(GradientMode):
 
     @property
     def _usual_gradient(self) -> float:
-        """The norm, as it is clipped, of a gradient of a row with entries spread evenly up to the bound."""
+        """The norm, as it is clipped, of a gradient of a row with entries spread evenly up to
+        the bound.
+        """
         settings = self.settings
         width = settings.domain.dimension
         row = settings.feature_bound * (width / 2 if settings.privacy.pure else sqrt(width / 3))
@@ -221,7 +225,9 @@ class GradientLeader(GradientMode):
 
 
 def largest_curvature(settings: StreamingLearnerSettings) -> float:
-    """Return the curvature of the expected loss for features of the largest length, spread evenly."""
+    """Return the curvature of the expected loss for features of the largest length, spread
+    evenly.
+    """
     dimension = settings.domain.dimension
     squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
     return float(settings.loss.curvature * squared_length / dimension)

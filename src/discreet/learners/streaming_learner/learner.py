@@ -1,4 +1,5 @@
-"""Regressions and classifiers whose coefficients are published again and again; every sample stays private.
+"""Regressions and classifiers whose coefficients are published again and again; every sample stays
+private.
 
 This file says what the learner is; how it learns is in the files beside it, one a method.
 
@@ -11,32 +12,33 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import Box, LpBall, Simplex
+from discreet.engine.people import names_of
+from discreet.learners.base import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.constructor import constructor
-from discreet.learners.learner import Checkpoint, JournalLike, Learner, Modes, guarded
 from discreet.learners.streaming_learner.frank_wolfe import FrankWolfe
 from discreet.learners.streaming_learner.leader import GradientLeader
 from discreet.learners.streaming_learner.many_passes import ManyPasses
 from discreet.learners.streaming_learner.mode import CoefficientsView
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened import WhitenedLeader
-from discreet.turn.people import names_of
-
-__all__ = ["StreamingLearner"]
+from discreet.losses import Loss, SoftmaxLoss
+from discreet.optim.domains import Box, LpBall, Simplex
 
 
 class StreamingLearner(Learner):
-    """Learn the coefficients of a linear predictor from one sample a round, without giving any sample away.
+    """Learn the coefficients of a linear predictor from one sample a round, without giving any
+    sample away.
 
-    After every block of samples new coefficients are released: `act()` and `coefficients` give the newest.
-    Features and targets beyond their bounds are scaled and clipped, so the guarantee holds whatever comes in.
+    After every block of samples new coefficients are released: `act()` and `coefficients` give the
+    newest. Features and targets beyond their bounds are scaled and clipped, so the guarantee holds
+    whatever comes in.
 
-    Guarantee: docs/guarantees/streaming.md. Privacy assumes nothing; value assumes samples that are alike
-    over time and a convex loss.
+    Guarantee: docs/guarantees/streaming.md. Privacy assumes nothing; value assumes samples that are
+    alike over time and a convex loss.
 
-    Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise vector or one draw a block.
+    Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise vector or one draw a
+    block.
 
     Parameters
     ----------
@@ -44,32 +46,34 @@ class StreamingLearner(Learner):
         Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
         discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`, `SoftmaxLoss(classes)`
-        (targets 0, 1, …; the domain holds one row of coefficients after another, one a class),
-        `GeneralisedLinearLoss(link)` of discreet.arrivals, or a callable `gradient(coefficients, x, y)`.
+        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`,
+        `SoftmaxLoss(classes)` (targets 0, 1, …; the domain holds one row of coefficients after
+        another, one a class), `GeneralisedLinearLoss(link)` of discreet.functions, or a callable
+        `gradient(coefficients, x, y)`.
     horizon
         How many samples.
     privacy
         What is asked for; with `delta=0` the guarantee is pure and costs much more.
     feature_bound
-        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball (1/p + 1/q
-        = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. A public number: never read it off
-        the data.
+        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball
+        (1/p + 1/q = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. A public
+        number: never read it off the data.
     target_bound
         Targets are clipped to [−target_bound, target_bound].
     bound
-        A loss that is a callable: the longest a sample's gradient may be; longer ones are scaled down.
-        "auto": a quarter of feature_bound · target_bound.
+        A loss that is a callable: the longest a sample's gradient may be; longer ones are scaled
+        down. "auto": a quarter of feature_bound · target_bound.
     method
-        "auto": coefficients are published after every block, by the method that public numbers call for
-        (`facts["method"]` and `facts["why"]`). "passes": samples are held, two bytes per number, and
-        coefficients are published once, at the end, after many passes over them. "frank-wolfe": the source
-        paper's own algorithm, which is the default for pure guarantees over l₁ balls and simplices with
-        10⁵ ≤ ε · horizon ≤ 0.7 · d².
+        "auto": coefficients are published after every block, by the method that public numbers call
+        for (`facts["method"]` and `facts["why"]`). "passes": samples are held, two bytes per
+        number, and coefficients are published once, at the end, after many passes over them.
+        "frank-wolfe": the source paper's own algorithm, which is the default for pure guarantees
+        over l₁ balls and simplices with 10⁵ ≤ ε · horizon ≤ 0.7 · d².
     intercept
-        Whether predictions are `X @ coefficients + intercept`, in the units of features and targets. The
-        intercept takes the last dimension of the domain, divided by `feature_bound`: a ball of radius r holds
-        intercepts up to r · feature_bound. What `act()` and `replay()` give ends with it.
+        Whether predictions are `X @ coefficients + intercept`, in the units of features and
+        targets. The intercept takes the last dimension of the domain, divided by `feature_bound`: a
+        ball of radius r holds intercepts up to r · feature_bound. What `act()` and `replay()` give
+        ends with it.
     block
         How many samples between releases.
     seed, journal, checkpoint
@@ -79,7 +83,7 @@ class StreamingLearner(Learner):
     --------
     >>> import numpy as np
     >>> from discreet import Privacy, StreamingLearner
-    >>> from discreet.arrivals import SquaredLoss
+    >>> from discreet.losses import SquaredLoss
     >>> from discreet.domains import LpBall
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 2)) / np.sqrt(2)
@@ -98,10 +102,12 @@ class StreamingLearner(Learner):
 
     settings_type = StreamingLearnerSettings
     modes: ClassVar[Modes] = {
-        "leader": GradientLeader,  # too few samples to measure rows, l₁ balls, simplices, classes, callables
+        # too few samples to measure rows, l₁ balls, simplices, classes, callables
+        "leader": GradientLeader,
         "whitened": WhitenedLeader,  # 90/ε samples are at most a tenth of all
         "passes": ManyPasses,  # published once: `fit` of estimators
-        "frank-wolfe": FrankWolfe,  # δ = 0 over l₁ balls and simplices, between two bounds on ε · horizon
+        # δ = 0 over l₁ balls and simplices, between two bounds on ε · horizon
+        "frank-wolfe": FrankWolfe,
     }
 
     @constructor
@@ -122,13 +128,16 @@ class StreamingLearner(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `StreamingLearnerSettings`, but for `journal` and `checkpoint`."""
+        """Each argument is a field of `StreamingLearnerSettings`, but for `journal` and
+        `checkpoint`.
+        """
 
     @property
     def coefficients(self) -> Floats:
         """The newest released coefficients: one per feature, with classes one row per class.
 
-        A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T + intercept`.
+        A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T +
+        intercept`.
         """
         return self._view.coefficients[..., : self._features]
 
@@ -144,16 +153,19 @@ class StreamingLearner(Learner):
     def standard_errors(self) -> Floats:
         """How far each newest coefficient is from the one that all people in the world would give.
 
-        1.96 of them are a 95 % interval, for noise and sampling together (docs/guarantees/streaming.md says
-        how they are computed, and why that costs no privacy). NaN where none is known: before enough
-        releases, for coefficients that were not learned, for classes, where more gradients are clipped than
-        not, for many coefficients, and for methods that measure nothing ("leader", "frank-wolfe").
+        1.96 of them are a 95 % interval, for noise and sampling together
+        (docs/guarantees/streaming.md says how they are computed, and why that costs no privacy).
+        NaN where none is known: before enough releases, for coefficients that were not learned, for
+        classes, where more gradients are clipped than not, for many coefficients, and for methods
+        that measure nothing ("leader", "frank-wolfe").
         """
         return self._view.standard_errors[..., : self._features]
 
     @property
     def intercept_standard_error(self) -> Any:
-        """The standard error of the intercept, as for coefficients; NaN without `intercept=True`."""
+        """The standard error of the intercept, as for coefficients; NaN without
+        `intercept=True`.
+        """
         return self._of_intercept(self._view.standard_errors, np.nan)
 
     @property
@@ -172,11 +184,13 @@ class StreamingLearner(Learner):
         return found if self.settings.classes > 1 else float(found)
 
     @guarded
-    def observe_stream(self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None) -> None:
+    def observe_stream(
+        self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None
+    ) -> None:
         """Feed many samples, crossing releases, and make the release that is due at the end.
 
-        `shares` says how much each counts, from 0 to 1. A sample that is malformed, or whose share is no
-        number, counts as nothing. `persons` as in `open_many`. The result is in
+        `shares` says how much each counts, from 0 to 1. A sample that is malformed, or whose share
+        is no number, counts as nothing. `persons` as in `open_many`. The result is in
         `coefficients`.
         """
         samples = self._view.problem.streamed(features, targets, shares)

@@ -1,4 +1,5 @@
-"""What all modes of `StreamingLearner` share: samples that people bring, and published coefficients.
+"""What all modes of `StreamingLearner` share: samples that people bring, and published
+coefficients.
 
 GradientMode        the settings, and samples as people bring them
 CoefficientsView    a block: coefficients as decisions, samples as answers
@@ -12,21 +13,19 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from discreet.arrays import Floats, Integers, repeated
-from discreet.arrivals.feedback import as_floats, as_numbers_anyway, each_number, row_of
-from discreet.arrivals.losses import Samples
-from discreet.arrivals.person import asked_of, reading
 from discreet.budget.guarantee import Wording
-from discreet.decide.domains import Box
+from discreet.engine.problem import Problem
+from discreet.engine.request import Batch, Request
+from discreet.engine.signals import held
+from discreet.engine.view import View
 from discreet.errors import OutOfBounds
+from discreet.feedback import as_floats, as_numbers_anyway, each_number, row_of
+from discreet.functions.person import asked_of, reading
 from discreet.learners.streaming_learner.feature_rows import rows_at_once
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streams import ALIKE
-from discreet.turn.problem import Problem
-from discreet.turn.questions import Asked, Batch
-from discreet.turn.signals import held
-from discreet.turn.view import View
-
-__all__ = ["Answers", "Coefficients", "CoefficientsView", "GradientMode"]
+from discreet.losses import Samples
+from discreet.optim.domains import Box
 
 ON_BOUNDARY = 0.98
 """Published averages of points on the boundary reach this share of the way to it."""
@@ -81,10 +80,10 @@ class GradientMode(Problem):
     def rows(self, feedback: Any) -> Samples:
         """Return the samples of a pair (X, y), or of a sequence with one pair per round.
 
-        A tuple is (X, y) only if X is a matrix (an array, a frame, a sparse matrix) with one row for
-        each target, which the caller made: people bring numbers, texts, lists and pairs. Any other
-        tuple holds one person per entry, like a list: what a person brings never decides how others
-        are read.
+        A tuple is (X, y) only if X is a matrix (an array, a frame, a sparse matrix) with one row
+        for each target, which the caller made: people bring numbers, texts, lists and pairs. Any
+        other tuple holds one person per entry, like a list: what a person brings never decides how
+        others are read.
         """
         if isinstance(feedback, Samples):
             return feedback
@@ -94,7 +93,8 @@ class GradientMode(Problem):
             pairs = list(feedback)
         except Exception:
             raise OutOfBounds(
-                "feedback must be a pair (array of features, targets), or a list of pairs (features, target)"
+                "feedback must be a pair (array of features, targets), or a list of pairs "
+                "(features, target)"
             ) from None
         return self._each(pairs)
 
@@ -146,7 +146,9 @@ class GradientMode(Problem):
         samples: Samples = batch.feedback
         wanted = self.settings.features
         if samples.features.shape != (len(batch), wanted):
-            raise OutOfBounds(f"feedback must be a pair (features, targets) with {wanted} features a round")
+            raise OutOfBounds(
+                f"feedback must be a pair (features, targets) with {wanted} features a round"
+            )
         return samples
 
     def _one_sample(self, pair: Any) -> Samples:
@@ -209,7 +211,7 @@ class CoefficientsView(View[Public], Generic[Public]):
         """The decision of every round of this block."""
         return self.coefficients.reshape(-1)
 
-    def decide(self, rounds: Integers, asked: Asked) -> Floats:
+    def decide(self, rounds: Integers, request: Request) -> Floats:
         # A copy: the caller may write into it.
         return np.asarray(repeated(self._decision.copy(), len(rounds)))
 

@@ -6,7 +6,10 @@ from math import ceil, inf, sqrt
 from typing import Any, ClassVar, Literal, Self
 
 from discreet import require
-from discreet.arrivals.losses import (
+from discreet.engine.schedule import EqualBlocks
+from discreet.engine.settings import Settings
+from discreet.errors import ConfigError
+from discreet.losses import (
     CallableLoss,
     GeneralisedLinearLoss,
     HuberLoss,
@@ -14,12 +17,7 @@ from discreet.arrivals.losses import (
     SoftmaxLoss,
     SquaredLoss,
 )
-from discreet.decide.domains import Box, LpBall, Simplex
-from discreet.errors import ConfigError
-from discreet.turn.schedule import EqualBlocks
-from discreet.turn.settings import Settings
-
-__all__ = ["StreamingLearnerSettings"]
+from discreet.optim.domains import Box, LpBall, Simplex
 
 MOST_NUMBERS = 10**7
 """The most coefficients."""
@@ -30,13 +28,18 @@ MOST_RELEASES = 200
 WHITENED = 2000
 """From this number of samples on it pays to measure second moments."""
 SIZES_OVER = 90.0
-"""A histogram of sizes needs this number of samples over ε to exceed its noise (benchmarks/ways.py)."""
+"""A histogram of sizes needs this number of samples over ε to exceed its noise
+(benchmarks/ways.py).
+"""
 CLASSES_MEASURED = 2000
-"""From this number of samples on classes gain from measuring: slopes are bounded, whatever rows are."""
+"""From this number of samples on classes gain from measuring: slopes are bounded, whatever rows
+are.
+"""
 MOST_MEASURED, MOST_MOMENTS = 0.1, 0.13
 """The largest shares of samples that are measured, for sizes and for second moments."""
 CORNERS_LEAST, CORNERS_MOST = 1e5, 0.7
-"""Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the first number
+"""Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the
+first number
 and the second times d² (benchmarks/ways.py)."""
 
 
@@ -45,9 +48,9 @@ class StreamingLearnerSettings(Settings):
     """What `StreamingLearner` is made with: its parameters, as public data."""
 
     domain: LpBall | Box | Simplex
-    loss: SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss = (
-        SquaredLoss()
-    )
+    loss: (
+        SquaredLoss | LogisticLoss | HuberLoss | GeneralisedLinearLoss | SoftmaxLoss | CallableLoss
+    ) = SquaredLoss()
     feature_bound: float
     target_bound: float
     bound: float | Literal["auto"] = "auto"
@@ -87,17 +90,22 @@ class StreamingLearnerSettings(Settings):
             require.number("radius", self.radius, SMALLEST, LARGEST)
         if self.domain.dimension % self.classes:
             raise ConfigError(
-                f"dimension must be a multiple of the {self.classes} classes, got {self.domain.dimension}"
+                f"dimension must be a multiple of the {self.classes} classes, got "
+                f"{self.domain.dimension}"
             )
         if self.classes > 1 and self.chosen_method in ("whitened", "frank-wolfe"):
             raise ConfigError(
-                f"{self.chosen_method} learns one margin, not {self.classes} classes: leave out method"
+                f"{self.chosen_method} learns one margin, not {self.classes} classes: leave out "
+                "method"
             )
         if self.intercept and self.width < 2:
-            raise ConfigError("an intercept needs a domain with one more dimension than there are features")
+            raise ConfigError(
+                "an intercept needs a domain with one more dimension than there are features"
+            )
         if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
             raise ConfigError(
-                "a loss that is a callable is not kept in files: make the learner with it and journal=path"
+                "a loss that is a callable is not kept in files: make the learner with it and "
+                "journal=path"
             )
 
     @property
@@ -157,9 +165,9 @@ class StreamingLearnerSettings(Settings):
     def chosen_method(self) -> str:
         """The method: as given, or by public numbers.
 
-        Draws of corners pay only for a pure guarantee, and between two bounds: enough samples to draw good
-        corners, and too few for the noise of d coordinates. Measuring rows first pays where there are enough
-        samples for it.
+        Draws of corners pay only for a pure guarantee, and between two bounds: enough samples to
+        draw good corners, and too few for the noise of d coordinates. Measuring rows first pays
+        where there are enough samples for it.
         """
         if self.mode != "auto":
             return self.mode
@@ -236,7 +244,7 @@ class StreamingLearnerSettings(Settings):
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Return fields for a callable in place of a loss."""
         loss = given.get("loss")
-        # The losses of discreet.arrivals are not callable themselves.
+        # The losses of discreet.functions are not callable themselves.
         if callable(loss) and not isinstance(loss, type):
             return given | {"loss": CallableLoss(loss)}
         return given
@@ -247,7 +255,8 @@ class StreamingLearnerSettings(Settings):
         _refuse_method(plain.get("method"))
         if isinstance(plain.get("loss"), dict) and plain["loss"].get("kind") == "CallableLoss":
             raise ConfigError(
-                "a loss that is a callable is not kept in files: make the learner with it and journal=path"
+                "a loss that is a callable is not kept in files: make the learner with it and "
+                "journal=path"
             )
         return super().from_plain(plain)
 
@@ -255,4 +264,6 @@ class StreamingLearnerSettings(Settings):
 def _refuse_method(method: Any) -> None:
     """Refuse methods that only public numbers choose."""
     if isinstance(method, str) and method in ("leader", "whitened"):
-        raise ConfigError(f"method={method!r} cannot be chosen, it is used where it is best: leave it out")
+        raise ConfigError(
+            f"method={method!r} cannot be chosen, it is used where it is best: leave it out"
+        )

@@ -1,11 +1,11 @@
-"""Averages drawn towards the start as far as noise explains them (discreet/decide/fading.py)."""
+"""Averages drawn towards the start as far as noise explains them
+(discreet/optim/threshold_shrinkage.py).
+"""
 
 from discreet.arrays import Floats
-from discreet.decide.domains import Simplex
-from discreet.decide.fading import fading
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-
-__all__ = ["learned_part", "shrunk"]
+from discreet.optim.domains import Simplex
+from discreet.optim.threshold_shrinkage import threshold_shrinkage
 
 LEAST_OF_CLASSES = 0.1
 """The least share that shrinkage leaves of a classifier, whose classes follow from directions alone
@@ -13,7 +13,9 @@ LEAST_OF_CLASSES = 0.1
 
 
 def learned_part(settings: StreamingLearnerSettings, coefficients: Floats) -> Floats:
-    """Return what coefficients learned from features: their distance from the start, but for intercepts."""
+    """Return what coefficients learned from features: their distance from the start, but for
+    intercepts.
+    """
     moved = coefficients - settings.domain.start()
     if isinstance(settings.domain, Simplex):  # its coefficients only move together
         return moved
@@ -21,12 +23,14 @@ def learned_part(settings: StreamingLearnerSettings, coefficients: Floats) -> Fl
     return moved
 
 
-def shrunk(settings: StreamingLearnerSettings, average: Floats, learned: Floats, squared: float) -> Floats:
+def shrunk(
+    settings: StreamingLearnerSettings, average: Floats, learned: Floats, squared: float
+) -> Floats:
     """Return the average with its learned part shrunk.
 
     `squared` is the squared length of the learned part, in standard deviations of its noise.
     """
-    kept = fading(squared, settings.features * settings.classes)
+    kept = threshold_shrinkage(squared, settings.features * settings.classes)
     if settings.classifies:
         kept = max(kept, LEAST_OF_CLASSES)
     return average - (1 - kept) * learned

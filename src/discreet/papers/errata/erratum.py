@@ -1,4 +1,6 @@
-"""An erratum: a printed statement, what it needs in order to hold, and the numbers that were computed."""
+"""An erratum: a printed statement, what it needs in order to hold, and the numbers that were
+computed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Errata of the private continuous greedy (DPCG), its curvature variant and its online form (DPMFW).
+"""Errata of the private continuous greedy (DPCG), its curvature variant and its online form
+(DPMFW).
 
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
             Knapsack Constraints"
@@ -43,7 +44,8 @@ def online_trees_have_too_few_levels() -> Erratum:
 
 
 def the_appendix_takes_the_root_of_the_sensitivity() -> Erratum:
-    """Δ = 100, |V| = 300 items, K = 6 steps, ε = 1, δ = 1e-6: σ of Theorem 1, and with the root over Δ.
+    """Δ = 100, |V| = 300 items, K = 6 steps, ε = 1, δ = 1e-6: σ of Theorem 1, and with the root
+    over Δ.
 
     A person moves a gradient by at most √|V|·Δ in l_2, in each of K steps.
     """
@@ -55,21 +57,29 @@ def the_appendix_takes_the_root_of_the_sensitivity() -> Erratum:
     return Erratum(
         "setting σ = 2cK√(|V|Δ)/ε (appendix 1, after Theorem 1)",
         "σ = 2cK√|V|·Δ/ε, as in Theorem 1: the root is over |V| only",
-        {"σ of Theorem 1": proved, "σ as set": taken, "ε of Theorem 1": given[0], "ε as set": given[1]},
+        {
+            "σ of Theorem 1": proved,
+            "σ as set": taken,
+            "ε of Theorem 1": given[0],
+            "ε as set": given[1],
+        },
         given[1] > 1 > given[0],
     )
 
 
 def curvature_reads_the_data_without_noise() -> Erratum:
-    """Two sites, one to choose, one person who wants the first or the second: ℓᵀv ≥ λ = 1 leaves one point.
+    """Two sites, one to choose, one person who wants the first or the second: ℓᵀv ≥ λ = 1 leaves
+    one point.
 
-    ℓ_i = F(V) − F(V∖i) is 1 for the site that is wanted and 0 for the other, so whatever the noise of the
-    gradients, the only feasible point is the wanted site.
+    ℓ_i = F(V) − F(V∖i) is 1 for the site that is wanted and 0 for the other, so whatever the noise
+    of the gradients, the only feasible point is the wanted site.
     """
     points = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
     feasible = []
     for wanted in (0, 1):
-        least_gains = [float(wanted in {0, 1}) - float(wanted in {0, 1} - {site}) for site in (0, 1)]
+        least_gains = [
+            float(wanted in {0, 1}) - float(wanted in {0, 1} - {site}) for site in (0, 1)
+        ]
         feasible.append(
             [place for place, point in enumerate(points) if float(np.dot(least_gains, point)) >= 1]
         )

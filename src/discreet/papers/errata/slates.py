@@ -69,7 +69,10 @@ def the_direct_bound_has_a_negative_root() -> Erratum:
 def gaussian_noise_is_never_pure() -> Erratum:
     """δ of Gaussian noise at a large ε: above 0 whatever σ is."""
     epsilon = 10.0
-    deltas = {f"δ at ε = 10, σ = {sigma:g}": gaussian_delta(epsilon, 1 / sigma) for sigma in (0.5, 1.0, 2.0)}
+    deltas = {
+        f"δ at ε = 10, σ = {sigma:g}": gaussian_delta(epsilon, 1 / sigma)
+        for sigma in (0.5, 1.0, 2.0)
+    }
     return Erratum(
         "PFTAL, with Gaussian noise, is (ε, 0)-differentially private (Theorem 10, Lemma 6)",
         "the noise of PFTAL itself, with a Gamma-distributed length, is pure",

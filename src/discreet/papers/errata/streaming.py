@@ -41,7 +41,8 @@ def the_sampler_takes_a_root() -> Erratum:
     intended = gaussian_epsilon(delta, 2 * reach * sqrt(nodes) / meant)
     return Erratum(
         "‖Z‖₊² follows Γ(d/2, 2σ₊) (Lemma 3.2)",
-        "Γ(d/2, 2σ₊²), as in the lemma's proof. The error bounds use the lemma, privacy does not; noise "
+        "Γ(d/2, 2σ₊²), as in the lemma's proof. The error bounds use the lemma, privacy does not; "
+        "noise "
         "drawn by it, as in the authors' code, is not private",
         {
             "σ meant": meant,
@@ -56,8 +57,8 @@ def the_sampler_takes_a_root() -> Erratum:
 def the_smooth_norm_has_another_index() -> Erratum:
     """p = 1.5, d = 5, T = 2000, δ = 1/T: two gradients that differ by the same in every coordinate.
 
-    δ of one node at ε/m and of all 11 nodes above a person at ε = 1, with the printed density and σ₊. And
-    Definition 2.6, which asks ‖x‖₊² ≤ (κ/κ₊)‖x‖_q², at x = (1, …, 1), d = 100.
+    δ of one node at ε/m and of all 11 nodes above a person at ε = 1, with the printed density and
+    σ₊. And Definition 2.6, which asks ‖x‖₊² ≤ (κ/κ₊)‖x‖_q², at x = (1, …, 1), d = 100.
     """
     p, dimension, horizon, dual = 1.5, 5, 2000, 3.0
     delta, levels = 1 / horizon, printed_levels(horizon)
@@ -68,9 +69,12 @@ def the_smooth_norm_has_another_index() -> Erratum:
     of_path = delta_given(1.0, dimension, printed.order, length, dual, nodes=nodes)
     mended = delta_given(1.0, dimension, corrected.order, length, dual, nodes=nodes)
     wide = printed_regularity(p, 100)
-    ratio = float((np.linalg.norm(np.ones(100), wide.order) / np.linalg.norm(np.ones(100), dual)) ** 2)
+    ratio = float(
+        (np.linalg.norm(np.ones(100), wide.order) / np.linalg.norm(np.ones(100), dual)) ** 2
+    )
     return Erratum(
-        "‖·‖₊ = ‖·‖_{κ₊}, a κ₊-smooth norm (Lemma 3.9), and Algorithm 1 is (ε, δ)-private (Theorem 3.1)",
+        "‖·‖₊ = ‖·‖_{κ₊}, a κ₊-smooth norm (Lemma 3.9), and Algorithm 1 is (ε, δ)-private "
+        "(Theorem 3.1)",
         "index κ₊ + 1: l_r is (r − 1)-smooth for r ≥ 2, and with it the printed σ₊ is private",
         {
             "κ₊": printed.order,
@@ -105,11 +109,16 @@ def the_gaussian_lemma_needs_a_small_epsilon() -> Erratum:
 
 
 def equation_1_is_biased() -> Erratum:
-    """f(θ; x) = (θ − x)²/2 on [−1, 1], x = 0.2 or 0.6: the mean of d_t − ∇F(θ_t) over all streams of 6."""
+    """f(θ; x) = (θ − x)²/2 on [−1, 1], x = 0.2 or 0.6: the mean of d_t − ∇F(θ_t) over all
+    streams of 6.
+    """
     samples, mean_sample = 6, 0.4
     biases = {}
     for weights in ("equation", "recursion", "unbiased"):
-        gaps = [_last_gap(stream, weights, mean_sample) for stream in product((0.2, 0.6), repeat=samples)]
+        gaps = [
+            _last_gap(stream, weights, mean_sample)
+            for stream in product((0.2, 0.6), repeat=samples)
+        ]
         biases[weights] = float(np.mean(gaps))
     formula = mean_sample / (samples + 1)  # −∇F(θ_0)/(t + 1), ∇F(0) = −0.4
     return Erratum(
@@ -162,13 +171,16 @@ def the_first_sample_weighs_twice() -> Erratum:
 
 
 def algorithm_2_draws_for_a_continuum() -> Erratum:
-    """E max |n_v| = λ·H_N of N independent Laplace numbers; d = 10, T = t = 10⁵, D = 1, βD + L = 2, ε = 1."""
+    """E max |n_v| = λ·H_N of N independent Laplace numbers; d = 10, T = t = 10⁵, D = 1, βD + L =
+    2, ε = 1.
+    """
     scale = algorithm_2.printed_scale(100_000, 2.0, 1.0, 100_000, 1.0, 1e-6)
     largest = [scale * (log(points) + np.euler_gamma) for points in (10**6, 10**12)]
     corners = scale * algorithm_2.harmonic(20)
     return Erratum(
         "∀v ∈ C, sample n_v and take the v with the least ⟨d_t, v⟩ + n_v (Algorithm 2)",
-        "noise for the 2d corners of C only, as in the proofs: over all of C it has no largest value",
+        "noise for the 2d corners of C only, as in the proofs: over all of C it has no largest "
+        "value",
         {
             "scores differ by at most": 2.0,
             "largest of 2d corners": corners,
@@ -184,7 +196,15 @@ def the_rate_after_theorem_3_13_lacks_a_square() -> Erratum:
 
     def bound(epsilon: float) -> float:
         return algorithm_2.strongly_convex_risk_bound(
-            1000, Constants(1.0, 1.0, 1.0), 100, 1000, epsilon, 1e-6, 0.05, convexity=1.0, interior=0.5
+            1000,
+            Constants(1.0, 1.0, 1.0),
+            100,
+            1000,
+            epsilon,
+            1e-6,
+            0.05,
+            convexity=1.0,
+            interior=0.5,
         )
 
     power = log10(bound(1e-4) / bound(1e-3))
@@ -197,7 +217,9 @@ def the_rate_after_theorem_3_13_lacks_a_square() -> Erratum:
 
 
 def theorem_a_5_lacks_a_square() -> Erratum:
-    """Step (18) of its proof, γ = μ = C_2 = 1, n = 2000: (γ/2)√(2μB) has to be at least 3C_2 ln n."""
+    """Step (18) of its proof, γ = μ = C_2 = 1, n = 2000: (γ/2)√(2μB) has to be at least 3C_2 ln
+    n.
+    """
     logarithm = log(2000)
     needed = 3 * logarithm
     by_power = [sqrt(2 * 18 * logarithm**power) / 2 for power in (1, 2)]
@@ -210,10 +232,11 @@ def theorem_a_5_lacks_a_square() -> Erratum:
 
 
 def theorem_4_9_drops_the_margin() -> Erratum:
-    """The proof's sum of a_t = √(C_in/t) over rounds with a gap of at most a_t, in a world where ν = 5.
+    """The proof's sum of a_t = √(C_in/t) over rounds with a gap of at most a_t, in a world where ν
+    = 5.
 
-    Two arms with θ* = ±0.1, contexts uniform in [−1, 1]: a gap of 0.2|X|, so that P(gap ≤ h) = 5h. T = 10⁵,
-    t_0 = 186, M = β = C_in = 1, α = 0.05.
+    Two arms with θ* = ±0.1, contexts uniform in [−1, 1]: a gap of 0.2|X|, so that P(gap ≤ h) = 5h.
+    T = 10⁵, t_0 = 186, M = β = C_in = 1, α = 0.05.
     """
     horizon, warm_up, arms, slope, alpha = 100_000, 186, 2, 0.1, 0.05
     reaches = 1 / np.sqrt(np.arange(warm_up + 1, horizon + 1))

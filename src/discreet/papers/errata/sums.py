@@ -1,4 +1,5 @@
-"""Errata of "Differentially Private Online Submodular Minimization" (MIN): the tree, and sets of least cost.
+"""Errata of "Differentially Private Online Submodular Minimization" (MIN): the tree, and sets of
+least cost.
 
 References  Cardoso, Cummings (2019)
 """
@@ -28,7 +29,9 @@ PAPER = "MIN"
 
 
 def the_tree_gives_twice_epsilon() -> Erratum:
-    """Density of all released nodes, for z_1 = μ and z_1 = −μ, where every node came out far above."""
+    """Density of all released nodes, for z_1 = μ and z_1 = −μ, where every node came out far
+    above.
+    """
     horizon, epsilon, bound = 8, 1.0, 1.0
     scale = tbap.printed_scale(bound, horizon, epsilon)
     above_first = horizon.bit_length()  # nodes of 1, 2, 4 and 8 leaves; all other vectors are zero
@@ -61,13 +64,18 @@ def the_last_sum_leaves_without_noise() -> Erratum:
 
 
 def proofs_swap_shape_and_scale() -> Erratum:
-    """The length of a vector with density ∝ exp(−‖γ‖/s) has density ∝ r^(d−1)·exp(−r/s): shape d, scale s."""
+    """The length of a vector with density ∝ exp(−‖γ‖/s) has density ∝ r^(d−1)·exp(−r/s): shape
+    d, scale s.
+    """
     from scipy.integrate import quad
 
     dimension, scale = 10, tbap.printed_scale(4.0, 100_000, 1.0)
 
     def moment(power: int) -> float:
-        return float(quad(lambda r: r ** (dimension - 1 + power) * np.exp(-r), 0, 200)[0]) * scale**power
+        return (
+            float(quad(lambda r: r ** (dimension - 1 + power) * np.exp(-r), 0, 200)[0])
+            * scale**power
+        )
 
     mean = moment(1) / moment(0)
     deviation = sqrt(moment(2) / moment(0) - mean**2)
@@ -76,12 +84,15 @@ def proofs_swap_shape_and_scale() -> Erratum:
         "lengths are Gamma distributed with scale n and shape (⌈ln T⌉ + 1)G/ε (proof of Theorem 5)",
         "shape n and scale (⌈log₂T⌉ + 1)G/ε: the density in the box already has this law",
         {"mean": mean, "deviation": deviation, "deviation as claimed": swapped},
-        abs(deviation - sqrt(dimension) * scale) < 1e-6 * scale and abs(deviation / swapped - 1) > 0.5,
+        abs(deviation - sqrt(dimension) * scale) < 1e-6 * scale
+        and abs(deviation / swapped - 1) > 0.5,
     )
 
 
 def subgradients_move_further_than_their_bound() -> Erratum:
-    """All submodular functions of three items with values −1, 0 and 1: how far apart are two subgradients?"""
+    """All submodular functions of three items with values −1, 0 and 1: how far apart are two
+    subgradients?
+    """
     chains = {chain for chain in _chains_of_submodular_functions() if max(map(abs, chain)) <= 1}
     subgradients = np.diff(np.array(sorted(chains), dtype=np.float64), axis=1)
     gaps = np.linalg.norm(subgradients[:, None] - subgradients[None], axis=2)
@@ -98,7 +109,11 @@ def subgradients_move_further_than_their_bound() -> Erratum:
 def _chains_of_submodular_functions() -> set[tuple[int, ...]]:
     """(f(∅), f({0}), f({0, 1}), f({0, 1, 2})) of each."""
     items = 3
-    subsets = [frozenset(chosen) for size in range(items + 1) for chosen in combinations(range(items), size)]
+    subsets = [
+        frozenset(chosen)
+        for size in range(items + 1)
+        for chosen in combinations(range(items), size)
+    ]
     place = {subset: number for number, subset in enumerate(subsets)}
     values = np.array(list(product((-1, 0, 1), repeat=len(subsets))))
     fine = np.ones(len(values), dtype=bool)
@@ -144,7 +159,9 @@ def costs_exploration_needs_a_long_horizon() -> Erratum:
 
 
 def theorem_6_needs_submodular_functions() -> Erratum:
-    """f(S) = M if |S| is even, −M if odd, against −f: 30 items, T = 1024, M = 1, noise for L = 4M."""
+    """f(S) = M if |S| is even, −M if odd, against −f: 30 items, T = 1024, M = 1, noise for L =
+    4M.
+    """
     items, horizon = 30, 1024
     order = np.arange(items)
     gradient = submod_prftl.subgradient(lambda chosen: 1.0 - 2.0 * (len(chosen) % 2), order)
@@ -153,7 +170,8 @@ def theorem_6_needs_submodular_functions() -> Erratum:
     given = tbap.sound_scale(2 * longest, horizon, 1.0) / tbap.printed_scale(printed, horizon, 1.0)
     return Erratum(
         "ε-private for any functions with range [−M, M], submodular or not, and any L (Theorem 6)",
-        "submodular functions, as in Theorem 7, or subgradients that are clipped: others are up to 2M√n long",
+        "submodular functions, as in Theorem 7, or subgradients that are clipped: others are up "
+        "to 2M√n long",
         {"L": printed, "longest subgradient": longest, "ε where 1 is claimed": given},
         longest > printed,
     )
@@ -161,7 +179,9 @@ def theorem_6_needs_submodular_functions() -> Erratum:
 
 def theorem_7_prints_a_square() -> Erratum:
     """The last line of its proof, for M and for 2M."""
-    ratio = submod_prftl.regret_bound(10, 10**6, 1.0, 2.0) / submod_prftl.regret_bound(10, 10**6, 1.0, 1.0)
+    ratio = submod_prftl.regret_bound(10, 10**6, 1.0, 2.0) / submod_prftl.regret_bound(
+        10, 10**6, 1.0, 1.0
+    )
     return Erratum(
         "regret O(nM² ln^1.5(T)√T/ε) with H = M√T (Theorem 7)",
         "the printed H = M√T gives a bound that is linear in M",

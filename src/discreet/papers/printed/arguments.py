@@ -1,4 +1,5 @@
-"""What the arguments of the published algorithms may be: one rule per name, checked before anything runs.
+"""What the arguments of the published algorithms may be: one rule per name, checked before anything
+runs.
 
 >>> @checked
 ... def play(rows, epsilon, *, bound=1.0):
@@ -16,12 +17,10 @@ from typing import ParamSpec, TypeVar, get_args
 import numpy as np
 
 from discreet import require
-from discreet.decide.domains import LpBall
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import Matroid
 from discreet.errors import ConfigError
-
-__all__ = ["checked", "needs_sets"]
+from discreet.optim.domains import LpBall
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.rounding import Matroid
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -86,7 +85,9 @@ def _table(name: str, value: object) -> None:
 
 def _ball(name: str, value: object) -> None:
     if not isinstance(value, LpBall):
-        raise ConfigError(f"{name} must be an LpBall of discreet.domains, got {type(value).__name__}")
+        raise ConfigError(
+            f"{name} must be an LpBall of discreet.domains, got {type(value).__name__}"
+        )
 
 
 RULES: dict[str, Rule] = {

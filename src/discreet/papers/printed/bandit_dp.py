@@ -1,4 +1,5 @@
-"""Slates from rewards only as printed ("BanditDP"): k ordered private experts, redrawn after explorations.
+"""Slates from rewards only as printed ("BanditDP"): k ordered private experts, redrawn after
+explorations.
 
     draw a first set S = {a_1, …, a_k}, one item from each copy
     in round t = 1 … T, with probability γ, explore:
@@ -11,15 +12,16 @@ Here a reward is 1 if the visitor clicks something of what is shown, and else 0.
 
 Symbols     η the rate, γ the exploration, k the slots, n = |U| the items, T the horizon
 Printed     γ = k((16 n ln n)²/T)^(1/3), clipped to 1 here; η = ε/(k√(64 γ T ln(k/δ))): each copy is one of
-            discreet/papers/printed/hedge.py at (ε/k, δ/k) with 2γT draws
-            More than 2γT redraws have a chance of at most e^(−2γ²T) by Hoeffding's inequality, where the text
-            has e^(−8γ²T); with the printed γ, γ²T ≥ 62·k²T^(1/3), Theorem 7's δ holds either way
+            discreet/papers/printed/hedge.py at (ε/k, δ/k) with 2γT draws More than 2γT redraws have
+            a chance of at most e^(−2γ²T) by Hoeffding's inequality, where the text has e^(−8γ²T);
+            with the printed γ, γ²T ≥ 62·k²T^(1/3), Theorem 7's δ holds either way
 Sound       after ⌈2γT⌉ redraws the set is frozen and nothing more is learned (`cap`); η is the largest that
-            (ε, δ) allows: a person changes one sum of one copy, so a draw has range η
-            With γ = 1, as in all practice, there are at most T < 2γT redraws, and printed is sound as well.
+            (ε, δ) allows: a person changes one sum of one copy, so a draw has range η With γ = 1,
+            as in all practice, there are at most T < 2γT redraws, and printed is sound as well.
 Runtime     O(k log n) a round, O(n) a reward; memory O(k·n)
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
-            Algorithm 3; its Appendices B.1 and B.2 are discreet/papers/printed/bandit_dp_variants.py
+            Algorithm 3; its Appendices B.1 and B.2 are
+            discreet/papers/printed/bandit_dp_variants.py
 """
 
 from collections.abc import Callable
@@ -33,31 +35,18 @@ from discreet.budget.conversion import epsilon_of
 from discreet.compiled import compiled
 from discreet.papers.printed import hedge
 from discreet.papers.printed.arguments import checked
+from discreet.papers.printed.episode import Arrivals, Episode, meet
 from discreet.papers.printed.hedge import HedgeExpert, draw, weigh
-from discreet.papers.printed.meeting import Arrivals, Meeting, meet
+from discreet.papers.printed.pieces import PIECES, run_in_pieces
 from discreet.papers.printed.promise import Noise, promise
-from discreet.papers.printed.stretches import STRETCHES, run_in_stretches
 from discreet.papers.printed.verdict import Verdict
 from discreet.progress import Report
 from discreet.simulate.problems.display import Run, World
 
-__all__ = [
-    "VERDICT",
-    "BanditDp",
-    "calibrated",
-    "epsilon_spent",
-    "most_redraws",
-    "play",
-    "printed_exploration",
-    "rate",
-    "regret_bound",
-    "run",
-    "sound_rate",
-]
-
 
 def printed_exploration(items: int, slots: int, horizon: int) -> float:
-    """The printed γ = k((16 n ln n)²/T)^(1/3), at most 1: with 100 items and 5 slots it is 1 until T ≈ 7·10⁹.
+    """The printed γ = k((16 n ln n)²/T)^(1/3), at most 1: with 100 items and 5 slots it is 1 until
+    T ≈ 7·10⁹.
 
     >>> printed_exploration(100, 5, 10**6)
     1.0
@@ -86,7 +75,8 @@ def most_redraws(horizon: int, exploration: float) -> int:
 
 
 def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
-    """The largest η that (ε, δ) allows if every copy is redrawn at most so often after its first draw.
+    """The largest η that (ε, δ) allows if every copy is redrawn at most so often after its first
+    draw.
 
     A person feeds one sum of one copy, so only that copy's redraws tell about them: R·η²/8 of zCDP.
 
@@ -98,7 +88,8 @@ def sound_rate(epsilon: float, delta: float, redraws: int) -> float:
 
 @cache
 def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
-    """What so many redraws at a rate η really cost at this delta (a person is in one copy's sums only).
+    """What so many redraws at a rate η really cost at this delta (a person is in one copy's sums
+    only).
 
     >>> f"{epsilon_spent(100_000, rate(1.0, 1e-6, 5, 100_000, exploration=1.0), 1e-6):.3f}"
     '0.011'
@@ -109,7 +100,8 @@ def epsilon_spent(redraws: int, eta: float, delta: float) -> float:
 def calibrated(
     noise: Noise, epsilon: float, delta: float, redraws: int, printed_rate: Callable[[], float]
 ) -> tuple[float, str]:
-    """The rate, and what it promises if every copy is redrawn at most so often after its first draw.
+    """The rate, and what it promises if every copy is redrawn at most so often after its first
+    draw.
 
     >>> calibrated("sound", 1.0, 0.0, 100, lambda: 0.001)
     (0.01, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
@@ -128,24 +120,28 @@ def regret_bound(
     True
     """
     gamma = exploration
-    learning = slots**2 * items * log(items) * sqrt(horizon * log(slots / delta)) / (epsilon * sqrt(gamma))
+    learning = (
+        slots**2 * items * log(items) * sqrt(horizon * log(slots / delta)) / (epsilon * sqrt(gamma))
+    )
     unlucky = slots * items / gamma * horizon * exp(-8 * gamma**2 * horizon)
     return slots * (16 * learning + unlucky) + gamma * horizon
 
 
 VERDICT = Verdict(
     private=True,
-    text="even redraws in all rounds cost ε²/(512 k²γ ln(k/δ)) of zCDP: within the claim for γ ≥ 0.006",
+    text="even redraws in all rounds cost ε²/(512 k²γ ln(k/δ)) of zCDP: within the claim for γ ≥ "
+    "0.006",
     epsilon=epsilon_spent(100_000, rate(1.0, 1e-6, 5, 100_000, exploration=1.0), 1e-6),
 )
 
 
 class BanditDp:
-    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it was worth.
+    """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it was
+    worth.
 
-    Coins are thrown as rounds come, so that memory is O(k·n), unless `explore_at` names the rounds that
-    explore (Appendix B.2). `redraws_always` redraws after every round (Appendix B.1). After `cap` redraws the
-    set stays what it is.
+    Coins are thrown as rounds come, so that memory is O(k·n), unless `explore_at` names the rounds
+    that explore (Appendix B.2). `redraws_always` redraws after every round (Appendix B.1). After
+    `cap` redraws the set stays what it is.
 
     >>> learner = BanditDp(3, 1, 50.0, 1.0, np.random.default_rng(1))
     >>> for _ in range(30):
@@ -222,13 +218,14 @@ def play(
     exploration: float | None = None,
     bound: float = 1.0,
     seed: int = 0,
-) -> Meeting:
-    """Every set that the algorithm shows, for any stream of set functions with values in [0, `bound`].
+) -> Episode:
+    """Every set that the algorithm shows, for any stream of set functions with values in [0,
+    `bound`].
 
     The stream may be adaptive.
 
-    >>> meeting = play([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6, exploration=0.5)
-    >>> len(meeting.sets), max(len(shown) for shown in meeting.sets)
+    >>> episode = play([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6, exploration=0.5)
+    >>> len(episode.sets), max(len(shown) for shown in episode.sets)
     (50, 2)
     """
     gamma, eta, cap, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
@@ -276,16 +273,18 @@ def run(
     True
     """
     horizon, items = len(world.types), world.chances.shape[1]
-    gamma, eta, most, guarantee = _settled(noise, items, slots, horizon, epsilon, delta, exploration)
+    gamma, eta, most, guarantee = _settled(
+        noise, items, slots, horizon, epsilon, delta, exploration
+    )
     left = np.array([most])
     sums = np.zeros((slots, items))
     weights = np.empty((slots, items))
     slate = np.empty(slots, dtype=np.int64)
-    stretch = ceil(horizon / STRETCHES)
+    piece = ceil(horizon / PIECES)
     _start(seed, eta, sums, weights, slate)
-    return run_in_stretches(
+    return run_in_pieces(
         world.types,
-        stretch,
+        piece,
         lambda types: _learn(types, world.chances, eta, gamma, left, sums, weights, slate),
         report,
         guarantee,
@@ -315,7 +314,9 @@ def _learn(
     weights: Floats,
     slate: Integers,
 ) -> float:
-    """Some rounds: updates redraws left, sums, their weights and the slate, returns what was earned."""
+    """Some rounds: updates redraws left, sums, their weights and the slate, returns what was
+    earned.
+    """
     slots, items = sums.shape
     earned = 0.0
     for kind in types:

@@ -1,4 +1,5 @@
-"""Slates from rewards only, the two variants of the appendix: redraw every round, or draw the coins first.
+"""Slates from rewards only, the two variants of the appendix: redraw every round, or draw the coins
+first.
 
     B.1     as Algorithm 3 (discreet/papers/printed/bandit_dp.py), but every copy draws again in EVERY round
     B.2     for each round, decide in advance with probability γ that it explores: M rounds in all
@@ -6,12 +7,13 @@
 
 Symbols     η the rate, γ the exploration, M how many rounds explore, k slots, n = |U| items, T the horizon
 Printed     B.1: η = ε/(k√(32 T ln(k/δ))), γ = Θ(T^(−1/4))
-            B.2: η = ε/(k√(32(M + 1) ln(k/δ))), γ = Θ(T^(−1/3))
-            The constants of γ are not printed: the defaults minimise the text's bounds as they are meant. In
-            E[r_i], B.1 prints k³|U| and ln(kδ), and k²|U| ln|U| and ln(k/δ) follow; B.2 lacks the root of ln
+            B.2: η = ε/(k√(32(M + 1) ln(k/δ))), γ = Θ(T^(−1/3)) The constants of γ are not printed:
+            the defaults minimise the text's bounds as they are meant. In E[r_i], B.1 prints k³|U|
+            and ln(kδ), and k²|U| ln|U| and ln(k/δ) follow; B.2 lacks the root of ln
 Corrected   coincides with printed: both errata are in bounds, not in the algorithm
 Sound       the largest η that (ε, δ) allows; a draw has range η, since a person feeds one sum of one copy:
-            B.1 has T − 1 redraws after the first, B.2 has M. Printed is sound as well, for its η is smaller
+            B.1 has T − 1 redraws after the first, B.2 has M. Printed is sound as well, for its η is
+            smaller
 Runtime     O(k·n) a round; memory O(k·n), and for B.2 O(γT) more
 References  Perez-Salazar, Cummings (2021), supplement, Appendices B.1 and B.2
 """
@@ -23,26 +25,16 @@ import numpy as np
 from discreet.papers.printed import fi_dp, hedge
 from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.bandit_dp import BanditDp, calibrated, epsilon_spent
-from discreet.papers.printed.meeting import Arrivals, Meeting, meet
+from discreet.papers.printed.episode import Arrivals, Episode, meet
 from discreet.papers.printed.promise import Noise, needs_delta
 from discreet.papers.printed.verdict import Verdict
-
-__all__ = [
-    "EVERY_ROUND_VERDICT",
-    "PRESAMPLED_VERDICT",
-    "every_round_bound",
-    "every_round_exploration",
-    "play_every_round",
-    "play_presampled",
-    "presampled_bound",
-    "presampled_exploration",
-    "presampled_rate",
-]
 
 # --- B.1
 
 
-def every_round_exploration(items: int, slots: int, horizon: int, epsilon: float, delta: float) -> float:
+def every_round_exploration(
+    items: int, slots: int, horizon: int, epsilon: float, delta: float
+) -> float:
     """γ = √(k³ n ln n √(32 ln(k/δ))/(ε√T)), at most 1: where `every_round_bound` is least.
 
     >>> every_round_exploration(100, 5, 10**6, 1.0, 1e-6), every_round_exploration(4, 1, 10**8, 1.0, 1e-6)
@@ -86,11 +78,12 @@ def play_every_round(
     exploration: float | None = None,
     bound: float = 1.0,
     seed: int = 0,
-) -> Meeting:
-    """B.1: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive or not.
+) -> Episode:
+    """B.1: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive
+    or not.
 
-    >>> meeting = play_every_round([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6)
-    >>> len({tuple(shown) for shown in meeting.sets}) > 5
+    >>> episode = play_every_round([lambda chosen: float(2 in chosen)] * 50, 4, 2, 50, 1.0, 1e-6)
+    >>> len({tuple(shown) for shown in episode.sets}) > 5
     True
     """
     gamma = exploration
@@ -107,7 +100,9 @@ def play_every_round(
 # --- B.2
 
 
-def presampled_exploration(items: int, slots: int, horizon: int, epsilon: float, delta: float) -> float:
+def presampled_exploration(
+    items: int, slots: int, horizon: int, epsilon: float, delta: float
+) -> float:
     """γ = (4k³ n ln n √ln(k/δ)/(ε√T))^(2/3), at most 1: where `presampled_bound` is least.
 
     >>> round(presampled_exploration(4, 1, 10**8, 1.0, 1e-6), 3)
@@ -159,12 +154,13 @@ def play_presampled(
     exploration: float | None = None,
     bound: float = 1.0,
     seed: int = 0,
-) -> Meeting:
-    """B.2: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive or not.
+) -> Episode:
+    """B.2: every set that it shows, for any stream of functions from sets to [0, `bound`], adaptive
+    or not.
 
     >>> stream = [lambda chosen: float(2 in chosen)] * 50
-    >>> meeting = play_presampled(stream, 4, 2, 50, 1.0, 1e-6, exploration=0.1)
-    >>> len({tuple(shown) for shown in meeting.sets}) < 15
+    >>> episode = play_presampled(stream, 4, 2, 50, 1.0, 1e-6, exploration=0.1)
+    >>> len({tuple(shown) for shown in episode.sets}) < 15
     True
     """
     gamma = exploration

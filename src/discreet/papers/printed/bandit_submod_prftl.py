@@ -10,14 +10,14 @@
         add ĝ to a tree (discreet/papers/printed/tbap.py), which gives a noisy sum v_t
         x_{t+1} = clip(−v_t/H, 0, 1)
 
-On average ĝ is the subgradient of discreet/papers/printed/submod_prftl.py. Which i and which side of the coin
-are public: they do not depend on the person, and privacy is meant given them.
+On average ĝ is the subgradient of discreet/papers/printed/submod_prftl.py. Which i and which side
+of the coin are public: they do not depend on the person, and privacy is meant given them.
 
 Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; γ the exploration; L the length of ĝ;
             n items
 Printed     H = M·T^(2/3), γ = n^(3/2)/T^(1/3) (clipped to 1 here: it needs T ≥ n^4.5), L = 4Mn/√γ
-            L is a root mean square; ĝ can be as long as 2M(n + 1)/γ. Theorem 9 prints n; its last line gives
-            n^(3/2)
+            L is a root mean square; ĝ can be as long as 2M(n + 1)/γ. Theorem 9 prints n; its last
+            line gives n^(3/2)
 Sound       noise for a change of 4M(n + 1)/γ: both neighbours hit the same coordinate; costs are clipped
 Runtime     O(n log n) a round; memory O(n log T)
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Theorems 8, 9
@@ -30,23 +30,17 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.papers.printed.arguments import checked
-from discreet.papers.printed.meeting import Arrivals, Meeting, meet
+from discreet.papers.printed.episode import Arrivals, Episode, meet
 from discreet.papers.printed.promise import AnyNoise
 from discreet.papers.printed.submod_prftl import falling_order
-from discreet.papers.printed.tbap import TreeSums, calibrated, gamma_nodes, printed_scale, sound_scale
+from discreet.papers.printed.tbap import (
+    TreeSums,
+    calibrated,
+    gamma_nodes,
+    printed_scale,
+    sound_scale,
+)
 from discreet.papers.printed.verdict import Verdict
-
-__all__ = [
-    "VERDICT",
-    "BanditSubmodPrftl",
-    "Constants",
-    "chain_chances",
-    "estimate",
-    "play",
-    "printed_constants",
-    "regret_bound",
-    "sound_change",
-]
 
 
 class Constants(NamedTuple):
@@ -88,15 +82,24 @@ def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -
     stiffness, gamma, _ = printed_constants(items, horizon, bound)
     leader = 32 * bound**2 * items**2 * horizon / (stiffness * gamma) + items * stiffness
     exploring = 2 * gamma * bound * horizon + 8 * bound * items * sqrt(horizon / gamma)
-    noise = 64 * items**3 * bound**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * gamma * stiffness)
+    noise = (
+        64
+        * items**3
+        * bound**2
+        * horizon
+        * float(log(horizon) ** 1.5)
+        / (epsilon * gamma * stiffness)
+    )
     return leader + exploring + noise
 
 
-# n = 10, T = 10⁵: two costs of opposite sign at B_i with the least probability, in 17 nodes of 18 printed.
+# n = 10, T = 10⁵: two costs of opposite sign at B_i with the least probability, in 17 nodes of 18
+# printed.
 _TYPICAL = printed_constants(10, 100_000)
 VERDICT = Verdict(
     private=False,
-    text="f_t(B_i) = M against −M moves a sum by 4M(n + 1)/γ at ρ_i = γ/(n + 1); the printed noise covers L",
+    text="f_t(B_i) = M against −M moves a sum by 4M(n + 1)/γ at ρ_i = γ/(n + 1); the printed "
+    "noise covers L",
     epsilon=sound_scale(sound_change(10, _TYPICAL.exploration), 100_000, 1.0)
     / printed_scale(_TYPICAL.length, 100_000, 1.0),
 )
@@ -130,8 +133,8 @@ def estimate(order: Integers, chances: Floats, shown: int, heads: bool, cost: fl
 class BanditSubmodPrftl:
     """The algorithm, one round at a time: `act` shows a set, `observe_value` takes what it cost.
 
-    Costs lie in [−`bound`, `bound`]; `exploration` replaces the printed γ; `guarantee` says what the noise
-    promises.
+    Costs lie in [−`bound`, `bound`]; `exploration` replaces the printed γ; `guarantee` says what
+    the noise promises.
     """
 
     @checked
@@ -179,7 +182,7 @@ class BanditSubmodPrftl:
         self._draw_set()
 
 
-def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Meeting:
+def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Episode:
     """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
 
     `settings` are those of `BanditSubmodPrftl`.

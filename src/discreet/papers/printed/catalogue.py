@@ -1,4 +1,5 @@
-"""Every algorithm of the papers by its name: where it is, what is proved of it, whether it is private.
+"""Every algorithm of the papers by its name: where it is, what is proved of it, whether it is
+private.
 
 >>> print(CATALOGUE["TBAP"].verdict)
 not private as printed: replacing one vector ... noise is for μ (ε = 2 where 1 is claimed)
@@ -38,8 +39,6 @@ from discreet.papers.printed import (
 from discreet.papers.printed.glm_theory import Theory
 from discreet.papers.printed.verdict import Verdict
 
-__all__ = ["CATALOGUE", "Algorithm", "published"]
-
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -60,7 +59,9 @@ class Algorithm:
 
 
 _ALL = [
-    Algorithm("TBAP", "MIN", "Algorithm 4", "Theorem 5", tbap, tbap.VERDICT, tbap.play, tbap.error_bound),
+    Algorithm(
+        "TBAP", "MIN", "Algorithm 4", "Theorem 5", tbap, tbap.VERDICT, tbap.play, tbap.error_bound
+    ),
     Algorithm(
         "SUBMODPRFTL",
         "MIN",
@@ -82,10 +83,24 @@ _ALL = [
         bandit_submod_prftl.regret_bound,
     ),
     Algorithm(
-        "Hedge", "MAX", "Algorithm 1", "Theorem 3", hedge, hedge.VERDICT, hedge.play, hedge.regret_bound
+        "Hedge",
+        "MAX",
+        "Algorithm 1",
+        "Theorem 3",
+        hedge,
+        hedge.VERDICT,
+        hedge.play,
+        hedge.regret_bound,
     ),
     Algorithm(
-        "FI-DP", "MAX", "Algorithm 2", "Theorem 6", fi_dp, fi_dp.VERDICT, fi_dp.play, fi_dp.regret_bound
+        "FI-DP",
+        "MAX",
+        "Algorithm 2",
+        "Theorem 6",
+        fi_dp,
+        fi_dp.VERDICT,
+        fi_dp.play,
+        fi_dp.regret_bound,
     ),
     Algorithm(
         "BanditDP",
@@ -157,7 +172,9 @@ _ALL = [
         glm_bandit.play,
         Theory.regret_bound,
     ),
-    Algorithm("DPCG", "SET", "Algorithm 1", "appendix 1", dpcg, dpcg.VERDICT, dpcg.run, dpcg.utility_bound),
+    Algorithm(
+        "DPCG", "SET", "Algorithm 1", "appendix 1", dpcg, dpcg.VERDICT, dpcg.run, dpcg.utility_bound
+    ),
     Algorithm(
         "DPCG, curvature",
         "SET",
@@ -168,7 +185,16 @@ _ALL = [
         curvature.run,
         curvature.utility_bound,
     ),
-    Algorithm("DPMFW", "SET", "main text", "main text", dpmfw, dpmfw.VERDICT, dpmfw.run, dpmfw.regret_bound),
+    Algorithm(
+        "DPMFW",
+        "SET",
+        "main text",
+        "main text",
+        dpmfw,
+        dpmfw.VERDICT,
+        dpmfw.run,
+        dpmfw.regret_bound,
+    ),
 ]
 
 CATALOGUE: dict[str, Algorithm] = {algorithm.name: algorithm for algorithm in _ALL}
@@ -183,4 +209,6 @@ def published(name: str) -> Algorithm:
     for known, algorithm in CATALOGUE.items():
         if known.lower() == name.lower():
             return algorithm
-    raise ConfigError(f"no published algorithm is called {name!r}: take one of {', '.join(CATALOGUE)}")
+    raise ConfigError(
+        f"no published algorithm is called {name!r}: take one of {', '.join(CATALOGUE)}"
+    )

@@ -1,4 +1,5 @@
-"""Points from whole preferences as printed: K copies of a private follow-the-approximate-leader ("PFTAL").
+"""Points from whole preferences as printed: K copies of a private follow-the-approximate-leader
+("PFTAL").
 
     K = (T/ln^2.5 T)^¼ copies E_0, …, E_{K−1}, each with privacy parameter ε′ = ε/K
     in round t = 1 … T:
@@ -8,10 +9,10 @@
                     = the nearest point of C to mean(w_1, …, w_t) − v̂_t/(H·t)
             v̂_t the noisy sum of the gradients so far, over a tree (discreet/papers/noise.py)
 
-The box prints ∇f_t(x_t) although it defines x_t^k, and its theorem needs x_t^k: that is what is fed here,
-with a minus, since PFTAL minimises. The paper says once that PFTAL's noise is Gaussian, which could not be
-(ε, 0); PFTAL's own is meant, in a uniform direction and of a Gamma-distributed length. The first vector may
-be any point; here it is the one nearest to all ones.
+The box prints ∇f_t(x_t) although it defines x_t^k, and its theorem needs x_t^k: that is what is fed
+here, with a minus, since PFTAL minimises. The paper says once that PFTAL's noise is Gaussian, which
+could not be (ε, 0); PFTAL's own is meant, in a uniform direction and of a Gamma-distributed length.
+The first vector may be any point; here it is the one nearest to all ones.
 
 Symbols     f_t a person, x_t the point, K `copies`, H `stiffness`, G `bound` (the longest gradient), C the
             domain, T the horizon, ε′ what a copy may spend; n items
@@ -21,7 +22,8 @@ Verdict     for replace-one neighbours a sum moves by up to √2·G, where the p
             `epsilon_spent`); noise="sound" covers √2·G; pure either way
 Runtime     O(K·n log n) a round
 References  Perez-Salazar, Cummings (2021), "Differentially Private Online Submodular Maximization",
-            Algorithm 4; Thakurta, Smith (2013), "(Nearly) Optimal Algorithms for Private Online Learning"
+            Algorithm 4; Thakurta, Smith (2013), "(Nearly) Optimal Algorithms for Private Online
+            Learning"
 """
 
 from math import log, sqrt
@@ -30,10 +32,10 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.continuous import ContinuousFunctions
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import PartitionMatroid, UniformMatroid
 from discreet.errors import ConfigError
+from discreet.functions.continuous import ContinuousFunctions
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.matroids import PartitionMatroid, UniformMatroid
 from discreet.papers.noise import TreeNoise, l2_gamma
 from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.copies import play_copies
@@ -41,9 +43,7 @@ from discreet.papers.printed.lp_geometry import finite
 from discreet.papers.printed.promise import Noise, Played, promise
 from discreet.papers.printed.tbap import printed_scale, sound_scale
 from discreet.papers.printed.verdict import Verdict
-from discreet.release.randomness import Words, seeded_words
-
-__all__ = ["VERDICT", "copies_for", "epsilon_spent", "noise_scale", "regret_bound", "run", "stiffness_for"]
+from discreet.release.randomness import RandomBits, seeded_bits
 
 
 def copies_for(horizon: int) -> int:
@@ -57,7 +57,8 @@ def copies_for(horizon: int) -> int:
 
 
 def stiffness_for(items: int, horizon: int, epsilon: float) -> float:
-    """H = √(n ln^2.5 T/(ε′T)) for a copy that may spend ε′: not printed, but what Theorem 10 suggests.
+    """H = √(n ln^2.5 T/(ε′T)) for a copy that may spend ε′: not printed, but what Theorem 10
+    suggests.
 
     >>> round(stiffness_for(100, 10**4, 0.5), 3)
     2.269
@@ -68,8 +69,8 @@ def stiffness_for(items: int, horizon: int, epsilon: float) -> float:
 def noise_scale(bound: float, horizon: int, epsilon: float, noise: Noise = "sound") -> float:
     """The scale of the Gamma-distributed length of a node's noise, for a copy that may spend ε′.
 
-    As printed G(⌈log₂T⌉ + 1)/ε′. Sound: √2·G(⌊log₂T⌋ + 1)/ε′, since two non-negative gradients of length at
-    most G are up to √2·G apart, and a person lies in at most ⌊log₂T⌋ + 1 nodes.
+    As printed G(⌈log₂T⌉ + 1)/ε′. Sound: √2·G(⌊log₂T⌋ + 1)/ε′, since two non-negative gradients of
+    length at most G are up to √2·G apart, and a person lies in at most ⌊log₂T⌋ + 1 nodes.
 
     >>> noise_scale(1.0, 10**4, 0.5, "printed"), round(noise_scale(1.0, 10**4, 0.5), 2)
     (30.0, 39.6)
@@ -82,8 +83,8 @@ def noise_scale(bound: float, horizon: int, epsilon: float, noise: Noise = "soun
 def epsilon_spent(epsilon: float, horizon: int) -> float:
     """What the printed noise really costs, with gradients that are non-negative and clipped to G.
 
-    A person with gradient G·e_1 everywhere, replaced by one with G·e_2, moves ⌊log₂T⌋ + 1 nodes of every copy
-    by √2·G each, and far out in that direction the densities have exactly this ratio.
+    A person with gradient G·e_1 everywhere, replaced by one with G·e_2, moves ⌊log₂T⌋ + 1 nodes of
+    every copy by √2·G each, and far out in that direction the densities have exactly this ratio.
 
     >>> round(epsilon_spent(1.0, 10**4), 3), round(epsilon_spent(1.0, 2**14), 3)
     (1.32, 1.414)
@@ -93,7 +94,8 @@ def epsilon_spent(epsilon: float, horizon: int) -> float:
 
 VERDICT = Verdict(
     private=False,
-    text="a gradient G·e_1 replaced by G·e_2 moves every node above it by √2·G; the printed noise covers G",
+    text="a gradient G·e_1 replaced by G·e_2 moves every node above it by √2·G; the printed noise "
+    "covers G",
     epsilon=epsilon_spent(1.0, 100_000),
 )
 
@@ -103,7 +105,8 @@ def regret_bound(
 ) -> float:
     """Lemma 5's bound on the (1 − 1/e)-regret, with 1 for the constant that O(·) hides.
 
-    K·√(n ln^2.5 T)·(G + √(K·n ln^2.5 T/(εT))·diam)²·√T/ε + β·R²·T/(2K), with R at most the diameter.
+    K·√(n ln^2.5 T)·(G + √(K·n ln^2.5 T/(εT))·diam)²·√T/ε + β·R²·T/(2K), with R at most the
+    diameter.
 
     >>> 1e6 < regret_bound(100, 10**4, 1.0, bound=1.0, diameter=3.0, smoothness=1.0)    # of at most 10⁴
     True
@@ -133,20 +136,21 @@ def run(
     Parameters
     ----------
     people, function
-        One row a person, and what it means: a continuous function of discreet.arrivals.
+        One row a person, and what it means: a continuous function of discreet.functions.
     domain
         A domain that can `project`: matroids of quotas, a knapsack with one budget.
     bound
-        G; longer gradients are scaled down. Without it √n, the longest of functions with slopes of at most 1.
+        G; longer gradients are scaled down. Without it √n, the longest of functions with slopes of
+        at most 1.
     copies, stiffness
         K and H, if not the printed K and the suggested H.
     block
-        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and at least
-        as private.
+        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and
+        at least as private.
 
     Examples
     --------
-    >>> from discreet.arrivals import BudgetAllocation
+    >>> from discreet.functions import BudgetAllocation
     >>> from discreet.domains import UniformMatroid
     >>> people = np.tile([0.2, 0.9, 0.4], (50, 1))
     >>> played = run(people, BudgetAllocation(), UniformMatroid(3, 1), 1e6, stiffness=1.0)
@@ -155,7 +159,8 @@ def run(
     """
     if not hasattr(domain, "project"):
         raise ConfigError(
-            f"PFTAL projects points, and onto a {type(domain).__name__} that is not known: take quotas on "
+            f"PFTAL projects points, and onto a {type(domain).__name__} that is not known: take "
+            "quotas on "
             "groups, a knapsack with one budget, or DPMFW"
         )
     items, horizon = domain.dimension, len(people)
@@ -164,7 +169,7 @@ def run(
     longest = sqrt(items) if bound is None else bound
     scale = noise_scale(longest, horizon, epsilon / copies, noise)
     guarantee = promise(noise, epsilon, 0.0, lambda: epsilon_spent(epsilon, horizon))
-    leaders = _ApproximateLeaders(domain, copies, stiffness, longest, scale, seeded_words(seed, 0))
+    leaders = _ApproximateLeaders(domain, copies, stiffness, longest, scale, seeded_bits(seed, 0))
     return Played(play_copies(people, function, leaders, block=block), guarantee)
 
 
@@ -178,10 +183,10 @@ class _ApproximateLeaders:
         stiffness: float,
         bound: float,
         scale: float,
-        words: Words,
+        bits: RandomBits,
     ) -> None:
         self._domain, self._stiffness, self._bound = domain, stiffness, bound
-        self._scale, self._words = scale, words
+        self._scale, self._bits = scale, bits
         first = domain.project(np.ones(domain.dimension))
         self._vectors = np.tile(first, (copies, 1))
         self._played = np.zeros_like(self._vectors)
@@ -202,7 +207,7 @@ class _ApproximateLeaders:
         self._rounds += 1
         self._played += self._vectors
         self._sums -= gradients  # PFTAL minimises
-        nodes = l2_gamma(items, self._scale, self._words, draws=copies)
+        nodes = l2_gamma(items, self._scale, self._bits, draws=copies)
         noisy = self._sums + self._tree.of_sums(nodes.reshape(1, -1)).reshape(copies, items)
         wanted = (self._played - noisy / self._stiffness) / self._rounds
         self._vectors = np.array([self._domain.project(vector) for vector in wanted])

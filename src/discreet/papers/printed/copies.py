@@ -1,4 +1,5 @@
-"""Meta-Frank–Wolfe: K online linear learners, each of which climbs on from where those before it stand.
+"""Meta-Frank–Wolfe: K online linear learners, each of which climbs on from where those before it
+stand.
 
     in round t = 1 … T:
         copy k = 1 … K answers with a vector v_t^k of the domain
@@ -16,9 +17,7 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.continuous import ContinuousFunctions
-
-__all__ = ["Copies", "play_copies"]
+from discreet.functions.continuous import ContinuousFunctions
 
 
 class Copies(Protocol):
@@ -34,7 +33,9 @@ class Copies(Protocol):
         """What was seen, one row for each copy."""
 
 
-def play_copies(people: Floats, function: ContinuousFunctions, copies: Copies, *, block: int = 1) -> Floats:
+def play_copies(
+    people: Floats, function: ContinuousFunctions, copies: Copies, *, block: int = 1
+) -> Floats:
     """The point of every round, one row a person.
 
     A point is kept for `block` people, whose gradients are fed together: 1 is as printed.

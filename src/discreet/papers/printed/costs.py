@@ -1,9 +1,9 @@
 """What sets of least cost cost in the bundle world, by the published algorithms: compiled passes.
 
-The algorithms are those of discreet/papers/printed/submod_prftl.py and bandit_submod_prftl.py, with their
-printed constants, for streams that are too long for plain loops. The bundle world's costs are as they should
-be, so that nothing is ever clipped. With full information the cost of a set is
-taken on average over its threshold τ.
+The algorithms are those of discreet/papers/printed/submod_prftl.py and bandit_submod_prftl.py, with
+their printed constants, for streams that are too long for plain loops. The bundle world's costs are
+as they should be, so that nothing is ever clipped. With full information the cost of a set is taken
+on average over its threshold τ.
 
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization"
 """
@@ -18,10 +18,8 @@ from discreet.papers.noise import TreeNoise, l2_gamma
 from discreet.papers.printed import bandit_submod_prftl, submod_prftl
 from discreet.papers.printed.promise import Noise
 from discreet.papers.printed.tbap import calibrated
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.costs import CHUNK, BundleWorld
-
-__all__ = ["cost_as_published", "cost_without_privacy"]
 
 
 def cost_as_published(
@@ -32,7 +30,8 @@ def cost_as_published(
     noise: Noise = "sound",
     seed: int = 0,
 ) -> float:
-    """What the algorithm's sets cost in all; with full information on average over its thresholds τ.
+    """What the algorithm's sets cost in all; with full information on average over its thresholds
+    τ.
 
     >>> world = BundleWorld.drawn(1000, items=6)
     >>> cost = cost_as_published(world, epsilon=1.0, bandit=False)
@@ -40,7 +39,9 @@ def cost_as_published(
     True
     """
     if bandit:
-        stiffness, exploration, length = bandit_submod_prftl.printed_constants(world.items, world.visitors)
+        stiffness, exploration, length = bandit_submod_prftl.printed_constants(
+            world.items, world.visitors
+        )
         change = bandit_submod_prftl.sound_change(world.items, exploration)
     else:
         stiffness, length = submod_prftl.printed_constants(world.visitors)
@@ -50,7 +51,8 @@ def cost_as_published(
 
 
 def cost_without_privacy(world: BundleWorld, stiffness: float) -> float:
-    """What the sets of the plain leader clip(½ − v/H, 0, 1) cost, with full information and no noise.
+    """What the sets of the plain leader clip(½ − v/H, 0, 1) cost, with full information and no
+    noise.
 
     >>> world = BundleWorld.drawn(1000, items=6)
     >>> bool(cost_without_privacy(world, 10.0) < world.naive)
@@ -71,7 +73,7 @@ def _run(
 
     `exploration` is infinite with full information, `scale` is 0 without noise.
     """
-    words = seeded_words(seed, 0)
+    bits = seeded_bits(seed, 0)
     tree = TreeNoise(world.items)
     edges = np.ascontiguousarray(world.edges.T)
     total = np.zeros(world.items)
@@ -82,7 +84,7 @@ def _run(
         rows = world.rows(first, min(first + CHUNK, world.visitors))
         noise = np.zeros((len(rows), world.items))
         if scale > 0:
-            noise = tree.of_sums(l2_gamma(world.items, scale, words, draws=len(rows)))
+            noise = tree.of_sums(l2_gamma(world.items, scale, bits, draws=len(rows)))
         cost += _follow(rows, edges, stiffness, centre, noise, exploration, total, point)
     return float(cost)
 
@@ -106,7 +108,9 @@ def _follow(
     total: Floats,
     point: Floats,
 ) -> float:
-    """A chunk of visitors, and the noise of the sum up to each: updates total and point, returns the cost."""
+    """A chunk of visitors, and the noise of the sum up to each: updates total and point, returns
+    the cost.
+    """
     tails, heads = edges
     items = point.size
     rank = np.empty(items, np.int64)
@@ -130,7 +134,9 @@ def _follow(
 def _subgradient(
     row: Floats, tails: Integers, heads: Integers, order: Integers, rank: Integers, gradient: Floats
 ) -> None:
-    """What each item adds to the cost of those before it in the order: edges cut, less what it brings."""
+    """What each item adds to the cost of those before it in the order: edges cut, less what it
+    brings.
+    """
     edges = tails.size
     for place in range(order.size):
         rank[order[place]] = place
@@ -144,7 +150,9 @@ def _subgradient(
 
 
 @compiled
-def _one_point_estimate(point: Floats, order: Integers, exploration: float, gradient: Floats) -> float:
+def _one_point_estimate(
+    point: Floats, order: Integers, exploration: float, gradient: Floats
+) -> float:
     """Draws a set of the chain, returns its cost, puts the estimate in the gradient's place."""
     items = point.size
     lot = np.random.random()

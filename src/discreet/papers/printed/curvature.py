@@ -1,4 +1,5 @@
-"""Continuous greedy for functions that bend little, as printed: a linear part is kept out of the noise's way.
+"""Continuous greedy for functions that bend little, as printed: a linear part is kept out of the
+noise's way.
 
     ℓ_i = F(V) − F(V∖i), what item i adds at least;  g(x) = f(x) − ⟨ℓ, x⟩, what is left
     for each guess λ of ⟨ℓ, x*⟩:
@@ -13,9 +14,10 @@ Symbols     as in discreet/papers/printed/dpcg.py, whose noise Y it has; κ_F = 
 Printed     E f(x) ≥ (1 − κ_F/e)·f(x*) − 2R·E‖Y‖_∞ − L·R²/(2K), if λ = ⟨ℓ, x*⟩ is guessed
 Verdict     not private, whatever the noise: ℓ and the choice of the best guess read the data without any. Two
             data sets of one person each, which lead to different sets for certain, are in
-            tests/papers/printed/test_curvature.py. No grid of guesses is printed; here it is even
-            A sound form would release ℓ with a margin and pay for the choice, or drop it; noise="sound" is
-            refused here, and DPCG (discreet/papers/printed/dpcg.py) takes its place
+            tests/papers/printed/test_curvature.py. No grid of guesses is printed; here it is even A
+            sound form would release ℓ with a margin and pay for the choice, or drop it;
+            noise="sound" is refused here, and DPCG (discreet/papers/printed/dpcg.py) takes its
+            place
 Runtime     guesses × K gradients of everybody, and a few corners of P for each
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
             Knapsack Constraints", Lemma 5
@@ -27,22 +29,28 @@ from math import e, inf
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.places import Nearby, Types
-from discreet.arrivals.set_functions import SetFunctions
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
+from discreet.functions.places import Nearby, Types
+from discreet.functions.sets import SetFunctions
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.papers.printed.arguments import checked, needs_sets
-from discreet.papers.printed.dpcg import Calibration, Found, Law, best_point, drawn_noise, largest_sum
-from discreet.papers.printed.everyone import Everyone
+from discreet.papers.printed.dpcg import (
+    Calibration,
+    Found,
+    Law,
+    best_point,
+    drawn_noise,
+    largest_sum,
+)
+from discreet.papers.printed.population import Population
 from discreet.papers.printed.promise import Noise, promise
 from discreet.papers.printed.verdict import Verdict
 
-__all__ = ["VERDICT", "Mixture", "best_mixture", "curvature_of", "from_noise", "run", "utility_bound"]
-
 VERDICT = Verdict(
     private=False,
-    text="ℓ and the choice of the best guess read the data without noise: one person can turn one set into "
+    text="ℓ and the choice of the best guess read the data without noise: one person can turn one "
+    "set into "
     "another for certain",
     epsilon=inf,
 )
@@ -66,12 +74,15 @@ class Mixture:
         return np.asarray(mixed, dtype=np.float64)
 
 
-def best_mixture(domain: Matroid | Knapsack, weights: Floats, linear: Floats, level: float) -> Mixture:
+def best_mixture(
+    domain: Matroid | Knapsack, weights: Floats, linear: Floats, level: float
+) -> Mixture:
     """The v in P ∩ {⟨ℓ, v⟩ ≥ λ} with the largest ⟨v, weights⟩, exactly.
 
-    By its Lagrangian: corners for weights + μ·ℓ, with the μ ≥ 0 at which one corner below the level and one
-    at or above it tie; their mixture on the level is the best, and the corner that beats both is the next one
-    to try. Levels that no point reaches are lowered to the highest that one does.
+    By its Lagrangian: corners for weights + μ·ℓ, with the μ ≥ 0 at which one corner below the level
+    and one at or above it tie; their mixture on the level is the best, and the corner that beats
+    both is the next one to try. Levels that no point reaches are lowered to the highest that one
+    does.
 
     >>> from discreet.domains import UniformMatroid
     >>> best_mixture(UniformMatroid(2, 1), np.array([3.0, 1.0]), np.array([0.0, 2.0]), 0.5).point
@@ -97,14 +108,14 @@ def best_mixture(domain: Matroid | Knapsack, weights: Floats, linear: Floats, le
     return Mixture([below, above], [low, high], [1 - share, share])
 
 
-def curvature_of(everyone: Everyone) -> float:
+def curvature_of(population: Population) -> float:
     """κ_F = 1 − min ℓ_i / F({i}), over items that are worth something.
 
-    >>> from discreet.arrivals import ClickModel
-    >>> round(curvature_of(Everyone(np.array([[0.5, 0.1, 0.0]]), ClickModel(), items=3)), 9)
+    >>> from discreet.functions import ClickModel
+    >>> round(curvature_of(Population(np.array([[0.5, 0.1, 0.0]]), ClickModel(), items=3)), 9)
     0.5
     """
-    alone, last = everyone.alone, everyone.last
+    alone, last = population.alone, population.last
     some = alone > 0
     return float(1 - (last[some] / alone[some]).min()) if some.any() else 0.0
 
@@ -142,9 +153,10 @@ def run(
     sets: int = 100,
     seed: int = 0,
 ) -> Found:
-    """The variant with guesses evenly from 0 to the largest ⟨ℓ, v⟩ in P: as printed only, not private.
+    """The variant with guesses evenly from 0 to the largest ⟨ℓ, v⟩ in P: as printed only, not
+    private.
 
-    >>> from discreet.arrivals import ClickModel
+    >>> from discreet.functions import ClickModel
     >>> from discreet.domains import UniformMatroid
     >>> likes = np.tile([0.1, 0.9, 0.2, 0.7], (100_000, 1))
     >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace")
@@ -153,37 +165,40 @@ def run(
     """
     if noise == "sound":
         raise ConfigError(
-            "the curvature variant reads ℓ and its best guess without noise: ask for noise='printed', "
+            "the curvature variant reads ℓ and its best guess without noise: ask for "
+            "noise='printed', "
             "or take DPCG (dpcg.run) with noise='sound'"
         )
     guarantee = promise(noise, epsilon, delta, lambda: inf, accepted=("printed",))
     needs_sets(domain)
-    everyone = Everyone(people, function, domain.items, sets=sets, seed=seed)
+    population = Population(people, function, domain.items, sets=sets, seed=seed)
     calibration = Calibration(law, noise, domain.items, epsilon, delta)
     if steps is None:
-        steps = calibration.balanced_steps(largest_sum(domain), len(everyone))
+        steps = calibration.balanced_steps(largest_sum(domain), len(population))
     scale = calibration.scale(steps)
     generator = np.random.default_rng(seed)
     added = [drawn_noise(law, scale, (steps, domain.items), generator) for _ in range(guesses)]
-    path, chosen = from_noise(everyone, domain, np.array(added), generator)
+    path, chosen = from_noise(population, domain, np.array(added), generator)
     return Found(path, chosen, scale, guarantee)
 
 
 def from_noise(
-    everyone: Everyone, domain: Matroid | Knapsack, added: Floats, coins: np.random.Generator
+    population: Population, domain: Matroid | Knapsack, added: Floats, coins: np.random.Generator
 ) -> tuple[Floats, list[int]]:
     """The path and the set of the best guess, for given noise: guesses × steps × items."""
-    linear = everyone.last
+    linear = population.last
     most = float(linear @ best_point(domain, linear))
     found = []
     for level, noise in zip(np.linspace(0.0, most, len(added)), added, strict=True):
         path, mixtures = [np.zeros(domain.items)], []
         for row in noise:
-            mixture = best_mixture(domain, everyone.gradient(path[-1]) - linear + row, linear, float(level))
+            mixture = best_mixture(
+                domain, population.gradient(path[-1]) - linear + row, linear, float(level)
+            )
             path.append(path[-1] + mixture.point / len(noise))
             mixtures.append(mixture)
         chosen = _rounded(domain, path[-1], mixtures, coins)
-        found.append((everyone.value(chosen), np.array(path), chosen))
+        found.append((population.value(chosen), np.array(path), chosen))
     _, best_path, best_set = max(found, key=lambda each: each[0])
     return best_path, best_set
 

@@ -1,4 +1,5 @@
-"""One set by continuous greedy with noise, as printed ("DPCG"): K noisy gradients, K corners, their mean.
+"""One set by continuous greedy with noise, as printed ("DPCG"): K noisy gradients, K corners, their
+mean.
 
     x^(1) = 0
     for k = 1 … K:
@@ -8,15 +9,15 @@
     x = x^(K+1), rounded to a set by coins that see no data
 
 Symbols     V the items, F(S) what a set is worth to everybody, f its multilinear extension; P all mixtures of
-            feasible sets; Δ how far one person can move F; rank(M) the size of a matroid's bases, c_min the
-            least cost in a knapsack with budget 1; R the largest ‖x‖₁ in P: rank(M) or 1/c_min
-            m_F = max F({i}), which bounds the smoothness L of f; K the steps
+            feasible sets; Δ how far one person can move F; rank(M) the size of a matroid's bases,
+            c_min the least cost in a knapsack with budget 1; R the largest ‖x‖₁ in P: rank(M) or
+            1/c_min m_F = max F({i}), which bounds the smoothness L of f; K the steps
 Printed     λ = 2K|V|Δ/ε, or 4√(2K ln(1/δ))·|V|Δ/ε with a δ; σ = 2cK√|V|·Δ/ε with c² > 2 ln(1.25K/δ), ε < 1
             E f(x) ≥ (1 − 1/e)·f(x*) − 2R·E‖Y‖_∞ − L·R²/(2K)
 Verdict     SOUND, with more noise than needed: with K = 6 and δ = 1e-6, what is called ε = 1 really is
-            0.5 (Laplace, pure), 0.12 (Laplace, with δ) and 0.15 (Gaussian); see `epsilon_spent`
-            K must be public: the default balances the bound for m_F ≤ people·Δ, as m_F itself is data. The
-            bound is above 0 from 7.7 million people on, for 300 sites and 10 of them (see
+            0.5 (Laplace, pure), 0.12 (Laplace, with δ) and 0.15 (Gaussian); see `epsilon_spent` K
+            must be public: the default balances the bound for m_F ≤ people·Δ, as m_F itself is
+            data. The bound is above 0 from 7.7 million people on, for 300 sites and 10 of them (see
             `utility_bound`)
 Runtime     one gradient of everybody a step
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
@@ -31,28 +32,16 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.places import Nearby, Types
-from discreet.arrivals.set_functions import SetFunctions
 from discreet.budget.conversion import epsilon_of, rho_of
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.errors import ConfigError
+from discreet.functions.places import Nearby, Types
+from discreet.functions.sets import SetFunctions
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.rounding import Matroid, rounded_knapsack, swap_rounded
 from discreet.papers.printed.arguments import checked, needs_sets
-from discreet.papers.printed.everyone import Everyone
+from discreet.papers.printed.population import Population
 from discreet.papers.printed.promise import Noise, promise
 from discreet.papers.printed.verdict import Verdict
-
-__all__ = [
-    "VERDICT",
-    "Calibration",
-    "Found",
-    "Law",
-    "best_point",
-    "drawn_noise",
-    "largest_sum",
-    "run",
-    "utility_bound",
-]
 
 Law = Literal["laplace", "gaussian"]
 MOST_STEPS = 2**20
@@ -67,15 +56,17 @@ class Calibration:
     law
         "laplace" or "gaussian".
     noise
-        "printed", or "sound": what the same guarantee needs if the K steps are accounted for tightly, and if
-        F is a sum over people, so that one of them moves a coordinate of ∇f by at most Δ, not 2Δ.
+        "printed", or "sound": what the same guarantee needs if the K steps are accounted for
+        tightly, and if F is a sum over people, so that one of them moves a coordinate of ∇f by at
+        most Δ, not 2Δ.
     items
         |V|.
     epsilon, delta
         What is asked for. Gaussian noise needs a δ.
     clip
-        With "sound", the length to which everybody's gradient is shortened: in l_1 for Laplace noise, in l_2
-        for Gaussian noise. Gradients are not negative, so that two of them are 2·clip or √2·clip apart.
+        With "sound", the length to which everybody's gradient is shortened: in l_1 for Laplace
+        noise, in l_2 for Gaussian noise. Gradients are not negative, so that two of them are 2·clip
+        or √2·clip apart.
 
     >>> Calibration("laplace", "printed", 300, 1.0).scale(steps=2)
     1200.0
@@ -98,7 +89,9 @@ class Calibration:
         if self.law == "gaussian" and self.delta <= 0:
             raise ConfigError("Gaussian noise needs delta > 0: ask for it, or for law='laplace'")
         if self.clip is not None and (self.noise == "printed" or not self.clip > 0):
-            raise ConfigError(f"clip must be above 0, and is for noise='sound' only, got {self.clip!r}")
+            raise ConfigError(
+                f"clip must be above 0, and is for noise='sound' only, got {self.clip!r}"
+            )
 
     @property
     def norm(self) -> int:
@@ -107,7 +100,9 @@ class Calibration:
 
     @property
     def moved(self) -> float:
-        """How far one person moves the gradient in that norm: |V|Δ or √|V|·Δ at most, less if clipped."""
+        """How far one person moves the gradient in that norm: |V|Δ or √|V|·Δ at most, less if
+        clipped.
+        """
         most = float(self.items) if self.law == "laplace" else sqrt(self.items)
         apart = 2.0 if self.law == "laplace" else sqrt(2)
         return most if self.clip is None else min(most, apart * self.clip)
@@ -116,11 +111,21 @@ class Calibration:
         """λ of Laplace, σ of Gaussian noise, for K steps."""
         if self.noise == "printed":
             if self.law == "gaussian":
-                return 2 * sqrt(2 * log(1.25 * steps / self.delta)) * steps * sqrt(self.items) / self.epsilon
+                return (
+                    2
+                    * sqrt(2 * log(1.25 * steps / self.delta))
+                    * steps
+                    * sqrt(self.items)
+                    / self.epsilon
+                )
             factor = 4 * sqrt(2 * steps * log(1 / self.delta)) if self.delta > 0 else 2 * steps
             return factor * self.items / self.epsilon
-        composed = self.moved * sqrt(steps / (2 * rho_of(self.epsilon, self.delta))) if self.delta else inf
-        return composed if self.law == "gaussian" else min(composed, self.moved * steps / self.epsilon)
+        composed = (
+            self.moved * sqrt(steps / (2 * rho_of(self.epsilon, self.delta))) if self.delta else inf
+        )
+        return (
+            composed if self.law == "gaussian" else min(composed, self.moved * steps / self.epsilon)
+        )
 
     def epsilon_spent(self, steps: int) -> float:
         """What the K steps really cost at this δ.
@@ -148,7 +153,9 @@ class Calibration:
 
     def loss(self, steps: int, largest_sum: float, smoothness: float) -> float:
         """What the bound takes off (1 − 1/e)·f(x*): 2R·E‖Y‖_∞ + L·R²/(2K)."""
-        return 2 * largest_sum * self.largest_noise(steps) + smoothness * largest_sum**2 / (2 * steps)
+        return 2 * largest_sum * self.largest_noise(steps) + smoothness * largest_sum**2 / (
+            2 * steps
+        )
 
     def balanced_steps(self, largest_sum: float, smoothness: float) -> int:
         """The K for which the bound takes off least (no K is printed).
@@ -168,7 +175,8 @@ class Calibration:
 
 VERDICT = Verdict(
     private=True,
-    text="noise is for twice what a person moves a gradient by, and the ε of K steps are added up (K = 6)",
+    text="noise is for twice what a person moves a gradient by, and the ε of K steps are added up "
+    "(K = 6)",
     epsilon=Calibration("gaussian", "printed", 300, 1.0, 1e-6).epsilon_spent(6),
 )
 
@@ -183,7 +191,9 @@ def largest_sum(domain: Matroid | Knapsack) -> float:
         return float(domain.rank)
     least = float(domain.shares[:, domain.affordable].min(axis=1).max())
     if least <= 0:
-        raise ConfigError("the printed bound needs costs above 0: an item that is free has no 1/c_min")
+        raise ConfigError(
+            "the printed bound needs costs above 0: an item that is free has no 1/c_min"
+        )
     return 1 / least
 
 
@@ -253,37 +263,40 @@ def run(
 ) -> Found:
     """The algorithm on people's rows, under a matroid or a knapsack of discreet.domains.
 
-    `function` is a family of discreet.arrivals, with worths in [0, 1]; K = `steps` is balanced if left out.
-    Where gradients are not known exactly they are means over `sets` random sets.
+    `function` is a family of discreet.functions, with worths in [0, 1]; K = `steps` is balanced if
+    left out. Where gradients are not known exactly they are means over `sets` random sets.
 
-    >>> from discreet.arrivals import ClickModel
+    >>> from discreet.functions import ClickModel
     >>> from discreet.domains import UniformMatroid
     >>> likes = np.tile([0.1, 0.9, 0.2, 0.7], (100_000, 1))
     >>> run(likes, ClickModel(), UniformMatroid(4, 2), 1.0, law="laplace", steps=3).chosen
     [1, 3]
     """
     needs_sets(domain)
-    everyone = Everyone(people, function, domain.items, sets=sets, seed=seed)
+    population = Population(people, function, domain.items, sets=sets, seed=seed)
     calibration = Calibration(law, noise, domain.items, epsilon, delta, clip)
     if steps is None:
-        steps = calibration.balanced_steps(largest_sum(domain), len(everyone))
+        steps = calibration.balanced_steps(largest_sum(domain), len(population))
     scale = calibration.scale(steps)
     guarantee = promise(noise, epsilon, delta, lambda: calibration.epsilon_spent(steps))
     generator = np.random.default_rng(seed)
     path, bases = [np.zeros(domain.items)], []
     for added in drawn_noise(law, scale, (steps, domain.items), generator):
-        weights = everyone.gradient(path[-1], norm=calibration.norm, clip=clip) + added
+        weights = population.gradient(path[-1], norm=calibration.norm, clip=clip) + added
         path.append(path[-1] + best_point(domain, weights) / steps)
         bases.append(domain.best(weights))
     if isinstance(domain, Knapsack):
         chosen = rounded_knapsack(domain, np.minimum(path[-1], 1.0), generator)
     else:
-        # Bases around the corners: where a noisy gain is below 0 they have an item more, which never hurts.
+        # Bases around the corners: where a noisy gain is below 0 they have an item more, which
+        # never hurts.
         chosen = swap_rounded(domain, bases, [1 / steps] * steps, generator)
     return Found(np.array(path), chosen, scale, guarantee)
 
 
-def drawn_noise(law: Law, scale: float, shape: tuple[int, int], generator: np.random.Generator) -> Floats:
+def drawn_noise(
+    law: Law, scale: float, shape: tuple[int, int], generator: np.random.Generator
+) -> Floats:
     """One row of noise a step."""
     draw = generator.laplace if law == "laplace" else generator.normal
     return np.asarray(draw(0.0, scale, size=shape))

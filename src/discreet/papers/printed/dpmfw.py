@@ -1,29 +1,30 @@
-"""Sets from whole preferences as printed ("DPMFW"): K copies of a private follow-the-regularised-leader.
+"""Sets from whole preferences as printed ("DPMFW"): K copies of a private
+follow-the-regularised-leader.
 
     K = Θ(√T) copies of the leader below; in round t = 1 … T:
-        v_t^k the vector of copy k, x_t^k = (1/K) Σ_{i<k} v_t^i, play x_t = (1/K) Σ_k v_t^k (or a set rounded
-        from it), see ∇f_t and feed copy k the loss ℓ_t = −∇f_t(x_t^k)
+        v_t^k the vector of copy k, x_t^k = (1/K) Σ_{i<k} v_t^i, play x_t = (1/K) Σ_k v_t^k (or a
+        set rounded from it), see ∇f_t and feed copy k the loss ℓ_t = −∇f_t(x_t^k)
     FTRL template (Agarwal, Singh):
-        L̃_0 = Σ_{i=1}^{⌈ln T⌉} n_0^i, the n drawn from D
-        x_t = argmin over x ∈ P of η⟨x, L̃_{t−1}⟩ + Σ_i x_i ln x_i
-        L̃_t the sum of ℓ_1, …, ℓ_t over a tree whose nodes have noise from D, padded with fresh draws from D
-        where fewer nodes than ⌈ln T⌉ make up a sum: every L̃ then carries equally much noise
+        L̃_0 = Σ_{i=1}^{⌈ln T⌉} n_0^i, the n drawn from D x_t = argmin over x ∈ P of η⟨x, L̃_{t−1}⟩
+        + Σ_i x_i ln x_i L̃_t the sum of ℓ_1, …, ℓ_t over a tree whose nodes have noise from D,
+        padded with fresh draws from D where fewer nodes than ⌈ln T⌉ make up a sum: every L̃ then
+        carries equally much noise
 
-⌈ln T⌉ is too few: a sum is made of up to ⌊log₂T⌋ + 1 nodes. As printed, sums of more nodes than ⌈ln T⌉ are
-left unpadded here (none can lose a node's noise); noise="sound" pads to ⌊log₂T⌋ + 1.
+⌈ln T⌉ is too few: a sum is made of up to ⌊log₂T⌋ + 1 nodes. As printed, sums of more nodes than ⌈ln
+T⌉ are left unpadded here (none can lose a node's noise); noise="sound" pads to ⌊log₂T⌋ + 1.
 
 Symbols     f_t a person's multilinear extension, K `copies`, η `rate`, D `law`, m_F `bound` (the largest
             worth of one item), P the domain, T the horizon; |V| = n items
 Printed     Laplace λ = 2 m_F|V| ln T·√(2K ln(1/δ))/ε, or Gaussian σ² = 8β²K ln(1/δ) ln²T·ln(K ln T/δ′)/ε²
-            for (ε, δ + δ′). β is undefined: the longest gradient √|V|·m_F here. K = ⌈√T⌉ and δ′ = δ unless
-            given. η is not printed: √(ln|V|/T)/m_F, the usual one
+            for (ε, δ + δ′). β is undefined: the longest gradient √|V|·m_F here. K = ⌈√T⌉ and δ′ = δ
+            unless given. η is not printed: √(ln|V|/T)/m_F, the usual one
 Verdict     SOUND for replace-one neighbours if T ≥ 3 and ε ≤ 3 ln(1/δ), with more noise than needed
             (see `epsilon_spent`). noise="sound" spends exactly (ε, δ), by zCDP
 Runtime     O(60·K·n) a round under quotas and one budget, K·n linear programs of graphic and other matroids:
             these are for few people, or for a long `block`
 References  Sadeghi, Fazel (2021), "Differentially Private Monotone Submodular Maximization Under Matroid and
-            Knapsack Constraints"; Agarwal, Singh (2017), "The Price of Differential Privacy for Online
-            Learning", Algorithm 1
+            Knapsack Constraints"; Agarwal, Singh (2017), "The Price of Differential Privacy for
+            Online Learning", Algorithm 1
 """
 
 from math import ceil, inf, log, sqrt
@@ -32,11 +33,12 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.continuous import ContinuousFunctions
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.rounding import rounded_knapsack, rounded_point
+from discreet.engine.coins import Coin
+from discreet.functions.continuous import ContinuousFunctions
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.rounding import rounded_knapsack, rounded_point
 from discreet.papers.noise import TreeNoise
 from discreet.papers.printed.arguments import checked, needs_sets
 from discreet.papers.printed.copies import play_copies
@@ -44,19 +46,7 @@ from discreet.papers.printed.dpcg import Law
 from discreet.papers.printed.entropic import Domain, entropic_leaders
 from discreet.papers.printed.promise import Noise, Played, needs_delta, promise
 from discreet.papers.printed.verdict import Verdict
-from discreet.release.randomness import Words, seeded_words
-from discreet.turn.coins import Coin
-
-__all__ = [
-    "VERDICT",
-    "copies_for",
-    "epsilon_spent",
-    "noise_scale",
-    "rate_for",
-    "regret_bound",
-    "run",
-    "sets_of",
-]
+from discreet.release.randomness import RandomBits, seeded_bits
 
 
 def copies_for(horizon: int) -> int:
@@ -90,8 +80,9 @@ def noise_scale(
 ) -> float:
     """λ of the Laplace noise, or σ of the Gaussian one, of every number of a node.
 
-    Sound: a person moves ⌊log₂T⌋ + 1 nodes of K copies, each of |V| numbers by at most m_F. A number moved by
-    m costs (m/λ)²/2 or m²/2σ² of zCDP: so λ = σ = m_F·√(|V|·K·(⌊log₂T⌋ + 1)/2ρ), with the ρ of (ε, δ).
+    Sound: a person moves ⌊log₂T⌋ + 1 nodes of K copies, each of |V| numbers by at most m_F. A
+    number moved by m costs (m/λ)²/2 or m²/2σ² of zCDP: so λ = σ = m_F·√(|V|·K·(⌊log₂T⌋ + 1)/2ρ),
+    with the ρ of (ε, δ).
 
     >>> round(noise_scale(100, 10_000, 1.0, 1e-6, copies=100))
     1695
@@ -127,7 +118,8 @@ def epsilon_spent(
 
 VERDICT = Verdict(
     private=True,
-    text="a person moves |V| numbers of each of K(⌊log₂T⌋ + 1) nodes by m_F; if T ≥ 3, noise is for far more",
+    text="a person moves |V| numbers of each of K(⌊log₂T⌋ + 1) nodes by m_F; if T ≥ 3, noise is "
+    "for far more",
     epsilon=epsilon_spent(100, 10_000, 1.0, 1e-6, copies=100),
 )
 
@@ -145,8 +137,8 @@ def regret_bound(
 ) -> float:
     """The theorem's bound on the (1 − 1/e)-regret, with 1 for every constant that O(·) hides.
 
-    R√(T ln|V|) + m_F·R²·T/(2K) + R·⌈ln T⌉·E‖Y‖_∞; R is the rank (knapsacks: 1/c_min), E‖Y‖_∞ = λ·ln|V| or
-    σ·√(ln|V|).
+    R√(T ln|V|) + m_F·R²·T/(2K) + R·⌈ln T⌉·E‖Y‖_∞; R is the rank (knapsacks: 1/c_min), E‖Y‖_∞ =
+    λ·ln|V| or σ·√(ln|V|).
 
     >>> 1e6 < regret_bound(100, 10_000, 1.0, 1e-6, rank=5, copies=100)     # of at most 10⁴
     True
@@ -179,7 +171,7 @@ def run(
     Parameters
     ----------
     people, function
-        One row a person, and what it means: a continuous function of discreet.arrivals.
+        One row a person, and what it means: a continuous function of discreet.functions.
     domain
         A matroid, or a knapsack with one budget.
     bound
@@ -187,12 +179,12 @@ def run(
     copies, rate
         K and η, if not ⌈√T⌉ and the usual rate.
     block
-        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and at least
-        as private.
+        A point is kept for so many people: 1 is as printed. With the same noise, more is faster and
+        at least as private.
 
     Examples
     --------
-    >>> from discreet.arrivals import Multilinear
+    >>> from discreet.functions import Multilinear
     >>> from discreet.domains import UniformMatroid
     >>> people = np.tile([0.2, 0.9, 0.4], (60, 1))
     >>> played = run(people, Multilinear(), UniformMatroid(3, 1), 1e6, 1e-6, rate=1.0)
@@ -202,21 +194,27 @@ def run(
     needs_sets(domain)
     horizon, items = len(people), domain.items
     copies = copies_for(horizon) if copies is None else copies
-    scale = noise_scale(items, horizon, epsilon, delta, copies=copies, law=law, noise=noise, bound=bound)
+    scale = noise_scale(
+        items, horizon, epsilon, delta, copies=copies, law=law, noise=noise, bound=bound
+    )
     guarantee = promise(
-        noise, epsilon, delta, lambda: epsilon_spent(items, horizon, epsilon, delta, copies=copies, law=law)
+        noise,
+        epsilon,
+        delta,
+        lambda: epsilon_spent(items, horizon, epsilon, delta, copies=copies, law=law),
     )
     draws = ceil(log(horizon)) if noise == "printed" else horizon.bit_length()
     rate = rate_for(items, horizon, bound) if rate is None else rate
-    words = seeded_words(seed, 0)
+    bits = seeded_bits(seed, 0)
     leaders = _RegularisedLeaders(
-        domain, copies, rate, bound, _PaddedTree(copies * items, law, scale, draws, words)
+        domain, copies, rate, bound, _PaddedTree(copies * items, law, scale, draws, bits)
     )
     return Played(play_copies(people, function, leaders, block=block), guarantee)
 
 
 def sets_of(domain: Domain, points: Floats, *, seed: int = 0) -> Integers:
-    """A set for every round by public coins of the round, −1 where it has fewer items than it may have.
+    """A set for every round by public coins of the round, −1 where it has fewer items than it may
+    have.
 
     >>> from discreet.domains import UniformMatroid
     >>> sets_of(UniformMatroid(3, 1), np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])).shape
@@ -236,8 +234,8 @@ def sets_of(domain: Domain, points: Floats, *, seed: int = 0) -> Integers:
 class _PaddedTree:
     """The noise of sums over a tree, always of so many draws: what nodes lack is drawn afresh."""
 
-    def __init__(self, size: int, law: Law, scale: float, draws: int, words: Words) -> None:
-        generator = words.floats()
+    def __init__(self, size: int, law: Law, scale: float, draws: int, bits: RandomBits) -> None:
+        generator = bits.floats()
         self._drawn = generator.laplace if law == "laplace" else generator.normal
         self._size, self._scale, self._draws = size, scale, draws
         self._tree, self._sums = TreeNoise(size), 0
@@ -258,7 +256,9 @@ class _PaddedTree:
 class _RegularisedLeaders:
     """K copies of the FTRL template side by side."""
 
-    def __init__(self, domain: Domain, copies: int, rate: float, bound: float, tree: _PaddedTree) -> None:
+    def __init__(
+        self, domain: Domain, copies: int, rate: float, bound: float, tree: _PaddedTree
+    ) -> None:
         self._domain, self._rate, self._bound, self._tree = domain, rate, bound, tree
         self._losses = np.zeros((copies, domain.items))
         self._vectors = self._led()

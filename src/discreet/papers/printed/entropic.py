@@ -1,7 +1,7 @@
 """Entropic leaders: the point of a polytope with the largest ⟨scores, x⟩ − Σ x_i ln x_i.
 
-    Without constraints x_i = e^(score − 1). A set of items that would hold more than it may is given a price,
-    which lowers the scores of its items until it is just full.
+    Without constraints x_i = e^(score − 1). A set of items that would hold more than it may is
+    given a price, which lowers the scores of its items until it is just full.
 
 Quotas on groups and one budget   one price per group, by bisection
 Nested quotas                     one price per set, from the narrowest set on
@@ -9,7 +9,8 @@ Any matroid                       the fullest sets one after the other, by linea
 
 Runtime     O(60·n) a point under quotas and one budget; at most n linear programs of other matroids
 References  Agarwal, Singh (2017), "The Price of Differential Privacy for Online Learning"; Groenevelt (1991),
-            "Two algorithms for maximizing a separable concave function over a polymatroid feasible region"
+            "Two algorithms for maximizing a separable concave function over a polymatroid feasible
+            region"
 """
 
 from math import inf, log
@@ -17,13 +18,11 @@ from math import inf, log
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.constraints import largest_cover
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import LaminarMatroid, PartitionMatroid, UniformMatroid
-from discreet.decide.rounding import Matroid
 from discreet.errors import ConfigError
-
-__all__ = ["Domain", "entropic_leaders"]
+from discreet.optim.constraints import largest_cover
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.matroids import LaminarMatroid, PartitionMatroid, UniformMatroid
+from discreet.optim.rounding import Matroid
 
 Domain = Matroid | Knapsack
 BISECTIONS = 60
@@ -41,7 +40,9 @@ def entropic_leaders(domain: Domain, scores: Floats) -> Floats:
     found = np.zeros_like(scores)
     if isinstance(domain, Knapsack):
         if len(domain.shares) > 1:
-            raise ConfigError("points of the entropic leader are found for a knapsack with one budget only")
+            raise ConfigError(
+                "points of the entropic leader are found for a knapsack with one budget only"
+            )
         fits = domain.affordable
         found[:, fits] = _within_budget(scores[:, fits], domain.shares[0, fits], 1.0)
         return found
@@ -55,9 +56,11 @@ def entropic_leaders(domain: Domain, scores: Floats) -> Floats:
 
 
 def _within_nests(matroid: LaminarMatroid, scores: Floats) -> Floats:
-    """e^(score − 1 − price): from the narrowest set on, the least price in a set is raised until it fits.
+    """e^(score − 1 − price): from the narrowest set on, the least price in a set is raised until it
+    fits.
 
-    Optimal, because an item's price is then a sum over the sets around it, each counting only if it is full.
+    Optimal, because an item's price is then a sum over the sets around it, each counting only if it
+    is full.
     """
     prices = np.maximum(scores - 1, 0.0)  # no item above 1
     for nest in matroid.nests.values():
@@ -78,10 +81,11 @@ def _within_nests(matroid: LaminarMatroid, scores: Floats) -> Floats:
 
 
 def _within_ranks(matroid: Matroid, scores: Floats) -> Floats:
-    """The same for any matroid: the set that is fullest at one price keeps it, the rest goes on without it.
+    """The same for any matroid: the set that is fullest at one price keeps it, the rest goes on
+    without it.
 
-    For one price p the point e^(score − 1 − p) is inside if no set S of it exceeds its rank. At the least
-    such p some set is full; what it spans has this price, and is contracted.
+    For one price p the point e^(score − 1 − p) is inside if no set S of it exceeds its rank. At the
+    least such p some set is full; what it spans has this price, and is contracted.
     """
     found = np.zeros(matroid.items)
     left = matroid.extensions([])

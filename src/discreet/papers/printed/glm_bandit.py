@@ -1,27 +1,30 @@
-"""Which arm, given the context, as printed (Algorithm 3): recursive Frank–Wolfe, one private copy an arm.
+"""Which arm, given the context, as printed (Algorithm 3): recursive Frank–Wolfe, one private copy
+an arm.
 
     warm up: for each arm i = 1 … K in turn, t_0 times:
         play arm i and see the reward r; the arm takes its next step with the sample (X, r)
     in round t = K·t_0 + 1 … T:
-        K̂ = {i : ζ(X·θ_{t_0,i}) > max_j ζ(X·θ_{t_0,j}) − h_sub/2}, which the warm-up does not rule out
-        play the arm a in K̂ with the largest ζ(X·θ_a) and see the reward r
-        arm a takes step t with the sample (X, r), every other arm with the synthetic sample (0, ζ(0))
+        K̂ = {i : ζ(X·θ_{t_0,i}) > max_j ζ(X·θ_{t_0,j}) − h_sub/2}, which the warm-up does not rule
+        out play the arm a in K̂ with the largest ζ(X·θ_a) and see the reward r arm a takes step t
+        with the sample (X, r), every other arm with the synthetic sample (0, ζ(0))
     step s with a sample (x, r) (Algorithm 2), where ∇f(θ) = (ζ(x·θ) − r)·x:
         d_1 = ∇f(θ_1), and then d_s = ∇f(θ_s) + (1 − 1/(s + 1))(d_{s−1} − ∇f(θ_{s−1}))
         v_s = the corner v of the l_1 ball with the least ⟨d_s, v⟩ + Laplace noise
         θ_{s+1} = θ_s + (v_s − θ_s)/(s + 1)
 
-A synthetic sample has no gradient: its step only shrinks d. With 1 < p ≤ 2 the steps are those of Algorithm
-1: d_s is a noisy sum over a tree, divided by s + 1, and v_s has the least ⟨d_s, v⟩ in the l_p ball. With the
-identity link a reward is taken as r − ½, since ζ(0) = 0 leaves no room for an offset.
+A synthetic sample has no gradient: its step only shrinks d. With 1 < p ≤ 2 the steps are those of
+Algorithm 1: d_s is a noisy sum over a tree, divided by s + 1, and v_s has the least ⟨d_s, v⟩ in the
+l_p ball. With the identity link a reward is taken as r − ½, since ζ(0) = 0 leaves no room for an
+offset.
 
 Symbols     X the context, ‖X‖_∞ ≤ M; ζ the link, ζ′ ≤ β; θ_i an arm's coefficients, in a ball of diameter D;
             ‖∇f‖ ≤ L; t_0 the warm-up; h_sub the gap; K arms, d features, T the horizon
 Printed     scale 4D(βD + L)√(ln T · ln(1/δ))/(ε√s) of the noise of a corner; t_0 = ln(dT)·ln T/ε² by order
 Verdict     for replace-one neighbours rewards need a bound (here they are clipped), and the "t-th step" of
-            line 17, taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up with K
-            times the weight of the proof; the first branch d_1 = ∇f doubles the first person's if L > βD
-            What the text proves of it is in discreet/papers/printed/glm_theory.py.
+            line 17, taken by an arm with t_0 + t − K·t_0 samples, leaves the people of the warm-up
+            with K times the weight of the proof; the first branch d_1 = ∇f doubles the first
+            person's if L > βD What the text proves of it is in
+            discreet/papers/printed/glm_theory.py.
 Sound       noise="sound" covers all this: discreet/papers/printed/glm_steps.py says why
 Runtime     O(K·d) a round, or a block; memory O(K·d)
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
@@ -36,8 +39,8 @@ import numpy as np
 from discreet import require
 from discreet.arrays import Floats, Integers
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.optim.domains import LpBall
 from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.glm_steps import (
     Corners,
@@ -55,11 +58,10 @@ from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
 from discreet.papers.printed.verdict import Verdict
 from discreet.simulate.problems.contexts import Link, World
 
-__all__ = ["VERDICT", "GlmBandit", "Shape", "play"]
-
 VERDICT = Verdict(
     private=False,
-    text="after the warm-up line 17 runs step t with t_0 + t − K·t_0 samples, so people of the warm-up "
+    text="after the warm-up line 17 runs step t with t_0 + t − K·t_0 samples, so people of the "
+    "warm-up "
     "weigh K times what the printed noise covers; rewards need a bound",
     epsilon=epsilon_of_warm_up(5, 186, 100_000, 1.0, 1e-6),
 )
@@ -81,17 +83,17 @@ class Shape:
 class GlmBandit:
     """Algorithm 3 (see the head of this file), with sound noise or as printed, for `play`.
 
-    A person adds g = (s + l)·∇f(θ_s) − (s + l − 1)·∇f(θ_{s−1}) to their arm's sum in its step s, and d_s is
-    that sum over s + l. As printed l = 1, which counts θ_0's gradient once too often; "sound" has l = 0 and
-    no bias, takes steps on blocks of people, and counts an arm's own steps.
+    A person adds g = (s + l)·∇f(θ_s) − (s + l − 1)·∇f(θ_{s−1}) to their arm's sum in its step s,
+    and d_s is that sum over s + l. As printed l = 1, which counts θ_0's gradient once too often;
+    "sound" has l = 0 and no bias, takes steps on blocks of people, and counts an arm's own steps.
 
     Parameters
     ----------
     world
         What it says of contexts and arms is used, nothing else.
     noise
-        "sound"; "printed"; or "none", which is the printed algorithm without any. `guarantee` says what it
-        promises.
+        "sound"; "printed"; or "none", which is the printed algorithm without any. `guarantee` says
+        what it promises.
     warm_up
         t_0; the printed order is `printed_warm_up_by_order`.
     gap
@@ -141,7 +143,7 @@ class GlmBandit:
         self.warm_up = min(order if warm_up is None else warm_up, horizon // world.arms)
         self.arms = world.arms
         self.clock = 0
-        self.coefficients, self.directions, self._before, self._gathered, self._known = np.zeros(
+        self.coefficients, self.directions, self._before, self._aggregate, self._known = np.zeros(
             (5, world.arms, world.features)
         )
         self._block = block
@@ -166,12 +168,16 @@ class GlmBandit:
         elif p == 1:
             scale = printed_scale(1, constants.reach, 2 * radius, horizon, epsilon, delta)
             self.corners = PrintedCorners(scale if noise == "printed" else 0.0)
-            louder = max(1.0, 2 * constants.lipschitz / constants.reach)  # an arm's first person, if L > βD
+            louder = max(
+                1.0, 2 * constants.lipschitz / constants.reach
+            )  # an arm's first person, if L > βD
             spent = epsilon_of_warm_up(world.arms, self.warm_up, horizon, louder * epsilon, delta)
         else:
             kappa = corrected_regularity(p, world.features).kappa
             deviation = printed_deviation(kappa, constants.reach, horizon, epsilon, delta)
-            self.corners = PrintedTree(self._ball, world.arms, deviation if noise == "printed" else 0.0, seed)
+            self.corners = PrintedTree(
+                self._ball, world.arms, deviation if noise == "printed" else 0.0, seed
+            )
             spent = epsilon_spent(kappa, constants.reach, deviation, horizon, delta)
         self.guarantee = promise(
             noise, epsilon, delta, lambda: spent, accepted=get_args(AnyNoise), notion="joint DP"
@@ -184,7 +190,9 @@ class GlmBandit:
 
     @property
     def taking_steps(self) -> range:
-        """The arms that get a sample, real or synthetic: the one in turn, and after the warm-up all."""
+        """The arms that get a sample, real or synthetic: the one in turn, and after the warm-up
+        all.
+        """
         if not self.warming_up:
             return range(self.arms)
         turn = self.clock // self.warm_up
@@ -227,7 +235,7 @@ class GlmBandit:
             (taking.start, taking.stop, self.step, in_block, self._block, self._lag),
             (self.warming_up, self._as_algorithm_2, self._logistic, self._ball.p > 1),
             (self._tolerance, self._bound, self.corners.clip, self._ball.radius, self._ball.dual),
-            (self.coefficients, self._before, self.directions, self._gathered, self._known),
+            (self.coefficients, self._before, self.directions, self._aggregate, self._known),
             (self.corners.kind, self.corners.strengths(steps), self.corners.noise(taking, steps)),
             self._generator,
         )
@@ -247,7 +255,8 @@ def play(
     seed: int = 0,
     **settings: Any,
 ) -> Played:
-    """The arm of every person, for any stream: a context and what each arm would bring, one row per person.
+    """The arm of every person, for any stream: a context and what each arm would bring, one row per
+    person.
 
     Only the reward of the arm that is played is looked at. `settings` are those of `GlmBandit`.
 
@@ -260,7 +269,8 @@ def play(
     shape = Shape(contexts.shape[1], rewards.shape[1], context_bound)
     bandit = GlmBandit(shape, len(contexts), epsilon, delta, seed=seed, **settings)
     arms = bandit.pass_through(
-        np.ascontiguousarray(contexts, dtype=np.float64), np.ascontiguousarray(rewards, dtype=np.float64)
+        np.ascontiguousarray(contexts, dtype=np.float64),
+        np.ascontiguousarray(rewards, dtype=np.float64),
     )
     return Played(arms, bandit.guarantee)
 
@@ -270,7 +280,9 @@ AT_ONCE = 1024
 
 
 def _constants(world: World | Shape, p: float, radius: float, link: Link) -> Constants:
-    """L, β and D, with β the smoothness in the l_p norm: ζ′ ≤ 1 (logistic: ¼) times ‖x‖_q², its dual."""
+    """L, β and D, with β the smoothness in the l_p norm: ζ′ ≤ 1 (logistic: ¼) times ‖x‖_q², its
+    dual.
+    """
     length: float = world.context_bound * world.features ** (1 - 1 / p)
     if p == 2 and world.context_length is not None:
         length = world.context_length

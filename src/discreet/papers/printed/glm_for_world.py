@@ -8,14 +8,14 @@ from discreet.papers.printed.glm_bandit import GlmBandit
 from discreet.papers.printed.promise import AnyNoise, compared
 from discreet.simulate.problems.contexts import LinearWorld, World
 
-__all__ = ["as_printed", "with_sound_noise"]
-
 
 @compared()
 def as_printed(
     world: World, horizon: int, *privacy: float, noise: AnyNoise = "printed", **settings: Any
 ) -> GlmBandit:
-    """Return the published algorithm, which knows the link and the l_1 length of the coefficients."""
+    """Return the published algorithm, which knows the link and the l_1 length of the
+    coefficients.
+    """
     if isinstance(world, LinearWorld):
         settings.setdefault("link", world.link)
         settings.setdefault("radius", float(np.abs(world.coefficients).sum(axis=1).max()))

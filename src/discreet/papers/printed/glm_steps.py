@@ -1,6 +1,8 @@
-"""Steps of the printed bandit: how a corner is found, privately or not, and the loop over people, compiled.
+"""Steps of the printed bandit: how a corner is found, privately or not, and the loop over people,
+compiled.
 
-Algorithm 3 is in discreet/papers/printed/glm_bandit.py. Noise is in floating point: for simulation only.
+Algorithm 3 is in discreet/papers/printed/glm_bandit.py. Noise is in floating point: for simulation
+only.
 """
 
 from dataclasses import dataclass
@@ -10,25 +12,17 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.compiled import compiled
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.optim.domains import LpBall
 from discreet.papers.noise import TreeNoise, generalised_gaussian
 from discreet.papers.printed.lp_geometry import corrected_regularity
-from discreet.release.randomness import seeded_words
-
-__all__ = [
-    "Corners",
-    "PrintedCorners",
-    "PrintedTree",
-    "SoundCorners",
-    "SoundTree",
-    "best_arms",
-    "take_rounds",
-]
+from discreet.release.randomness import seeded_bits
 
 
 class Corners:
-    """How v_s is found: `kind` says by which rule, `strengths` how strongly, `noise` what is added to d."""
+    """How v_s is found: `kind` says by which rule, `strengths` how strongly, `noise` what is
+    added to d.
+    """
 
     kind: int
     clip: float
@@ -49,7 +43,9 @@ LAPLACE, EXPONENTIAL, GIVEN = range(3)
 
 @dataclass(frozen=True)
 class PrintedCorners(Corners):
-    """Report-noisy-max over the 2d corners of the l_1 ball, with Laplace noise of the printed scale, or 0."""
+    """Report-noisy-max over the 2d corners of the l_1 ball, with Laplace noise of the printed
+    scale, or 0.
+    """
 
     first_scale: float
     kind = LAPLACE
@@ -62,18 +58,20 @@ class PrintedCorners(Corners):
 
 @dataclass(frozen=True)
 class SoundCorners(Corners):
-    """The exponential mechanism over the 2d corners, at a rate that falls with the root of the step.
+    """The exponential mechanism over the 2d corners, at a rate that falls with the root of the
+    step.
 
-    Everybody's g (see `GlmBandit`) is clipped to ±C in every coordinate; S = Σg over an arm's people, and
-    the corners ±e_j have the scores ∓S_j. A person who is replaced
+    Everybody's g (see `GlmBandit`) is clipped to ±C in every coordinate; S = Σg over an arm's
+    people, and the corners ±e_j have the scores ∓S_j. A person who is replaced
 
         and plays the same arm  moves S_j by at most 2C, so scores by changes within [−2C, 2C]: a range of 4C
         and plays another arm   moves two arms' S_j by at most C each: twice a range of 2C
 
-    so a draw at rate λ costs (4Cλ)²/8 = 2C²λ² of zCDP in the first case and 2·(2Cλ)²/8 = C²λ² in the second:
-    the first covers both, and there is no factor K. People stay in S, so the rates λ_r of an arm's R draws
-    have Σ 2C²λ_r² = ρ; they are λ_r² = ρ·w_r/(2C²Σw) with w_r = 1/r. Which arm somebody plays depends on what
-    was drawn before and on their own context: all of this holds given the draws before (joint DP).
+    so a draw at rate λ costs (4Cλ)²/8 = 2C²λ² of zCDP in the first case and 2·(2Cλ)²/8 = C²λ² in
+    the second: the first covers both, and there is no factor K. People stay in S, so the rates λ_r
+    of an arm's R draws have Σ 2C²λ_r² = ρ; they are λ_r² = ρ·w_r/(2C²Σw) with w_r = 1/r. Which arm
+    somebody plays depends on what was drawn before and on their own context: all of this holds
+    given the draws before (joint DP).
     """
 
     rho: float
@@ -103,7 +101,7 @@ class PrintedTree(Corners):
     def __init__(self, ball: LpBall, arms: int, deviation: float, seed: int) -> None:
         self.deviation = deviation
         self._ball = ball
-        self._words = [seeded_words(seed, arm) for arm in range(arms)]
+        self._bits = [seeded_bits(seed, arm) for arm in range(arms)]
         self._trees = [TreeNoise(ball.dimension) for _ in range(arms)]
 
     def strengths(self, steps: Floats) -> Floats:
@@ -119,15 +117,16 @@ class PrintedTree(Corners):
             return np.zeros((count, self._ball.dimension))
         order = corrected_regularity(self._ball.p, self._ball.dimension).order
         return generalised_gaussian(
-            self._ball.dimension, self.deviation, order, self._words[arm], draws=count
+            self._ball.dimension, self.deviation, order, self._bits[arm], draws=count
         )
 
 
 class SoundTree(PrintedTree):
     """The same with Gaussian noise, for g that is clipped to length C in l_2.
 
-    A person who is replaced moves one arm's sum by at most 2C, or two arms' by at most C each: √2·C together,
-    which is less. A term is in at most R.bit_length() of the nodes of R sums: σ = 2C√(R.bit_length()/(2ρ)).
+    A person who is replaced moves one arm's sum by at most 2C, or two arms' by at most C each: √2·C
+    together, which is less. A term is in at most R.bit_length() of the nodes of R sums: σ =
+    2C√(R.bit_length()/(2ρ)).
     """
 
     def __init__(
@@ -143,7 +142,7 @@ class SoundTree(PrintedTree):
 
     def _nodes(self, arm: int, count: int) -> Floats:
         shape = count, self._ball.dimension
-        drawn: Floats = self._words[arm].floats().normal(0, self.deviation, size=shape)
+        drawn: Floats = self._bits[arm].floats().normal(0, self.deviation, size=shape)
         return drawn
 
 
@@ -166,7 +165,7 @@ def take_rounds(
     first_arm, last_arm, step, in_block, block, lag = counts
     warming_up, as_algorithm_2, logistic, euclidean = flags
     tolerance, bound, clip, radius, dual = sizes
-    here, before, directions, gathered, known = state
+    here, before, directions, aggregate, known = state
     kind, strengths, noise = corners
     features = here.shape[1]
     row = np.empty(features)
@@ -176,7 +175,9 @@ def take_rounds(
         if warming_up:
             arms[person] = first_arm
         else:
-            best_arms(contexts[person : person + 1], known, here, tolerance, logistic, arms[person:])
+            best_arms(
+                contexts[person : person + 1], known, here, tolerance, logistic, arms[person:]
+            )
         arm = arms[person]
         weight = step + lag
         # The printed d_1 = ∇f(θ_1) has nothing to take off for θ_0, which is the same point.
@@ -186,7 +187,7 @@ def take_rounds(
         target = min(1.0, max(0.0, rewards[person, arm])) - (0.0 if logistic else 0.5)
         slope = weight * (_linked(_product(row, here[arm]), logistic) - target)
         slope -= weight_before * (_linked(_product(row, before[arm]), logistic) - target)
-        _add_clipped(slope, row, clip, euclidean, gathered[arm])
+        _add_clipped(slope, row, clip, euclidean, aggregate[arm])
         in_block += 1
         if in_block < block:
             continue
@@ -194,12 +195,13 @@ def take_rounds(
             for place in range(features):
                 before[arm, place] = here[arm, place]
                 old = (weight - 1) * directions[arm, place]
-                directions[arm, place] = (old + gathered[arm, place] / block) / weight
-                gathered[arm, place] = 0.0
+                directions[arm, place] = (old + aggregate[arm, place] / block) / weight
+                aggregate[arm, place] = 0.0
             if kind == GIVEN:
                 for place in range(features):
                     row[place] = (
-                        directions[arm, place] + noise[arm - first_arm, done, place] / strengths[done]
+                        directions[arm, place]
+                        + noise[arm - first_arm, done, place] / strengths[done]
                     )
                 _corner_of_ball(row, radius, dual, corner)
             else:
@@ -270,9 +272,13 @@ def _draw_corner(
     least = np.inf
     chosen = 0
     for number in range(2 * features):
-        product = direction[number % features] if number < features else -direction[number % features]
+        product = (
+            direction[number % features] if number < features else -direction[number % features]
+        )
         if kind == EXPONENTIAL:
-            value = strength * product + np.log(-np.log(generator.random()))  # minus a Gumbel variable
+            value = strength * product + np.log(
+                -np.log(generator.random())
+            )  # minus a Gumbel variable
         else:
             value = radius * product
             if strength > 0:

@@ -1,4 +1,5 @@
-"""What is proved of the printed bandit (discreet/papers/printed/glm_bandit.py), with all its constants.
+"""What is proved of the printed bandit (discreet/papers/printed/glm_bandit.py), with all its
+constants.
 
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
             Dimensional Online Decision Making", Section 4 and Appendix B
@@ -13,11 +14,10 @@ import numpy as np
 from discreet.budget.conversion import epsilon_of
 from discreet.papers.printed.streaming_frank_wolfe_l1 import printed_scale
 
-__all__ = ["Theory", "epsilon_of_warm_up", "printed_warm_up_by_order", "printed_warm_up_by_theorem"]
-
 
 def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int:
-    """The printed t_0 = ln(dT)·ln T/ε² pulls of each arm, without the constants that the order hides.
+    """The printed t_0 = ln(dT)·ln T/ε² pulls of each arm, without the constants that the order
+    hides.
 
     >>> printed_warm_up_by_order(100, 100_000, 1.0)
     186
@@ -25,8 +25,11 @@ def printed_warm_up_by_order(features: int, horizon: int, epsilon: float) -> int
     return ceil(log(features * horizon) * log(horizon) / epsilon**2)
 
 
-def printed_warm_up_by_theorem(features: int, horizon: int, epsilon: float, delta: float = 1e-6) -> float:
-    """The least t_0 that Theorem 4.8's proof and Lemma B.3 allow, in a world as kind as can be (`Theory`).
+def printed_warm_up_by_theorem(
+    features: int, horizon: int, epsilon: float, delta: float = 1e-6
+) -> float:
+    """The least t_0 that Theorem 4.8's proof and Lemma B.3 allow, in a world as kind as can be
+    (`Theory`).
 
     >>> printed_warm_up_by_theorem(100, 100_000, 1.0) > 5e7 > 100_000
     True
@@ -34,12 +37,14 @@ def printed_warm_up_by_theorem(features: int, horizon: int, epsilon: float, delt
     return max(Theory(features, horizon, epsilon, delta).least_warm_ups.values())
 
 
-def epsilon_of_warm_up(arms: int, warm_up: int, horizon: int, epsilon: float, delta: float) -> float:
+def epsilon_of_warm_up(
+    arms: int, warm_up: int, horizon: int, epsilon: float, delta: float
+) -> float:
     """What a person of the warm-up is really given, if steps are numbered as in line 17.
 
-    After t_0 steps of an arm they weigh 1/(t_0 + 1) in its d, and then (K·t_0 + 1)/((t_0 + 1)(t + 1)) in
-    round t; noise is that of step t. A draw is ε_t-private with ε_t = ε√t·weight/(2√(ln T·ln(1/δ))), as in
-    the proof, whose weight is 1/(t + 1).
+    After t_0 steps of an arm they weigh 1/(t_0 + 1) in its d, and then (K·t_0 + 1)/((t_0 + 1)(t +
+    1)) in round t; noise is that of step t. A draw is ε_t-private with ε_t = ε√t·weight/(2√(ln
+    T·ln(1/δ))), as in the proof, whose weight is 1/(t + 1).
 
     >>> [round(epsilon_of_warm_up(arms, 186, 100_000, 1.0, 1e-6), 2) for arms in (1, 5, 20)]
     [0.56, 2.08, 7.89]
@@ -55,11 +60,13 @@ def epsilon_of_warm_up(arms: int, warm_up: int, horizon: int, epsilon: float, de
 
 @dataclass(frozen=True)
 class Theory:
-    """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by default.
+    """The bounds of the text's Section 4 with all their constants, in a world as kind as can be by
+    default.
 
-    Two steps of its proofs need more. Assumption 4.3 makes the loss strongly convex in l_2; in l_1, as
-    Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d. And γ, how far
-    θ* is from the boundary, at most D/2, has to be at least 3·G_1/(2√2·μ), which is an assumption.
+    Two steps of its proofs need more. Assumption 4.3 makes the loss strongly convex in l_2; in l_1,
+    as Lemma B.3 has it, λ would have to be divided by d, and the regret is not logarithmic in d.
+    And γ, how far θ* is from the boundary, at most D/2, has to be at least 3·G_1/(2√2·μ), which is
+    an assumption.
 
     >>> kind = Theory(100, 100_000, 1.0, 1e-6)
     >>> [f"{name}: {least:.0e}" for name, least in kind.least_warm_ups.items() if least > 100_000]
@@ -92,7 +99,9 @@ class Theory:
     """The chance that a bound fails"""
 
     def warm_up_error(self, alpha: float) -> float:
-        """C_sc(α) of Lemma B.2, without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in the warm-up."""
+        """C_sc(α) of Lemma B.2, without the γ of Theorem 3.13: ‖θ − θ*‖₁ ≤ C_sc/√t in the
+        warm-up.
+        """
         d, n = self.features, self.horizon
         reach = self.steepest * self.diameter + self.lipschitz
         sampling = 8 * self.diameter * reach * sqrt(log(8 * d * n / alpha))
@@ -104,13 +113,24 @@ class Theory:
     @property
     def drift(self) -> float:
         """G_1."""
-        return 2 * self.steepest * self.diameter**2 * self.context_bound * self.margin / sqrt(self.flattest)
+        return (
+            2
+            * self.steepest
+            * self.diameter**2
+            * self.context_bound
+            * self.margin
+            / sqrt(self.flattest)
+        )
 
     @property
     def excess(self) -> float:
         """C_in(α) of Theorem 4.8: F_t(θ_t) − F_t(θ*) ≤ C_in/t after the warm-up."""
         logarithm = log(self.features * self.horizon)
-        quick = max(4.0, 9 * logarithm / self.epsilon**2, 36 * (logarithm / (self.epsilon * self.drift)) ** 2)
+        quick = max(
+            4.0,
+            9 * logarithm / self.epsilon**2,
+            36 * (logarithm / (self.epsilon * self.drift)) ** 2,
+        )
         known = self.warm_up_error(self.alpha)
         return max(quick, self.eigenvalue * self.steepest * self.flattest * known**2)
 
@@ -124,17 +144,23 @@ class Theory:
         """
         gain = self.context_bound * self.steepest
         spent = self.excess * log(self.horizon)
-        return warm_up + self.margin * gain**2 * spent + 2 * gain * sqrt(spent * log(4 / self.alpha))
+        return (
+            warm_up + self.margin * gain**2 * spent + 2 * gain * sqrt(spent * log(4 / self.alpha))
+        )
 
     @cached_property
     def least_warm_ups(self) -> dict[str, float]:
-        """What the end of Appendix B.1 and Lemma B.3 ask of t_0, each by the name that it has there."""
+        """What the end of Appendix B.1 and Lemma B.3 ask of t_0, each by the name that it has
+        there.
+        """
         d, n, beta, bound = self.features, self.horizon, self.steepest, self.context_bound
         diameter, failing = self.diameter, self.alpha / (2 * self.horizon)
         logarithm = log(d * n / self.alpha)
         known = self.warm_up_error(self.alpha)
         first = self.drift
-        noise = printed_scale(1, beta * diameter + self.lipschitz, diameter, n, self.epsilon, self.delta)
+        noise = printed_scale(
+            1, beta * diameter + self.lipschitz, diameter, n, self.epsilon, self.delta
+        )
         second = noise * 4 * log(2 * d / failing)
         root = sqrt(log((d + n) / failing))
         third = diameter * (bound * diameter + beta) * root

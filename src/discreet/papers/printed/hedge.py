@@ -28,21 +28,21 @@ from discreet.papers.printed.lp_geometry import finite
 from discreet.papers.printed.promise import Noise, Played, needs_delta, promise
 from discreet.papers.printed.verdict import Verdict
 
-__all__ = ["VERDICT", "Expert", "HedgeExpert", "epsilon_spent", "play", "rate", "regret_bound", "sound_rate"]
-
 
 def rate(epsilon: float, delta: float, horizon: float) -> float:
     """The printed η = ε/√(32 T ln(1/δ)), T being how often an action is drawn.
 
-    The T draws have range 2η each and cost T·η²/2 = ε²/(64 ln(1/δ)) of zCDP: no more than (ε, δ) allows as
-    long as ε ≤ 48 ln(1/δ), and at (1, 1e-6) only a twentieth of it.
+    The T draws have range 2η each and cost T·η²/2 = ε²/(64 ln(1/δ)) of zCDP: no more than (ε, δ)
+    allows as long as ε ≤ 48 ln(1/δ), and at (1, 1e-6) only a twentieth of it.
 
     >>> f"{rate(1.0, 1e-6, 100_000):.6f}"
     '0.000150'
     """
     needs_delta(delta)
     if horizon <= 0:
-        raise ConfigError(f"the published rate needs at least one round, got a horizon of {horizon!r}")
+        raise ConfigError(
+            f"the published rate needs at least one round, got a horizon of {horizon!r}"
+        )
     return epsilon / sqrt(32 * horizon * log(1 / delta))
 
 
@@ -99,7 +99,9 @@ class Expert(Protocol):
 
 
 class HedgeExpert:
-    """One copy of the algorithm: an action with probability ∝ exp(η · its gains so far), each in [0, 1]."""
+    """One copy of the algorithm: an action with probability ∝ exp(η · its gains so far), each in
+    [0, 1].
+    """
 
     def __init__(self, actions: int, eta: float) -> None:
         self.sums = np.zeros(actions)
@@ -133,8 +135,8 @@ def play(
 ) -> Played:
     """The action of every round, for gains in [0, `bound`] with a row for every round.
 
-    An action is kept for `block` rounds: 1 is as printed. A longer block has the same rate and fewer draws:
-    it is faster and at least as private.
+    An action is kept for `block` rounds: 1 is as printed. A longer block has the same rate and
+    fewer draws: it is faster and at least as private.
 
     >>> gains = np.tile([0.2, 0.9, 0.4], (1000, 1))
     >>> played = play(gains, 1.0, 1e-6)

@@ -1,7 +1,8 @@
 """How smooth dual norms are, and what the constants of a loss are in l_p.
 
 A norm is κ-regular if a κ₊-smooth norm ‖·‖₊ is near it: ‖x‖² ≤ ‖x‖₊² ≤ (κ/κ₊)‖x‖². Noise of density
-∝ exp(−‖z‖₊²/2σ²) then costs κ·s²/2σ² of zCDP for a change of s in the norm. l_r is (r − 1)-smooth for r ≥ 2.
+∝ exp(−‖z‖₊²/2σ²) then costs κ·s²/2σ² of zCDP for a change of s in the norm. l_r is (r − 1)-smooth
+for r ≥ 2.
 
 References  Bassily, Guzmán, Nandi (2021), "Non-Euclidean Differentially Private Stochastic Convex
             Optimization"; Han et al. (2022), Lemmas 3.9 and 3.10
@@ -13,25 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Loss
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
-
-__all__ = [
-    "Constants",
-    "Regularity",
-    "clipped",
-    "corrected_regularity",
-    "gradient_difference",
-    "printed_regularity",
-    "proved_kappa",
-    "regression_constants",
-    "sound_regularity",
-]
+from discreet.losses import CallableLoss, Loss
+from discreet.optim.domains import LpBall
 
 
 class Constants(NamedTuple):
-    """L, β and D: gradients are at most L long and β-Lipschitz, the domain is D wide, all in l_p's norms."""
+    """L, β and D: gradients are at most L long and β-Lipschitz, the domain is D wide, all in
+    l_p's norms.
+    """
 
     lipschitz: float
     smoothness: float
@@ -43,8 +34,11 @@ class Constants(NamedTuple):
         return self.smoothness * self.diameter + self.lipschitz
 
 
-def regression_constants(ball: LpBall, feature_bound: float = 1.0, target_bound: float = 1.0) -> Constants:
-    """Of the squared loss, with features of dual norm up to X and targets up to Y: 2X(XR + Y), 2X² and 2R.
+def regression_constants(
+    ball: LpBall, feature_bound: float = 1.0, target_bound: float = 1.0
+) -> Constants:
+    """Of the squared loss, with features of dual norm up to X and targets up to Y: 2X(XR + Y), 2X²
+    and 2R.
 
     >>> regression_constants(LpBall(5, 1.5))
     Constants(lipschitz=4.0, smoothness=2.0, diameter=2.0)
@@ -64,11 +58,12 @@ class Regularity(NamedTuple):
 
 
 def printed_regularity(p: float, dimension: int) -> Regularity:
-    """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d − 1}.
+    """Lemma 3.9 for p ≤ 2: κ = min{q − 1, e²(ln d − 1)}, ‖·‖₊ = ‖·‖_{κ₊}, κ₊ = min{q − 1, ln d −
+    1}.
 
-    The definition needs index κ₊ + 1. Below 2 ‖·‖₊ is not smooth, and below 1, as for d < 8, it is no norm,
-    but noise can be drawn.
-    Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 − 1/p)·‖·‖₂.
+    The definition needs index κ₊ + 1. Below 2 ‖·‖₊ is not smooth, and below 1, as for d < 8, it is
+    no norm, but noise can be drawn. Lemma 3.10 for p > 2: κ = d^(1 − 2/p), ‖·‖₊ = d^(1/2 −
+    1/p)·‖·‖₂.
 
     >>> printed_regularity(1.5, 5)
     Regularity(kappa=2.0, order=0.609..., factor=1.0)
@@ -81,7 +76,8 @@ def printed_regularity(p: float, dimension: int) -> Regularity:
     order = min(steep, log(dimension) - 1)
     if order <= 0:
         raise ConfigError(
-            f"the printed index of the smooth norm is {order:.2g} for dimension {dimension}: take 3 or more"
+            f"the printed index of the smooth norm is {order:.2g} for dimension {dimension}: take "
+            "3 or more"
         )
     return Regularity(min(steep, exp(2) * (log(dimension) - 1)), order)
 
@@ -107,7 +103,8 @@ def corrected_regularity(p: float, dimension: int) -> Regularity:
 def proved_kappa(p: float, dimension: int, order: float) -> float | None:
     """κ that l_order has by the definition, as ‖·‖₊ of the dual norm; None where it is not smooth.
 
-    ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q for 2 ≤ r ≤ q, and l_r is (r − 1)-smooth: κ = (r − 1)·d^(2/r − 2/q).
+    ‖x‖_q ≤ ‖x‖_r ≤ d^(1/r − 1/q)·‖x‖_q for 2 ≤ r ≤ q, and l_r is (r − 1)-smooth: κ = (r − 1)·d^(2/r
+    − 2/q).
 
     >>> round(proved_kappa(1.5, 100, 2.0), 2), proved_kappa(1.5, 5, 0.6)
     (4.64, None)
@@ -152,7 +149,7 @@ def gradient_difference(
 ) -> Floats:
     """a·∇f(θ; x) − b·∇f(θ′; x) of one sample, for the pairs (a, θ) and (b, θ′).
 
-    >>> from discreet.arrivals import SquaredLoss
+    >>> from discreet.losses import SquaredLoss
     >>> sample = np.array([1.0, 2.0]), 1.0
     >>> gradient_difference(SquaredLoss(), sample, (3, np.zeros(2)), (1, np.ones(2)))
     array([-10., -20.])
@@ -160,7 +157,9 @@ def gradient_difference(
     features, target = sample
     (weight, here), (other_weight, before) = newer, older
     if isinstance(loss, CallableLoss):
-        return weight * loss.of(here, features, target) - other_weight * loss.of(before, features, target)
+        return weight * loss.of(here, features, target) - other_weight * loss.of(
+            before, features, target
+        )
     margins = np.array([features @ here, features @ before])
     slopes = loss.slopes(margins, np.array([target, target]))
     return np.asarray((weight * slopes[0] - other_weight * slopes[1]) * features, dtype=np.float64)

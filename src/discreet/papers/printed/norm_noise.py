@@ -1,14 +1,15 @@
-"""Privacy loss of noise with density ∝ exp(−‖z‖_r²/2σ²), for any index r > 0, by numerical integration.
+"""Privacy loss of noise with density ∝ exp(−‖z‖_r²/2σ²), for any index r > 0, by numerical
+integration.
 
-For r ≥ 2 the norm is smooth, and one number bounds the loss (discreet/papers/printed/lp_geometry.py). Below,
-gradients of ‖z‖_r² jump or are infinite where a coordinate is 0, no such bound holds, and the loss is
-integrated:
+For r ≥ 2 the norm is smooth, and one number bounds the loss
+(discreet/papers/printed/lp_geometry.py). Below, gradients of ‖z‖_r² jump or are infinite where a
+coordinate is 0, no such bound holds, and the loss is integrated:
 
     L(z) = ln p(z) − ln p(z − Δ) = (‖z − Δ‖_r² − ‖z‖_r²)/2σ²,   z drawn from p
     δ(ε) = E max(0, 1 − e^(ε − L)),  of several nodes with L the sum of independent losses
 
-Δ has equal coordinates: of all changes with the same l_q length, q > r, it is the longest in l_r. Another
-one may cost more, so what is found here is a lower bound for the noise's ε and δ.
+Δ has equal coordinates: of all changes with the same l_q length, q > r, it is the longest in l_r.
+Another one may cost more, so what is found here is a lower bound for the noise's ε and δ.
 
 Symbols     d the dimension, r the `order` of the norm, lengths in units of σ
 Runtime     2^15 quasi-random points of d + 1 numbers; sums of losses by a fast Fourier transform
@@ -20,8 +21,6 @@ import numpy as np
 
 from discreet.arrays import Floats
 
-__all__ = ["delta_given", "epsilon_given"]
-
 POINTS = 15
 """Points of the integration, as a power of 2."""
 BINS = 2**15
@@ -30,7 +29,8 @@ BINS = 2**15
 
 @cache
 def losses(dimension: int, order: float, length: float, dual: float) -> Floats:
-    """L at points that are equally likely, for the change with equal coordinates and this l_q length.
+    """L at points that are equally likely, for the change with equal coordinates and this l_q
+    length.
 
     With the index r = 2 the noise is Gaussian, and the change here is of length 0.3:
 
@@ -41,7 +41,8 @@ def losses(dimension: int, order: float, length: float, dual: float) -> Floats:
     from scipy.stats.qmc import Sobol
 
     spread = Sobol(dimension + 1, scramble=True, seed=1).random_base2(POINTS)
-    # ‖z‖_r² is Gamma(d/2, 2); |z_i|^r are independent Gamma(1/r) but for their sum, signs are fair coins.
+    # ‖z‖_r² is Gamma(d/2, 2); |z_i|^r are independent Gamma(1/r) but for their sum, signs are fair
+    # coins.
     signs = np.sign(spread[:, :-1] - 0.5)
     parts = gammaincinv(1 / order, np.abs(2 * spread[:, :-1] - 1))
     radii = np.sqrt(2 * gammaincinv(dimension / 2, spread[:, -1]))
@@ -91,7 +92,9 @@ def _beyond(epsilon: float, sums: Floats, chances: Floats) -> float:
 
 
 @cache
-def _summed(dimension: int, order: float, length: float, dual: float, nodes: int) -> tuple[Floats, Floats]:
+def _summed(
+    dimension: int, order: float, length: float, dual: float, nodes: int
+) -> tuple[Floats, Floats]:
     """The sums that the losses of all nodes can have, on a grid, and their chances."""
     found = losses(dimension, order, length, dual)
     step = float(np.abs(found).max()) / BINS

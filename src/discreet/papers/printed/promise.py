@@ -1,7 +1,9 @@
-"""Which noise a run of a published algorithm has, and what it promises: one check, one warning, one mark.
+"""Which noise a run of a published algorithm has, and what it promises: one check, one warning, one
+mark.
 
-`noise="sound"` is the default everywhere. Any other noise is an explicit request: the run warns, and its
-result says in `guarantee` which ε it gives. All runs are seeded and in floating point, hence simulated.
+`noise="sound"` is the default everywhere. Any other noise is an explicit request: the run warns,
+and its result says in `guarantee` which ε it gives. All runs are seeded and in floating point,
+hence simulated.
 """
 
 import warnings
@@ -13,8 +15,6 @@ from typing import Any, Literal
 
 from discreet import require
 from discreet.errors import ConfigError
-
-__all__ = ["AnyNoise", "Noise", "Played", "PrintedNoiseWarning", "compared", "needs_delta", "promise"]
 
 Noise = Literal["sound", "printed"]
 AnyNoise = Literal["sound", "printed", "none"]
@@ -28,7 +28,9 @@ WORDS = {
 
 
 class PrintedNoiseWarning(UserWarning):
-    """A run of a published algorithm has other noise than `noise="sound"`; the message names its ε."""
+    """A run of a published algorithm has other noise than `noise="sound"`; the message names its
+    ε.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +53,8 @@ def promise(
 ) -> str:
     """Check `noise`, warn unless it is sound, and return what a run with it promises.
 
-    `spent` computes the ε that noise other than sound really gives, for inputs within the stated bounds; with
-    `at_least` it is a lower bound, from one pair of neighbours.
+    `spent` computes the ε that noise other than sound really gives, for inputs within the stated
+    bounds; with `at_least` it is a lower bound, from one pair of neighbours.
 
     >>> promise("sound", 1.0, 1e-6, lambda: 2.0)
     'sound noise: DP with ε = 1, δ = 1e-06 (simulated: seeded, in floating point)'
@@ -84,12 +86,16 @@ def needs_delta(delta: float) -> None:
     discreet.errors.ConfigError: the published noise needs delta > 0, got 0.0: give one, such as 1e-6
     """
     if not 0 < delta < 1:
-        raise ConfigError(f"the published noise needs delta > 0, got {delta!r}: give one, such as 1e-6")
+        raise ConfigError(
+            f"the published noise needs delta > 0, got {delta!r}: give one, such as 1e-6"
+        )
 
 
 @contextmanager
 def compared() -> Iterator[None]:
-    """Silence `PrintedNoiseWarning` in a comparison, or decorate one: its report says what is private."""
+    """Silence `PrintedNoiseWarning` in a comparison, or decorate one: its report says what is
+    private.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrintedNoiseWarning)
         yield

@@ -1,27 +1,28 @@
-"""Streaming convex optimisation in l_p, p > 1, as printed (Algorithm 1): recursive Frank–Wolfe over a tree.
+"""Streaming convex optimisation in l_p, p > 1, as printed (Algorithm 1): recursive Frank–Wolfe over
+a tree.
 
     θ_0 = θ_1 = 0
     in round t = 1 … n:
-        see x_t; pass g_t = (t + 1)∇f(θ_t; x_t) − t∇f(θ_{t−1}; x_t) to a tree (Algorithm 4), see Eq. (1)
-        d_t = (noisy sum of g_1 … g_t)/(t + 1)
-        v_t = the point v of C with the least ⟨d_t, v⟩
+        see x_t; pass g_t = (t + 1)∇f(θ_t; x_t) − t∇f(θ_{t−1}; x_t) to a tree (Algorithm 4), see Eq.
+        (1) d_t = (noisy sum of g_1 … g_t)/(t + 1) v_t = the point v of C with the least ⟨d_t, v⟩
         θ_{t+1} = θ_t + (v_t − θ_t)/(t + 1)
 
-The text also gives d_t as a recursion, d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1}; x_t)) from
-d_1 = ∇f(θ_1; x_1), as equal to Eq. (1). The two differ: by Eq. (1) d_1 = ½∇f(θ_1; x_1), and
-E d_t = ∇F(θ_t) − ∇F(θ_0)/(t + 1), which is biased. `weights` tells them apart:
+The text also gives d_t as a recursion, d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1};
+x_t)) from d_1 = ∇f(θ_1; x_1), as equal to Eq. (1). The two differ: by Eq. (1) d_1 = ½∇f(θ_1; x_1),
+and E d_t = ∇F(θ_t) − ∇F(θ_0)/(t + 1), which is biased. `weights` tells them apart:
 
     "equation"   as above                      "recursion"   the same with g_1 = 2∇f(θ_1; x_1)
     "unbiased"   g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t) and d_t = (noisy sum)/t
 
 Symbols     C the l_p ball, D its diameter, q the dual index; ‖∇f‖_q ≤ L, β the smoothness (`constants`);
-            κ the regularity of l_q, ‖·‖₊ its smooth companion (discreet/papers/printed/lp_geometry.py);
-            d features
+            κ the regularity of l_q, ‖·‖₊ its smooth companion
+            (discreet/papers/printed/lp_geometry.py); d features
 Printed     a node's noise has density ∝ exp(−‖z‖₊²/2σ₊²), σ₊² = 8m²κ ln(m/δ)(βD + L)²/ε², m = ⌈log₂n⌉ + 1;
-            by Lemma 3.9 ‖·‖₊ has index κ₊ ("printed"), and where that is below 2 the norm is not smooth: at
-            p = 1.5, d = 5 no ε below 1.67 is given where 1 is claimed (discreet/papers/printed/norm_noise.py)
-            Lemma 3.2, which the error bound rests on, takes the law of ‖noise‖₊² for Γ(d/2, 2σ₊); its proof
-            has Γ(d/2, 2σ₊²). The authors' code drew by the lemma, so σ₊ was in effect √σ₊ ("lemma")
+            by Lemma 3.9 ‖·‖₊ has index κ₊ ("printed"), and where that is below 2 the norm is not
+            smooth: at p = 1.5, d = 5 no ε below 1.67 is given where 1 is claimed
+            (discreet/papers/printed/norm_noise.py) Lemma 3.2, which the error bound rests on, takes
+            the law of ‖noise‖₊² for Γ(d/2, 2σ₊); its proof has Γ(d/2, 2σ₊²). The authors' code drew
+            by the lemma, so σ₊ was in effect √σ₊ ("lemma")
 Corrected   index κ₊ + 1 ("corrected"): private
 Sound       g_t is clipped to βD + L; σ² = κs²·lev/2ρ with s = 2(βD + L), lev = n.bit_length(), ρ of (ε, δ)
 Runtime     O(d) a round; memory O(d log n), here O(d·n)
@@ -37,11 +38,11 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Loss, SquaredLoss
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.losses import CallableLoss, Loss, SquaredLoss
+from discreet.optim.domains import LpBall
 from discreet.papers.noise import TreeNoise, generalised_gaussian
 from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.lp_geometry import (
@@ -59,30 +60,16 @@ from discreet.papers.printed.norm_noise import epsilon_given
 from discreet.papers.printed.promise import Played, needs_delta, promise
 from discreet.papers.printed.tbap import printed_levels
 from discreet.papers.printed.verdict import Verdict
-from discreet.release.randomness import seeded_words
-
-__all__ = [
-    "VERDICT",
-    "Noise",
-    "Weights",
-    "descended",
-    "epsilon_of_index",
-    "epsilon_spent",
-    "node_zcdp",
-    "play",
-    "printed_deviation",
-    "recursive_terms",
-    "risk_bound",
-    "sound_deviation",
-    "strongly_convex_risk_bound",
-]
+from discreet.release.randomness import seeded_bits
 
 Noise = Literal["sound", "printed", "lemma", "corrected", "none"]
 NOISES = get_args(Noise)
 Weights = Literal["equation", "recursion", "unbiased"]
 
 
-def printed_deviation(kappa: float, reach: float, horizon: int, epsilon: float, delta: float) -> float:
+def printed_deviation(
+    kappa: float, reach: float, horizon: int, epsilon: float, delta: float
+) -> float:
     """The printed σ₊ = √(8m²κ ln(m/δ))·(βD + L)/ε of a node, `reach` being βD + L.
 
     >>> round(printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000))
@@ -92,7 +79,9 @@ def printed_deviation(kappa: float, reach: float, horizon: int, epsilon: float, 
     return sqrt(8 * levels**2 * kappa * log(levels / delta)) * reach / epsilon
 
 
-def sound_deviation(kappa: float, reach: float, horizon: int, epsilon: float, delta: float) -> float:
+def sound_deviation(
+    kappa: float, reach: float, horizon: int, epsilon: float, delta: float
+) -> float:
     """σ = s√(κ·lev/2ρ) of a node, s = 2(βD + L).
 
     >>> round(sound_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000))
@@ -116,7 +105,8 @@ def risk_bound(
     deviation: float,
     alpha: float,
 ) -> float:
-    """Theorem A.3: F(θ_t) − F(θ*) is at most this with probability 1 − α; G = 2L is taken for its G.
+    """Theorem A.3: F(θ_t) − F(θ*) is at most this with probability 1 − α; G = 2L is taken for its
+    G.
 
     >>> bound = risk_bound(2000, regression_constants(LpBall(5, 1.5)), 2.0, 5, 2000, 1219.0, 0.05)
     >>> bound > 100                                        # F(0) − F(θ*) is at most 1
@@ -139,7 +129,8 @@ def strongly_convex_risk_bound(
     convexity: float,
     interior: float,
 ) -> float:
-    """Theorem A.5, for a μ-strongly convex F whose minimiser is γ (`interior`) away from the boundary.
+    """Theorem A.5, for a μ-strongly convex F whose minimiser is γ (`interior`) away from the
+    boundary.
 
     With the ln² n of its proof, where ln n is printed.
 
@@ -163,11 +154,17 @@ def _error_terms(
     sampling = 2 * (sqrt(2 * e * kappa) + 8 * sqrt(4 * log(2 * horizon / alpha))) * reach
     levels = ceil(log2(horizon))
     failing = log(2 * horizon * levels / alpha)
-    noise = levels * deviation * sqrt(dimension + 2 * sqrt(dimension * failing) + 2 * dimension * failing)
+    noise = (
+        levels
+        * deviation
+        * sqrt(dimension + 2 * sqrt(dimension * failing) + 2 * dimension * failing)
+    )
     return constants.diameter * sampling, constants.diameter * noise
 
 
-def epsilon_spent(kappa: float, reach: float, deviation: float, horizon: int, delta: float) -> float:
+def epsilon_spent(
+    kappa: float, reach: float, deviation: float, horizon: int, delta: float
+) -> float:
     """What all nodes above one person really cost, with noise of this σ."""
     return epsilon_of(horizon.bit_length() * node_zcdp(kappa, reach, deviation), delta)
 
@@ -175,10 +172,11 @@ def epsilon_spent(kappa: float, reach: float, deviation: float, horizon: int, de
 def epsilon_of_index(
     ball: LpBall, order: float, reach: float, deviation: float, horizon: int, delta: float
 ) -> tuple[float, bool]:
-    """What all nodes above one person cost if ‖·‖₊ has this index, and whether that is only a lower bound.
+    """What all nodes above one person cost if ‖·‖₊ has this index, and whether that is only a lower
+    bound.
 
-    An upper bound where the norm is smooth. Elsewhere two people whose gradients differ by 2(βD + L), by the
-    same in every coordinate, such as ±L of a linear loss.
+    An upper bound where the norm is smooth. Elsewhere two people whose gradients differ by 2(βD +
+    L), by the same in every coordinate, such as ±L of a linear loss.
 
     >>> deviation = printed_deviation(2.0, 8.0, 2000, 1.0, 1 / 2000)
     >>> epsilon_of_index(LpBall(5, 1.5), 3.0, 8.0, deviation, 2000, 1 / 2000)
@@ -188,13 +186,17 @@ def epsilon_of_index(
     if kappa is not None:
         return epsilon_spent(kappa, reach, deviation, horizon, delta), False
     nodes = horizon.bit_length()
-    return epsilon_given(delta, ball.dimension, order, 2 * reach / deviation, ball.dual, nodes=nodes), True
+    return epsilon_given(
+        delta, ball.dimension, order, 2 * reach / deviation, ball.dual, nodes=nodes
+    ), True
 
 
 VERDICT = Verdict(
     private=False,
-    text="the norm of the noise has index κ₊, 0.61 at p = 1.5, d = 5, where κ₊ + 1 is needed: at T = 2000 "
-    "two gradients that differ by the same in every coordinate have δ = 0.012 at ε = 1, and 1/T is claimed; "
+    text="the norm of the noise has index κ₊, 0.61 at p = 1.5, d = 5, where κ₊ + 1 is needed: at "
+    "T = 2000 "
+    "two gradients that differ by the same in every coordinate have δ = 0.012 at ε = 1, and 1/T "
+    "is claimed; "
     "with index κ₊ + 1 it is private",
     epsilon=1.67,  # by `epsilon_of_index`, which takes half a second
     at_least=True,
@@ -256,11 +258,13 @@ def play(
     if noise != "none":
         regularity, deviation = node_noise(ball, samples, known.reach, epsilon, delta, noise)
         nodes = generalised_gaussian(
-            ball.dimension, deviation, regularity.order, seeded_words(seed, 0), draws=samples
+            ball.dimension, deviation, regularity.order, seeded_bits(seed, 0), draws=samples
         )
         noises = TreeNoise(ball.dimension).of_sums(nodes / regularity.factor)
         if noise != "sound":
-            spent, at_least = epsilon_of_index(ball, regularity.order, known.reach, deviation, samples, delta)
+            spent, at_least = epsilon_of_index(
+                ball, regularity.order, known.reach, deviation, samples, delta
+            )
     guarantee = promise(noise, epsilon, delta, lambda: spent, accepted=NOISES, at_least=at_least)
     if weights is None:
         weights = "unbiased" if noise == "sound" else "equation"
@@ -287,7 +291,8 @@ def descended(
     clip: tuple[float, float] | None,
     pace: float,
 ) -> Floats:
-    """The points of recursive Frank–Wolfe: `corner(t, sum, count)` finds v_t from the sum of all g so far.
+    """The points of recursive Frank–Wolfe: `corner(t, sum, count)` finds v_t from the sum of all g
+    so far.
 
     Each g is clipped to a length in a norm, if `clip` names them.
     """

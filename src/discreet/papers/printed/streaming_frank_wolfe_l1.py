@@ -1,21 +1,23 @@
-"""Streaming convex optimisation in l_1 as printed (Algorithm 2): recursive Frank–Wolfe, noisy corners.
+"""Streaming convex optimisation in l_1 as printed (Algorithm 2): recursive Frank–Wolfe, noisy
+corners.
 
     θ_0 = θ_1 = 0
     in round t = 1 … n:
-        see x_t; d_1 = ∇f(θ_1; x_1), and then d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} − ∇f(θ_{t−1}; x_t))
-        v_t = the corner v of the l_1 ball with the least ⟨d_t, v⟩ + Laplace noise
+        see x_t; d_1 = ∇f(θ_1; x_1), and then d_t = ∇f(θ_t; x_t) + (1 − 1/(t + 1))(d_{t−1} −
+        ∇f(θ_{t−1}; x_t)) v_t = the corner v of the l_1 ball with the least ⟨d_t, v⟩ + Laplace noise
         θ_{t+1} = θ_t + (v_t − θ_t)/(t + 1)
 
 Symbols     C the l_1 ball, D its diameter: corners are ±(D/2)e_j; ‖∇f‖_∞ ≤ L, β the smoothness in l_1;
             d features
 Printed     Laplace noise of scale 4D(βD + L)√(ln n · ln(1/δ))/(ε√t) for every corner
-            x_1 enters d_t as 2∇f/(t + 1): a change of 4L/(t + 1), which the proof's 2(βD + L)/(t + 1) covers
-            while L ≤ βD. Report-noisy-max costs what the proof says: D, the diameter, bounds how far apart
-            the changes of two corners' scores are. ln n for Σ 1/t = H_n has room enough from n = 3 on. The
-            box draws noise for every v of C; here, as in the proofs, for its corners
+            x_1 enters d_t as 2∇f/(t + 1): a change of 4L/(t + 1), which the proof's 2(βD + L)/(t +
+            1) covers while L ≤ βD. Report-noisy-max costs what the proof says: D, the diameter,
+            bounds how far apart the changes of two corners' scores are. ln n for Σ 1/t = H_n has
+            room enough from n = 3 on. The box draws noise for every v of C; here, as in the proofs,
+            for its corners
 Sound       g_t = t∇f(θ_t; x_t) − (t − 1)∇f(θ_{t−1}; x_t), each coordinate clipped to C = βD + L, d_t = mean;
-            corners by the exponential mechanism at rate λ_t = √(2ρt/H_n)/(DC): scores change within 2DC/t, so
-            round t costs (λ_t·2DC/t)²/8 = ρ/(t·H_n) of zCDP, and all rounds together ρ
+            corners by the exponential mechanism at rate λ_t = √(2ρt/H_n)/(DC): scores change within
+            2DC/t, so round t costs (λ_t·2DC/t)²/8 = ρ/(t·H_n) of zCDP, and all rounds together ρ
 Runtime     O(d) a round; memory O(d)
 References  Han et al. (2022), Algorithm 2, Theorems 3.11 to 3.13
 """
@@ -25,27 +27,16 @@ from math import inf, log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Loss, SquaredLoss
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.losses import CallableLoss, Loss, SquaredLoss
+from discreet.optim.domains import LpBall
 from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.lp_geometry import Constants, regression_constants
 from discreet.papers.printed.promise import AnyNoise, Played, needs_delta, promise
 from discreet.papers.printed.streaming_frank_wolfe import descended
 from discreet.papers.printed.verdict import Verdict
-
-__all__ = [
-    "VERDICT",
-    "epsilon_spent",
-    "harmonic",
-    "play",
-    "printed_scale",
-    "risk_bound",
-    "sound_rate",
-    "strongly_convex_risk_bound",
-]
 
 
 def harmonic(count: int) -> float:
@@ -64,7 +55,9 @@ def printed_scale(
     return 4 * diameter * reach * sqrt(log(horizon) * log(1 / delta)) / (epsilon * sqrt(time))
 
 
-def sound_rate(time: int, reach: float, diameter: float, horizon: int, epsilon: float, delta: float) -> float:
+def sound_rate(
+    time: int, reach: float, diameter: float, horizon: int, epsilon: float, delta: float
+) -> float:
     """λ_t of the head of this file.
 
     >>> f"{sound_rate(100, 2.0, 1.0, 100_000, 1.0, 1e-6):.3f}"
@@ -77,8 +70,8 @@ def sound_rate(time: int, reach: float, diameter: float, horizon: int, epsilon: 
 def epsilon_spent(constants: Constants, horizon: int, epsilon: float, delta: float) -> float:
     """What the printed noise really costs: every draw is ε_t-private, ε_t²/2 of zCDP.
 
-    x_1 moves ⟨d_t, v⟩ by up to s = (D/2)·4L/(t + 1), later people by (D/2)·2(βD + L)/(t + 1), scores both
-    ways, so ε_t = 2s/(Laplace scale of t). The person with the larger s counts.
+    x_1 moves ⟨d_t, v⟩ by up to s = (D/2)·4L/(t + 1), later people by (D/2)·2(βD + L)/(t + 1),
+    scores both ways, so ε_t = 2s/(Laplace scale of t). The person with the larger s counts.
 
     >>> round(epsilon_spent(Constants(1.0, 1.0, 1.0), 100_000, 1.0, 1e-6), 2)      # L = βD
     0.56
@@ -96,7 +89,8 @@ def epsilon_spent(constants: Constants, horizon: int, epsilon: float, delta: flo
 
 VERDICT = Verdict(
     private=False,
-    text="x_1 enters d_t as 2∇f/(t + 1), so if L > βD two first samples of opposite gradients move scores "
+    text="x_1 enters d_t as 2∇f/(t + 1), so if L > βD two first samples of opposite gradients "
+    "move scores "
     "further than the printed noise covers; it covers all later people",
     epsilon=epsilon_spent(Constants(10.0, 0.1, 1.0), 100_000, 1.0, 1e-6),
 )
@@ -171,8 +165,8 @@ def play(
 ) -> Played:
     """θ_2, …, θ_{n+1}, one per row: the coefficients after every sample.
 
-    `loss` is squared and `constants` those of regression with features and targets up to 1 by default; steps
-    1/(t + 1) are multiplied with `pace`.
+    `loss` is squared and `constants` those of regression with features and targets up to 1 by
+    default; steps 1/(t + 1) are multiplied with `pace`.
 
     >>> features = np.random.default_rng(1).uniform(-1, 1, size=(500, 3))
     >>> played = play(features, features @ [0.5, 0.0, -0.5], LpBall(3, p=1), 1e4, 1e-3)

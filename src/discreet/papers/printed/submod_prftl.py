@@ -1,10 +1,12 @@
-"""Sets of least cost from whole costs as printed ("SUBMODPRFTL"): follow a leader over a tree of noisy sums.
+"""Sets of least cost from whole costs as printed ("SUBMODPRFTL"): follow a leader over a tree of
+noisy sums.
 
     x_1 = 0
     in round t = 1 … T:
-        draw τ uniformly from [0, 1], show the set S_t = {i : x_t(i) > τ} and see f_t, the cost of every set
-        with the items in falling order of x_t, B_i the first i of them:
-            g_t(i-th item) = f_t(B_i) − f_t(B_{i−1}), a subgradient of the Lovász extension of f_t at x_t
+        draw τ uniformly from [0, 1], show the set S_t = {i : x_t(i) > τ} and see f_t, the cost of
+        every set with the items in falling order of x_t, B_i the first i of them:
+            g_t(i-th item) = f_t(B_i) − f_t(B_{i−1}), a subgradient of the Lovász extension of f_t
+            at x_t
         add g_t to a tree (discreet/papers/printed/tbap.py), which gives a noisy sum v_t
         x_{t+1} = the point x of the cube with the least ⟨v_t, x⟩ + (H/2)‖x‖₂² = clip(−v_t/H, 0, 1)
 
@@ -13,9 +15,10 @@ Equal coordinates of x_t keep the order of the items: the order must not depend 
 Symbols     f_t in [−M, M] (`bound`), submodular; H the stiffness; L the length of a subgradient; n items
 Printed     H = M√T, L = 4M, noise of a node for L. Its Theorem 7 prints M², its proof gives M
 Sound       subgradients have positive and negative parts of at most 2M in l_1 each (both are scaled to that,
-            for clipping f_t may spoil it), so one person moves a sum by at most 4√2·M
-            As the text stresses, the guarantee holds against adaptive adversaries: noise of the past is known
-            to them only through what was shown, and whatever f_t they choose, its subgradient is bounded.
+            for clipping f_t may spoil it), so one person moves a sum by at most 4√2·M As the text
+            stresses, the guarantee holds against adaptive adversaries: noise of the past is known
+            to them only through what was shown, and whatever f_t they choose, its subgradient is
+            bounded.
 Runtime     O(n log n) a round and n + 1 values of f_t; memory O(n log T)
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Theorems 6, 7
 """
@@ -27,22 +30,16 @@ import numpy as np
 
 from discreet.arrays import Floats, Integers
 from discreet.papers.printed.arguments import checked
-from discreet.papers.printed.meeting import Arrivals, Meeting, SetValue, meet, value_of
+from discreet.papers.printed.episode import Arrivals, Episode, SetValue, meet, value_of
 from discreet.papers.printed.promise import AnyNoise
-from discreet.papers.printed.tbap import TreeSums, calibrated, gamma_nodes, printed_scale, sound_scale
+from discreet.papers.printed.tbap import (
+    TreeSums,
+    calibrated,
+    gamma_nodes,
+    printed_scale,
+    sound_scale,
+)
 from discreet.papers.printed.verdict import Verdict
-
-__all__ = [
-    "VERDICT",
-    "Constants",
-    "SubmodPrftl",
-    "falling_order",
-    "play",
-    "printed_constants",
-    "regret_bound",
-    "sound_change",
-    "subgradient",
-]
 
 
 class Constants(NamedTuple):
@@ -64,25 +61,32 @@ def printed_constants(horizon: int, bound: float = 1.0) -> Constants:
 
 
 def sound_change(bound: float = 1.0) -> float:
-    """How far one person can move a sum of subgradients in l_2: at most 4√2·M, and √24·M in an example."""
+    """How far one person can move a sum of subgradients in l_2: at most 4√2·M, and √24·M in an
+    example.
+    """
     return 4 * sqrt(2) * bound
 
 
 def regret_bound(items: int, horizon: int, epsilon: float, bound: float = 1.0) -> float:
-    """The last line of Theorem 7's proof, 2TL²/H + Hn/2 + 4nL²T ln^1.5(T)/(εH), with the printed H and L.
+    """The last line of Theorem 7's proof, 2TL²/H + Hn/2 + 4nL²T ln^1.5(T)/(εH), with the printed H
+    and L.
 
     >>> round(regret_bound(10, 10_000, 1.0))                # there are 2T = 20,000 to lose
     1792631
     """
     stiffness, length = printed_constants(horizon, bound)
     learning = 2 * horizon * length**2 / stiffness + stiffness * items / 2
-    return learning + 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (epsilon * stiffness)
+    return learning + 4 * items * length**2 * horizon * float(log(horizon) ** 1.5) / (
+        epsilon * stiffness
+    )
 
 
-# T = 10⁵: a change of at most 4√2·M, where L = 4M is printed, in 17 nodes above a person of 18 printed.
+# T = 10⁵: a change of at most 4√2·M, where L = 4M is printed, in 17 nodes above a person of 18
+# printed.
 VERDICT = Verdict(
     private=False,
-    text="costs (−M, M, −M, −M) against (−M, −M, M, −M) along B_0 … B_3 move a sum by √24·M, others by up to "
+    text="costs (−M, M, −M, −M) against (−M, −M, M, −M) along B_0 … B_3 move a sum by √24·M, "
+    "others by up to "
     "4√2·M; the printed noise covers 4M",
     epsilon=sound_scale(sound_change(), 100_000, 1.0) / printed_scale(4.0, 100_000, 1.0),
 )
@@ -106,7 +110,9 @@ def subgradient(function: SetValue, order: Integers) -> Floats:
 
 
 def _within_bounds(gradient: Floats, bound: float) -> Floats:
-    """The positive and the negative part, each scaled to 2M in l_1 if it is more: genuine ones stay."""
+    """The positive and the negative part, each scaled to 2M in l_1 if it is more: genuine ones
+    stay.
+    """
     rises, falls = np.maximum(gradient, 0.0), np.maximum(-gradient, 0.0)
     fewer = [min(1.0, 2 * bound / max(float(part.sum()), 1e-300)) for part in (rises, falls)]
     return np.asarray(fewer[0] * rises - fewer[1] * falls, dtype=np.float64)
@@ -150,7 +156,7 @@ class SubmodPrftl:
         self.point = np.clip(-self._tree.add(gradient) / self._stiffness, 0.0, 1.0)
 
 
-def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Meeting:
+def play(arrivals: Arrivals, items: int, horizon: int, epsilon: float, **settings: Any) -> Episode:
     """Every set that the algorithm shows, for any stream of costs in [−M, M], adaptive or not.
 
     `settings` are those of `SubmodPrftl`.

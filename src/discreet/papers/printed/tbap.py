@@ -7,12 +7,13 @@
             of density ∝ exp(−‖γ‖₂·ε/(μ(⌈log₂T⌉ + 1)))
         release v_t, the sum of the nodes that the 1-bits of t name
 
-So a node is noised exactly once, when its last leaf has come. A streaming form needs no tree: one buffer a
-level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them (`TreeSums`).
+So a node is noised exactly once, when its last leaf has come. A streaming form needs no tree: one
+buffer a level holds the noisy nodes of the newest prefix, and carrying 1-bits of t over joins them
+(`TreeSums`).
 
 Symbols     z_t a vector, ‖z_t‖₂ ≤ μ (`bound`), of dimension d; T the horizon; γ a node's noise: a uniform
-            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; Han et al. take a generalised Gaussian
-            (discreet/papers/printed/streaming_frank_wolfe.py)
+            direction times a Gamma(d, μ(⌈log₂T⌉ + 1)/ε) length; Han et al. take a generalised
+            Gaussian (discreet/papers/printed/streaming_frank_wolfe.py)
 Printed     one vector is replaced by another, so a sum moves by 2μ, not by μ. And at t = T = 2^h no node on
             the path is a left child: read literally, nothing is noised and v_T is the exact total
 Corrected   coincides with printed: the box prints the density. (Proofs swap shape and scale of its Gamma.)
@@ -20,7 +21,8 @@ Sound       scale 2μ·lev/ε, where a leaf is in at most lev = T.bit_length() r
             shortened to μ; the root is noised like a left child
 Runtime     amortised two nodes a round; memory O(d log T)
 References  Cardoso, Cummings (2019), "Differentially Private Online Submodular Minimization", Algorithm 4;
-            Han et al. (2022), Algorithm 4; Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum (2010)
+            Han et al. (2022), Algorithm 4; Chan, Shi, Song (2011); Dwork, Naor, Pitassi, Rothblum
+            (2010)
 """
 
 from collections.abc import Callable
@@ -37,20 +39,7 @@ from discreet.papers.printed.arguments import checked
 from discreet.papers.printed.lp_geometry import clipped
 from discreet.papers.printed.promise import AnyNoise, Played, promise
 from discreet.papers.printed.verdict import Verdict
-from discreet.release.randomness import seeded_words
-
-__all__ = [
-    "VERDICT",
-    "TreeSums",
-    "calibrated",
-    "error_bound",
-    "gamma_nodes",
-    "play",
-    "printed_levels",
-    "printed_scale",
-    "shortened",
-    "sound_scale",
-]
+from discreet.release.randomness import seeded_bits
 
 Reading = Literal["mended", "literal"]
 
@@ -95,8 +84,8 @@ def calibrated(
 ) -> tuple[float, str]:
     """The scale of a node's noise, and what it promises.
 
-    It is printed for vectors of this `length`; one person moves a node by at most `change`. Noise may be left
-    out where `none` says so.
+    It is printed for vectors of this `length`; one person moves a node by at most `change`. Noise
+    may be left out where `none` says so.
 
     >>> calibrated("sound", 1.0, 100_000, 4.0, 8.0)
     (136.0, 'sound noise: DP with ε = 1 (simulated: seeded, in floating point)')
@@ -124,8 +113,8 @@ def error_bound(dimension: int, bound: float, horizon: int, epsilon: float) -> f
 class TreeSums:
     """The streaming form: `add` a vector, get the noisy sum of all so far.
 
-    `node_noise()` gives the noise of one node; it is asked once a node, when the node is complete. With
-    reading="literal" the sum of T = 2^h vectors leaves without any, as the box has it.
+    `node_noise()` gives the noise of one node; it is asked once a node, when the node is complete.
+    With reading="literal" the sum of T = 2^h vectors leaves without any, as the box has it.
 
     >>> exact = TreeSums(1, 4, lambda: np.zeros(1))
     >>> [float(exact.add(np.ones(1))[0]) for _ in range(4)]
@@ -175,8 +164,8 @@ def gamma_nodes(dimension: int, scale: float, seed: int) -> Callable[[], Floats]
     """Noise of nodes with density ∝ exp(−‖γ‖₂/scale); none at a scale of 0."""
     if scale == 0:
         return lambda: np.zeros(dimension)
-    words = seeded_words(seed, 0)
-    return lambda: l2_gamma(dimension, scale, words)
+    bits = seeded_bits(seed, 0)
+    return lambda: l2_gamma(dimension, scale, bits)
 
 
 def shortened(vector: Floats, bound: float) -> Floats:

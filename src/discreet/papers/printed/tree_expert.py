@@ -1,4 +1,5 @@
-"""The tree-based private expert that may stand in for Hedge: follow the approximate leader on the simplex.
+"""The tree-based private expert that may stand in for Hedge: follow the approximate leader on the
+simplex.
 
     w_1 = (1/n, …, 1/n)
     in round t = 1 … T:
@@ -9,11 +10,13 @@
 
 Symbols     g_t in [0, 1]^n, so ‖g_t‖₂ ≤ L = √n; H the stiffness; n actions; T the horizon
 Printed     noise for L = √n: a sum of gains moves by at most √n when one person is replaced, for every
-            coordinate of g − g′ is within [−1, 1]. So here the printed bound of a vector bounds a change too.
-            H is not printed; its theorem suggests √(n ln^2.5(T)/(εT)), which is the default
+            coordinate of g − g′ is within [−1, 1]. So here the printed bound of a vector bounds a
+            change too. H is not printed; its theorem suggests √(n ln^2.5(T)/(εT)), which is the
+            default
 Corrected   and sound coincide with printed, up to the number of levels
 References  Thakurta, Smith (2013), "(Nearly) Optimal Algorithms for Private Online Learning in
-            Full-information and Bandit Settings", Algorithm PFTAL; Perez-Salazar, Cummings (2021), Section 3
+            Full-information and Bandit Settings", Algorithm PFTAL; Perez-Salazar, Cummings (2021),
+            Section 3
 """
 
 from math import log, sqrt
@@ -21,11 +24,9 @@ from math import log, sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.domains import Simplex
+from discreet.optim.domains import Simplex
 from discreet.papers.printed.lp_geometry import finite
 from discreet.papers.printed.tbap import TreeSums, gamma_nodes, printed_levels, printed_scale
-
-__all__ = ["TreeExpert", "printed_stiffness", "regret_bound", "tree_epsilon_spent"]
 
 
 def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
@@ -38,7 +39,8 @@ def printed_stiffness(actions: int, horizon: int, epsilon: float) -> float:
 
 
 def tree_epsilon_spent(epsilon: float, horizon: int) -> float:
-    """What the printed noise really costs: a person is in ⌊log₂T⌋ + 1 nodes, at most as many as are printed.
+    """What the printed noise really costs: a person is in ⌊log₂T⌋ + 1 nodes, at most as many as are
+    printed.
 
     >>> tree_epsilon_spent(1.0, 8), tree_epsilon_spent(1.0, 7)
     (1.0, 0.75)
@@ -47,7 +49,8 @@ def tree_epsilon_spent(epsilon: float, horizon: int) -> float:
 
 
 def regret_bound(actions: int, slots: int, horizon: int, epsilon: float) -> float:
-    """The printed k²√(|U| T ln^2.5 T)/ε of FI-DP with these experts, without the constant that O(·) hides.
+    """The printed k²√(|U| T ln^2.5 T)/ε of FI-DP with these experts, without the constant that O(·)
+    hides.
 
     >>> round(regret_bound(100, 5, 100_000, 1.0))
     1676572
@@ -65,7 +68,13 @@ class TreeExpert:
     """
 
     def __init__(
-        self, actions: int, horizon: int, epsilon: float, *, stiffness: float | None = None, seed: int = 0
+        self,
+        actions: int,
+        horizon: int,
+        epsilon: float,
+        *,
+        stiffness: float | None = None,
+        seed: int = 0,
     ) -> None:
         self.chances: Floats = np.full(actions, 1 / actions)
         self._stiffness = (

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from math import isinf
 
-__all__ = ["Verdict"]
-
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the printed calibration keeps what the text claims, for streams that differ in one person.
+    """Whether the printed calibration keeps what the text claims, for streams that differ in one
+    person.
 
     >>> print(Verdict(False, "one vector moves the sum by 2μ, not by μ", 2.0))
     not private as printed: one vector moves the sum by 2μ, not by μ (ε = 2 where 1 is claimed)
@@ -18,7 +17,9 @@ class Verdict:
     text: str
     """Why; and if not, which neighbouring streams show it."""
     epsilon: float | None = None
-    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed; it may be ∞."""
+    """What is really given, by the best accounting, at the claimed δ where ε = 1 is claimed; it
+    may be ∞.
+    """
     at_least: bool = False
     """Whether that is a lower bound, from one pair of neighbours."""
 

@@ -1,4 +1,6 @@
-"""`discreet reproduce`: the papers' tables, rates, values and errata, computed again, in one report."""
+"""`discreet reproduce`: the papers' tables, rates, values and errata, computed again, in one
+report.
+"""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +16,7 @@ from discreet.papers.reproduce.report import Ask, Experiment, print_chapter, wri
 from discreet.papers.reproduce.sco_tables import tell_sco_tables
 from discreet.papers.reproduce.value import tell_value
 from discreet.progress import bars_on
-from discreet.tasks import Kept
+from discreet.tasks import ResultStore
 
 __all__ = ["EXPERIMENTS", "reproduce"]
 
@@ -35,11 +37,13 @@ def reproduce(
     seeds: int | None = None,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """Run experiments and write one report; what was done before in the same folder is not done again."""
+    """Run experiments and write one report; what was done before in the same folder is not done
+    again.
+    """
     pictures.require_matplotlib()
     warm_up()
     began = time.perf_counter()
-    ask = Ask(quick, seeds, bars_on(console), Kept(folder / "done.jsonl"), workers)
+    ask = Ask(quick, seeds, bars_on(console), ResultStore(folder / "done.jsonl"), workers)
     chapters = [EXPERIMENTS[name](ask) for name in names]
     for chapter in chapters:
         print_chapter(chapter, console)

@@ -1,4 +1,5 @@
-"""What the papers' theorems say of regret, and runs that measure it, as printed and by our learners.
+"""What the papers' theorems say of regret, and runs that measure it, as printed and by our
+learners.
 
 References  those of discreet/papers/printed/catalogue.py, where every algorithm has its name
 """
@@ -12,7 +13,7 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
-from discreet.decide.matroids import UniformMatroid
+from discreet.optim.matroids import UniformMatroid
 from discreet.papers.printed import (
     bandit_dp,
     bandit_submod_prftl,
@@ -25,8 +26,8 @@ from discreet.papers.printed import (
 from discreet.papers.printed import bandit_dp_variants as variants
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.printed.costs import cost_as_published
+from discreet.papers.printed.episode import SetValue
 from discreet.papers.printed.glm_theory import Theory, printed_warm_up_by_order
-from discreet.papers.printed.meeting import SetValue
 from discreet.papers.printed.promise import compared
 from discreet.papers.reproduce.points import printed_value
 from discreet.simulate.problems import Contextual, Continuous, Costs, Display, Problem
@@ -34,20 +35,6 @@ from discreet.simulate.problems.contexts import World as Contexts
 from discreet.simulate.problems.contextual import play
 from discreet.simulate.problems.costs import BundleWorld
 from discreet.simulate.problems.display import World
-
-__all__ = [
-    "CLAIMS",
-    "COSTS_OF_SETS",
-    "FEATURES",
-    "ITEMS",
-    "OURS",
-    "PROBLEMS",
-    "SLOTS",
-    "WHOLE_COSTS",
-    "Claim",
-    "Measured",
-    "regret",
-]
 
 OURS = "discreet"
 EPSILON, DELTA = 1.0, 1e-6
@@ -202,7 +189,9 @@ CLAIMS = {
         "slates",
         "whole preferences",
         "√T",
-        lambda time: fi_dp.regret_bound(ITEMS, SLOTS, time, fi_dp.rate(EPSILON, DELTA, SLOTS, time)),
+        lambda time: fi_dp.regret_bound(
+            ITEMS, SLOTS, time, fi_dp.rate(EPSILON, DELTA, SLOTS, time)
+        ),
     ),
     "BanditDP": Claim("rewards", "rewards of slates", "T^2/3", _bandit_bound),
     "BanditDP, B.1": Claim("rewards", "drawn again every round", "T^3/4", _every_round_bound),
@@ -230,7 +219,9 @@ def regret(problem: str, who: str, horizon: int, seed: int) -> list[float]:
 
 
 def _printed_outcome(who: str, people: Any, horizon: int, seed: int) -> float:
-    """Return what a printed algorithm comes to: its cost, its value, or its regret over uniform play's."""
+    """Return what a printed algorithm comes to: its cost, its value, or its regret over uniform
+    play's.
+    """
     if who in ("SUBMODPRFTL", "BANDITSUBMODPRFTL"):
         bandit = who == "BANDITSUBMODPRFTL"
         return cost_as_published(people, epsilon=EPSILON, bandit=bandit, noise="printed", seed=seed)
@@ -247,7 +238,9 @@ def _printed_outcome(who: str, people: Any, horizon: int, seed: int) -> float:
         return play(people, rival, horizon, seed=seed)
     visitors = [_clicks_of(chances) for chances in people.chances]
     stream = [visitors[kind] for kind in people.types]
-    met = CATALOGUE[who].play(stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, noise="printed", seed=seed)
+    met = CATALOGUE[who].play(
+        stream, ITEMS, SLOTS, horizon, EPSILON, DELTA, noise="printed", seed=seed
+    )
     return float(met.total)
 
 

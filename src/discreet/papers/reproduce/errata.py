@@ -1,4 +1,6 @@
-"""The errata of the papers, each with computed numbers, and which algorithms are private as printed."""
+"""The errata of the papers, each with computed numbers, and which algorithms are private as
+printed.
+"""
 
 from dataclasses import asdict
 from math import inf
@@ -7,8 +9,6 @@ from discreet.papers.errata import ERRATA
 from discreet.papers.printed.catalogue import CATALOGUE
 from discreet.papers.printed.verdict import Verdict
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part
-
-__all__ = ["tell_errata"]
 
 
 def tell_errata(ask: Ask) -> Chapter:
@@ -20,13 +20,20 @@ def tell_errata(ask: Ask) -> Chapter:
             report(1)
     shown = [erratum.name for erratum in errata if erratum.shown]
     parts: list[Part] = [
-        f"{len(shown)} of {len(errata)} differ from the print when they are computed from it: exactly, or by "
+        f"{len(shown)} of {len(errata)} differ from the print when they are computed from it: "
+        "exactly, or by "
         "numerical integration; none is a simulation. Neighbouring streams differ in one person.",
         Grid(
             "Errata",
             ["erratum", "paper", "in print", "computed", "what it needs"],
             [
-                [each.name.replace("-", " "), each.paper, each.claim, _numbers(each.computed), each.needs]
+                [
+                    each.name.replace("-", " "),
+                    each.paper,
+                    each.claim,
+                    _numbers(each.computed),
+                    each.needs,
+                ]
                 for each in errata
             ],
             brief=(0, 1, 3, 4),

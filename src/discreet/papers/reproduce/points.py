@@ -3,12 +3,10 @@
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.continuous import Multilinear
-from discreet.decide.matroids import UniformMatroid
+from discreet.functions.continuous import Multilinear
+from discreet.optim.matroids import UniformMatroid
 from discreet.papers.printed import continuous, dpmfw
 from discreet.papers.printed.promise import Noise, compared
-
-__all__ = ["printed_value"]
 
 
 @compared()

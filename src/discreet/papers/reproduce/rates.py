@@ -1,4 +1,6 @@
-"""How regret grows with the horizon: as theorems bound it, as it comes out in print, and with discreet."""
+"""How regret grows with the horizon: as theorems bound it, as it comes out in print, and with
+discreet.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +28,6 @@ from discreet.tasks import repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["tell_rates"]
 
 FIRST_SEED = 900
 """Defaults of ours were chosen on other worlds."""
@@ -40,7 +41,9 @@ world of the contextual theorem is as kind as can be."""
 
 @dataclass(frozen=True)
 class Grown:
-    """The regret of one algorithm at all horizons: means over seeds, and the power of the horizon."""
+    """The regret of one algorithm at all horizons: means over seeds, and the power of the
+    horizon.
+    """
 
     horizons: tuple[int, ...]
     regret: list[float]
@@ -54,21 +57,25 @@ class Grown:
 
 
 def tell_rates(ask: Ask) -> Chapter:
-    """Every algorithm whose regret is bounded, and ours for the same problem, at several horizons."""
+    """Every algorithm whose regret is bounded, and ours for the same problem, at several
+    horizons.
+    """
     seeds = ask.runs(usual=5, quick=2)
     grown = _measured(ask, seeds)
     vacuous = sum(_bound_over_most(name, grown) > 1 for name in CLAIMS)
     parts: list[Part] = [
         INTRODUCTION.replace("\n", " "),
         _table(grown),
-        f"A power of 1 means that nothing is learnt that matters yet. {vacuous} of {len(CLAIMS)} bounds are "
+        f"A power of 1 means that nothing is learnt that matters yet. {vacuous} of {len(CLAIMS)} "
+        "bounds are "
         "above the largest regret that there can be, even at the largest of these horizons. "
         "Algorithms that are not private as printed (see the verdicts beside the errata) are "
         "measured all the same.",
         Picture(
             "rates",
             _draw(grown),
-            f"Regret against the number of people, both logarithmic, means over {seeds} seeds. A bound "
+            f"Regret against the number of people, both logarithmic, means over {seeds} seeds. A "
+            "bound "
             "in the grey is above the largest possible regret.",
         ),
     ]
@@ -87,7 +94,7 @@ def _measured(ask: Ask, seeds: int) -> dict[tuple[str, str], Grown]:
         for horizon in horizons
         for seed in range(FIRST_SEED, FIRST_SEED + seeds)
     ]
-    found = repeat(regret, tasks, label="regret", bar=ask.bar, workers=ask.workers, kept=ask.kept)
+    found = repeat(regret, tasks, label="regret", bar=ask.bar, workers=ask.workers, store=ask.store)
     results = iter(found)
     return {
         (problem, who): _grown(horizons, [next(results) for _ in range(len(horizons) * seeds)])
@@ -170,9 +177,17 @@ def _draw(grown: dict[tuple[str, str], Grown]) -> "Figure":
         horizons = np.array(printed.horizons, dtype=np.float64)
         bound = np.array([claim.bound(horizon) for horizon in printed.horizons])
         most = PROBLEMS[claim.problem].most * horizons
-        axes.fill_between(horizons, most, 1e14, color="#f0f0f0", linewidth=0, label="more than can be lost")
+        axes.fill_between(
+            horizons, most, 1e14, color="#f0f0f0", linewidth=0, label="more than can be lost"
+        )
         axes.plot(horizons, bound, color=pictures.GREY, linestyle="--", label="the theorem's bound")
-        axes.plot(horizons, printed.trivial, color=pictures.BLACK, linestyle=":", label="trivial decisions")
+        axes.plot(
+            horizons,
+            printed.trivial,
+            color=pictures.BLACK,
+            linestyle=":",
+            label="trivial decisions",
+        )
         axes.plot(horizons, printed.regret, color=pictures.RED, marker="o", label="as printed")
         axes.plot(horizons, ours.regret, color=pictures.BLUE, marker="o", label="discreet")
         least = min(min(ours.regret), min(printed.trivial), min(printed.regret))
@@ -189,8 +204,12 @@ def _draw(grown: dict[tuple[str, str], Grown]) -> "Figure":
         axes.set_xticks(horizons)
         pictures.count_people(axes)
         axes.set_title(f"{name}: {claim.title}\n", fontsize=9, fontweight="bold", loc="left")
-        axes.text(0.0, 1.02, f"{claim.power} in print, {measured}", transform=axes.transAxes, fontsize=8)
+        axes.text(
+            0.0, 1.02, f"{claim.power} in print, {measured}", transform=axes.transAxes, fontsize=8
+        )
         pictures.open_frame(axes)
     lines, names = panels[0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=9)
+    figure.legend(
+        lines, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=9
+    )
     return figure

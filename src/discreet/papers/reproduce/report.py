@@ -1,6 +1,7 @@
 """One report of many experiments: Markdown, HTML, pictures and numbers, from the same chapters.
 
-A chapter says something, shows tables and pictures, and has numbers. Nothing in it is formatted twice.
+A chapter says something, shows tables and pictures, and has numbers. Nothing in it is formatted
+twice.
 """
 
 import json
@@ -16,12 +17,11 @@ from rich.table import Table
 
 from discreet import pictures
 from discreet.progress import Bar, silent
-from discreet.tasks import Kept
+from discreet.tasks import ResultStore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Ask", "Chapter", "Experiment", "Grid", "Part", "Picture", "print_chapter", "write_report"]
 
 WORDY = 24
 """A cell of more characters holds words, not a number."""
@@ -79,7 +79,7 @@ class Ask:
     seeds: int | None = None
     """Runs of each setting; None: what the experiment thinks right."""
     bar: Bar = silent
-    kept: Kept | None = None
+    store: ResultStore | None = None
     workers: int = 2
 
     def runs(self, usual: int, quick: int) -> int:
@@ -172,7 +172,9 @@ def _markdown_row(cells: Sequence[str]) -> str:
 
 def as_html(chapters: Sequence[Chapter], title: str) -> str:
     """The report as one page, pictures beside it."""
-    links = "".join(f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters)
+    links = "".join(
+        f'<li><a href="#{chapter.name}">{escape(chapter.title)}</a></li>' for chapter in chapters
+    )
     body = [f"<h1>{escape(title)}</h1><ul>{links}</ul>"]
     for chapter in chapters:
         body.append(f'<h2 id="{chapter.name}">{escape(chapter.title)}</h2>')

@@ -1,4 +1,5 @@
-"""Streaming regression in l_p: Tables 3 and 4 (excerpted in 2) cell by cell, and the columns of Table 1.
+"""Streaming regression in l_p: Tables 3 and 4 (excerpted in 2) cell by cell, and the columns of
+Table 1.
 
 References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
             Dimensional Online Decision Making"
@@ -13,7 +14,7 @@ import numpy as np
 from discreet import pictures
 from discreet.arrays import Floats
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
+from discreet.optim.domains import LpBall
 from discreet.papers.printed import streaming_frank_wolfe
 from discreet.papers.printed.promise import compared
 from discreet.papers.reproduce.report import Ask, Chapter, Grid, Part, Picture
@@ -33,7 +34,6 @@ from discreet.tasks import repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["errors_over_time", "rates_over_time", "tell_sco_tables"]
 
 VERDICT = """Algorithm 1's cells of Table 3 (p = 1.5) reproduce, but only in the setting of the authors' code
 (a ball of radius 2, L = 4, β = 1, five coefficients that are not 0), which the text does not state, and with
@@ -58,9 +58,11 @@ RATE_MOMENTS = (64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def tell_sco_tables(ask: Ask) -> Chapter:
-    """All columns for all eight cases; queries and space; error against time; rates in and on the ball."""
+    """All columns for all eight cases; queries and space; error against time; rates in and on
+    the ball.
+    """
     seeds = ask.runs(usual=10, quick=2)
-    table = best_of_grids(tuple(COLUMNS), seeds, bar=ask.bar, workers=ask.workers, kept=ask.kept)
+    table = best_of_grids(tuple(COLUMNS), seeds, bar=ask.bar, workers=ask.workers, store=ask.store)
     followed = _followed(ask, seeds)
     rates = _rates(ask, seeds)
     ratios = {
@@ -69,24 +71,32 @@ def tell_sco_tables(ask: Ask) -> Chapter:
         if name.startswith("p1.5")
     }
     parts: list[Part] = [
-        "SubOpt (0 is perfect, 1 no better than nothing), ε = 1, δ = 1/T, mean ± standard deviation over "
-        f"{seeds} seeds. Published methods have the best of a grid in hindsight, as in the paper; discreet's "
+        "SubOpt (0 is perfect, 1 no better than nothing), ε = 1, δ = 1/T, mean ± standard "
+        "deviation over "
+        f"{seeds} seeds. Published methods have the best of a grid in hindsight, as in the paper; "
+        "discreet's "
         "two columns are not tuned.",
         _table(table),
-        Picture("sco-tables", _draw_table(table), "What was printed, what reproduces, and discreet."),
+        Picture(
+            "sco-tables", _draw_table(table), "What was printed, what reproduces, and discreet."
+        ),
         VERDICT.replace("\n", " "),
         _rivals(table),
         _costs(),
-        "Every coefficient vector is released: what counts is the error at every time, not only at the end.",
+        "Every coefficient vector is released: what counts is the error at every time, not only "
+        "at the end.",
         Picture(
             "sco-time",
             _draw_followed(followed),
-            "Error after t of 2,000 samples, d = 10, p = 1.5: mean over seeds. discreet's line is not tuned.",
+            "Error after t of 2,000 samples, d = 10, p = 1.5: mean over seeds. discreet's line is "
+            "not tuned.",
         ),
         _rate_table(rates),
     ]
     numbers = {
-        "table": {name: {key: asdict(error) for key, error in row.items()} for name, row in table.items()},
+        "table": {
+            name: {key: asdict(error) for key, error in row.items()} for name, row in table.items()
+        },
         "printed": {name: [str(cell) for cell in pair] for name, pair in PRINTED.items()},
         "authors_over_printed": ratios,
         "rates": rates,
@@ -94,7 +104,9 @@ def tell_sco_tables(ask: Ask) -> Chapter:
         "verdict": VERDICT,
         "rivals": _rivals(table),
     }
-    return Chapter("sco-tables", "Streaming regression: the published tables, re-run", parts, numbers)
+    return Chapter(
+        "sco-tables", "Streaming regression: the published tables, re-run", parts, numbers
+    )
 
 
 # --- the tables
@@ -134,12 +146,14 @@ def _rivals(table: dict[str, dict[str, Error]]) -> str:
         apart = sum(not cell.covers(error.mean) for cell, error in zip(printed, ours, strict=True))
         parts.append(
             f"{rival}'s cells of Table {number} {'do not reproduce' if apart else 'reproduce'}: "
-            f"{', '.join(map(_mean, ours))} here, {', '.join(cell.value for cell in printed)} in print, "
+            f"{', '.join(map(_mean, ours))} here, {', '.join(cell.value for cell in printed)} in "
+            "print, "
             f"{apart} of {len(names)} by more than two printed deviations."
         )
     followed = [row["local_md"] for row in table.values() if "local_md" in row]
     parts.append(
-        f"LocalMD, of which the text prints no number, has {', '.join(map(_mean, followed))} at p = 1.5."
+        f"LocalMD, of which the text prints no number, has {', '.join(map(_mean, followed))} at p "
+        "= 1.5."
     )
     return " ".join(parts)
 
@@ -204,7 +218,9 @@ def _costs() -> Grid:
         ],
     ]
     headings = ["method", "gradient queries", "batch", "numbers in memory", "what may be released"]
-    return Grid("What a run takes at T = 2,000, d = 10 (Table 1's columns, counted)", headings, rows)
+    return Grid(
+        "What a run takes at T = 2,000, d = 10 (Table 1's columns, counted)", headings, rows
+    )
 
 
 # --- error against time
@@ -250,7 +266,12 @@ def _followed(ask: Ask, seeds: int) -> dict[str, Floats]:
     who = ("lemma", "corrected", "discreet")
     tasks = [(name, seed) for name in who for seed in range(seeds)]
     found = repeat(
-        errors_over_time, tasks, label="error over time", bar=ask.bar, workers=ask.workers, kept=ask.kept
+        errors_over_time,
+        tasks,
+        label="error over time",
+        bar=ask.bar,
+        workers=ask.workers,
+        store=ask.store,
     )
     paths = np.array(found).reshape(len(who), seeds, -1).mean(axis=1)
     return dict(zip(who, paths, strict=True))
@@ -300,7 +321,9 @@ def rates_over_time(place: str, noise: str, seed: int) -> list[float]:
 def _rates(ask: Ask, seeds: int) -> dict[str, dict[str, float]]:
     cases = [(place, noise) for place in ("boundary", "interior") for noise in ("none", "sound")]
     tasks = [(*case, seed) for case in cases for seed in range(seeds)]
-    found = repeat(rates_over_time, tasks, label="rates", bar=ask.bar, workers=ask.workers, kept=ask.kept)
+    found = repeat(
+        rates_over_time, tasks, label="rates", bar=ask.bar, workers=ask.workers, store=ask.store
+    )
     paths = np.array(found).reshape(len(cases), seeds, -1)
     slopes = {}
     for (place, noise), runs in zip(cases, paths, strict=True):
@@ -316,7 +339,16 @@ def _rate_table(rates: dict[str, dict[str, float]]) -> Grid:
         theory = "−1/2" if place == "boundary" else "−1 (Theorem 3.8)"
         noisy = "without noise" if noise == "none" else "sound noise, ε = 1"
         rows.append(
-            [f"θ* {place}, {noisy}", theory, f"{fit['slope']:.2f}", f"{fit['low']:.2f} to {fit['high']:.2f}"]
+            [
+                f"θ* {place}, {noisy}",
+                theory,
+                f"{fit['slope']:.2f}",
+                f"{fit['low']:.2f} to {fit['high']:.2f}",
+            ]
         )
-    caption = f"F(θ_t) − F(θ*) against t, p = 2, d = 5, t from {RATE_MOMENTS[0]} to {RATE_MOMENTS[-1]:,}"
-    return Grid(caption, ["where the optimum lies", "theorem's power of t", "measured", "95 %"], rows)
+    caption = (
+        f"F(θ_t) − F(θ*) against t, p = 2, d = 5, t from {RATE_MOMENTS[0]} to {RATE_MOMENTS[-1]:,}"
+    )
+    return Grid(
+        caption, ["where the optimum lies", "theorem's power of t", "measured", "95 %"], rows
+    )

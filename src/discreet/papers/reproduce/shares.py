@@ -1,7 +1,8 @@
-"""Shares of a problem's value that printed algorithms keep, with printed and with sound noise, and ours.
+"""Shares of a problem's value that printed algorithms keep, with printed and with sound noise, and
+ours.
 
-A share is that of the problem (discreet/simulate/problems): 1 is what could be had without privacy, and 0 is
-its baseline; where 0 is nothing at all, `random` says what random decisions keep.
+A share is that of the problem (discreet/simulate/problems): 1 is what could be had without privacy,
+and 0 is its baseline; where 0 is nothing at all, `random` says what random decisions keep.
 """
 
 from collections.abc import Callable
@@ -23,14 +24,7 @@ from discreet.papers.printed import (
 from discreet.papers.printed.costs import cost_as_published
 from discreet.papers.printed.promise import Noise, compared
 from discreet.papers.reproduce.points import printed_value
-from discreet.simulate.problems import (
-    Coefficients,
-    Contextual,
-    Costs,
-    Display,
-    Problem,
-    Selection,
-)
+from discreet.simulate.problems import Coefficients, Contextual, Costs, Display, Problem, Selection
 from discreet.simulate.problems.contexts import World as Contexts
 from discreet.simulate.problems.contextual import play
 from discreet.simulate.problems.continuous import Moving, Tastes, click_value
@@ -38,8 +32,6 @@ from discreet.simulate.problems.costs import BundleWorld
 from discreet.simulate.problems.display import World
 from discreet.simulate.problems.regression import Regression
 from discreet.simulate.problems.selection import City, value_to
-
-__all__ = ["PROBLEMS", "Compared", "Who", "kept"]
 
 Who = Literal["printed", "sound", "discreet", "random"]
 DELTA = 1e-6
@@ -62,7 +54,9 @@ class Compared:
     printed: str | None
     """The name of the printed algorithm in the catalogue; None: there is none."""
     outcome: Callable[[Any, Any, Who, int], float] | None
-    """What the printed algorithm, or random decisions, come to with the people of the problem, by seed."""
+    """What the printed algorithm, or random decisions, come to with the people of the problem,
+    by seed.
+    """
     horizons: tuple[int, int, int]
     quick: tuple[int, int, int]
     random: bool = False
@@ -138,7 +132,9 @@ def _printed_coefficients(problem: Coefficients, world: Regression, who: Who, se
     algorithm: Any = streaming_frank_wolfe if problem.p > 1 else streaming_frank_wolfe_l1
     targets = np.clip(world.targets, -1.0, 1.0)
     budget = problem.privacy.epsilon, problem.privacy.delta
-    played = algorithm.play(world.features, targets, world.domain, *budget, noise=_noise(who), seed=seed)
+    played = algorithm.play(
+        world.features, targets, world.domain, *budget, noise=_noise(who), seed=seed
+    )
     return world.suboptimality(played.decisions[-1])
 
 
@@ -151,7 +147,9 @@ def _printed_arms(problem: Contextual, world: Contexts, who: Who, seed: int) -> 
 def _other_sites(problem: Selection, city: City, who: Who, seed: int) -> float:
     domain = problem.domain
     if who == "random":
-        chosen = np.random.default_rng(seed).choice(domain.items, domain.rank, replace=False).tolist()
+        chosen = (
+            np.random.default_rng(seed).choice(domain.items, domain.rank, replace=False).tolist()
+        )
         return value_to(city.worths, chosen)
     best_sound = {"clip": 2.0, "steps": 10}  # of what we tried; no steps are printed
     settings: dict[str, Any] = {"noise": _noise(who)} | (best_sound if who == "sound" else {})
@@ -160,11 +158,15 @@ def _other_sites(problem: Selection, city: City, who: Who, seed: int) -> float:
     return value_to(city.worths, chosen)
 
 
-def _other_points(problem: Moving, world: Tastes, who: Who, seed: int, *, printed: str = "alg4") -> float:
+def _other_points(
+    problem: Moving, world: Tastes, who: Who, seed: int, *, printed: str = "alg4"
+) -> float:
     if who == "random":
         return click_value(world.chances, np.full(ITEMS, SLOTS / ITEMS))
     epsilon = problem.privacy.epsilon
-    return printed_value(printed, world.chances, problem.sets.domain, epsilon, noise=_noise(who), seed=seed)
+    return printed_value(
+        printed, world.chances, problem.sets.domain, epsilon, noise=_noise(who), seed=seed
+    )
 
 
 LONG = ((10_000, 100_000, 1_000_000), (3_000, 30_000, 200_000))
@@ -175,7 +177,11 @@ SAMPLES = ((1_000, 4_000, 16_000), (500, 2_000, 8_000))
 PROBLEMS = {
     "slates": Compared("slates, whole preferences", _slates, "FI-DP", _printed_slates, *LONG),
     "rewards": Compared(
-        "slates, rewards only", partial(_slates, feedback="bandit"), "BanditDP", _printed_slates, *LONGER
+        "slates, rewards only",
+        partial(_slates, feedback="bandit"),
+        "BanditDP",
+        _printed_slates,
+        *LONGER,
     ),
     "clicks": Compared("slates, clicks", partial(_slates, feedback="clicks"), None, None, *LONGER),
     "costs": Compared(
@@ -216,9 +222,16 @@ PROBLEMS = {
         (300, 1_000, 5_000),
         random=True,
     ),
-    "points": Compared("points online", _points, "PFTAL copies", _other_points, *SHORT, random=True),
+    "points": Compared(
+        "points online", _points, "PFTAL copies", _other_points, *SHORT, random=True
+    ),
     "sets": Compared(
-        "sets online", _points, "DPMFW", partial(_other_points, printed="dpmfw"), *SHORT, random=True
+        "sets online",
+        _points,
+        "DPMFW",
+        partial(_other_points, printed="dpmfw"),
+        *SHORT,
+        random=True,
     ),
 }
 """The middle of three numbers of people is that at which ε varies."""

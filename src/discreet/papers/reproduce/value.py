@@ -1,4 +1,6 @@
-"""What is kept of the value: with the printed constants, with sound noise in their place, and by discreet."""
+"""What is kept of the value: with the printed constants, with sound noise in their place, and by
+discreet.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,6 @@ from discreet.tasks import repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EPSILONS", "tell_value"]
 
 FIRST_SEED = 900
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -48,7 +49,8 @@ def tell_value(ask: Ask) -> Chapter:
         Picture(
             "value",
             _draw(shares, ask),
-            f"Share kept against ε, means over {seeds} seeds; shares below {FLOOR} are drawn there.",
+            f"Share kept against ε, means over {seeds} seeds; shares below {FLOOR} are drawn "
+            "there.",
         ),
     ]
     numbers = {
@@ -69,13 +71,17 @@ def _measured(ask: Ask, seeds: int) -> Shares:
         for who in problem.who
         for people, epsilon in _sizes(problem, who, ask)
     ]
-    tasks = [(*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)]
-    found = repeat(kept, tasks, label="value", bar=ask.bar, workers=ask.workers, kept=ask.kept)
+    tasks = [
+        (*setting, seed) for setting in settings for seed in range(FIRST_SEED, FIRST_SEED + seeds)
+    ]
+    found = repeat(kept, tasks, label="value", bar=ask.bar, workers=ask.workers, store=ask.store)
     means = np.reshape(found, (len(settings), seeds)).mean(axis=1)
     shares: Shares = dict(zip(settings, means.tolist(), strict=True))
     for name, who, people, epsilon in settings:
         if who == "random":  # whatever ε
-            shares |= {(name, who, people, other): shares[name, who, people, epsilon] for other in EPSILONS}
+            shares |= {
+                (name, who, people, other): shares[name, who, people, epsilon] for other in EPSILONS
+            }
     return shares
 
 
@@ -129,7 +135,8 @@ def _verdicts() -> str:
     whole = [name for name in printed if CATALOGUE[name].verdict.private]
     given = ", ".join(f"{name} ({CATALOGUE[name].verdict.given} for 1)" for name in broken)
     return (
-        f"As printed, these give a larger ε than is claimed, so their shares belong to that ε: {given}. "
+        "As printed, these give a larger ε than is claimed, so their shares belong to that ε: "
+        f"{given}. "
         f"Private as printed, and noisier than ε asks for: {', '.join(whole)}."
     )
 
@@ -146,7 +153,9 @@ def _draw(shares: Shares, ask: Ask) -> "Figure":
             style: dict[str, Any] = (
                 {"linestyle": ":"} if who == "random" else {"marker": "o", "markersize": 4}
             )
-            (lines[label],) = axes.plot(EPSILONS, heights, color=colour, label=label, clip_on=False, **style)
+            (lines[label],) = axes.plot(
+                EPSILONS, heights, color=colour, label=label, clip_on=False, **style
+            )
         for level in (0.0, 1.0):
             axes.axhline(level, color="#dddddd", linewidth=0.8, zorder=0)
         axes.set(xscale="log", ylim=(FLOOR, 1.05), yticks=(0.0, 0.5, 1.0))
@@ -159,6 +168,11 @@ def _draw(shares: Shares, ask: Ask) -> "Figure":
         axes.text(0.0, 1.03, f"{people:,} people, {beside}", transform=axes.transAxes, fontsize=8)
         pictures.open_frame(axes)
     figure.legend(
-        lines.values(), lines, loc="outside lower center", ncols=len(lines), frameon=False, fontsize=9
+        lines.values(),
+        lines,
+        loc="outside lower center",
+        ncols=len(lines),
+        frameon=False,
+        fontsize=9,
     )
     return figure

@@ -1,1 +1,3 @@
-"""What streaming regression is compared with (`streaming/`), and its published tables (`sco_tables.py`)."""
+"""What streaming regression is compared with (`streaming/`), and its published tables
+(`sco_tables.py`).
+"""

@@ -1,12 +1,13 @@
 """The published tables of streaming regression, run again, beside discreet's own numbers.
 
-Every published method gets the best of a grid in hindsight, as in the paper; discreet's two columns, its
-default and Frank–Wolfe with its noise, are not tuned. `discreet reproduce sco-tables` shows them
-(discreet/papers/reproduce/sco_tables.py).
+Every published method gets the best of a grid in hindsight, as in the paper; discreet's two
+columns, its default and Frank–Wolfe with its noise, are not tuned. `discreet reproduce sco-tables`
+shows them (discreet/papers/reproduce/sco_tables.py).
 
-The text does not state its constants. What its authors' public code used around publication does reproduce
-Algorithm 1's cells of Table 3, with noise drawn by Lemma 3.2 (`AUTHORS`): a ball of radius 2 around a θ* of
-unit length with five coefficients that are not 0 (also at d = 10), L = 4, β = 1, steps from {0.4, 0.6, 1}.
+The text does not state its constants. What its authors' public code used around publication does
+reproduce Algorithm 1's cells of Table 3, with noise drawn by Lemma 3.2 (`AUTHORS`): a ball of
+radius 2 around a θ* of unit length with five coefficients that are not 0 (also at d = 10), L = 4, β
+= 1, steps from {0.4, 0.6, 1}.
 """
 
 from dataclasses import dataclass
@@ -16,31 +17,14 @@ from typing import Any
 import numpy as np
 
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
+from discreet.optim.domains import LpBall
 from discreet.papers.printed import streaming_frank_wolfe
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.printed.promise import compared
 from discreet.papers.rivals.streaming import RIVALS
 from discreet.progress import Bar, silent
 from discreet.simulate.problems.regression import Coefficients, Regression
-from discreet.tasks import Kept, repeat
-
-__all__ = [
-    "AUTHORS",
-    "AUTHORS_RADIUS",
-    "AUTHORS_SUPPORT",
-    "CASES",
-    "COLUMNS",
-    "PACES",
-    "PRINTED",
-    "Error",
-    "Printed",
-    "as_the_authors",
-    "best_of_grids",
-    "case_name",
-    "grids",
-    "suboptimality",
-]
+from discreet.tasks import ResultStore, repeat
 
 Case = tuple[float, int, int]
 """p, samples and dimension."""
@@ -174,12 +158,21 @@ def best_of_grids(
     *,
     bar: Bar = silent,
     workers: int = 2,
-    kept: Kept | None = None,
+    store: ResultStore | None = None,
 ) -> dict[str, dict[str, Error]]:
-    """For every case and column, the try with the least mean error; nothing where nothing can be tried."""
-    plan = [(case, column, tried) for case in CASES for column in columns for tried in grids(case[0])[column]]
+    """For every case and column, the try with the least mean error; nothing where nothing can be
+    tried.
+    """
+    plan = [
+        (case, column, tried)
+        for case in CASES
+        for column in columns
+        for tried in grids(case[0])[column]
+    ]
     tasks = [(case, *tried, seed) for case, _, tried in plan for seed in range(seeds)]
-    errors = repeat(suboptimality, tasks, label="regressions", bar=bar, workers=workers, kept=kept)
+    errors = repeat(
+        suboptimality, tasks, label="regressions", bar=bar, workers=workers, store=store
+    )
     table: dict[str, dict[str, Error]] = {case_name(*case): {} for case in CASES}
     for (case, column, _), row in zip(plan, np.reshape(errors, (len(plan), seeds)), strict=True):
         found = Error(float(row.mean()), float(row.std()))

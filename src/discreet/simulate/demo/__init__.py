@@ -1,1 +1,3 @@
-"""`discreet demo`: what a shop shows (`display.py`), and what drives prices of flats (`regression.py`)."""
+"""`discreet demo`: what a shop shows (`display.py`), and what drives prices of flats
+(`regression.py`).
+"""

@@ -23,7 +23,6 @@ from discreet.tasks import repeat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["tell_display"]
 
 ITEMS, SLOTS = 100, 5
 PLAIN = "whole preferences, no privacy"
@@ -55,7 +54,9 @@ MOST_VISITORS = 100_000
 
 @dataclass(frozen=True)
 class DisplayResult:
-    """What all contenders earned from the same visitors; and shares kept in other worlds, against ε."""
+    """What all contenders earned from the same visitors; and shares kept in other worlds,
+    against ε.
+    """
 
     visitors: int
     privacy: Privacy
@@ -86,7 +87,9 @@ def tell_display(
     began = time.perf_counter()
     world, bar = problems[PLAIN].people(seed or 0), bars_on(console)
     with bar("visitors", visitors * len(learners)) as report:
-        runs = {name: run_display(learner, world, report=report) for name, learner in learners.items()}
+        runs = {
+            name: run_display(learner, world, report=report) for name, learner in learners.items()
+        }
     best = world.worth(world.best_slate(SLOTS))
     curves = _curves(min(visitors, MOST_VISITORS), privacy.delta, bar)
     result = DisplayResult(visitors, privacy, world.random_worth(SLOTS), best, runs, curves)
@@ -116,7 +119,10 @@ def _problem(name: str, visitors: int, privacy: Privacy) -> Display:
 def _curves(visitors: int, delta: float, bar: Bar) -> dict[str, Floats]:
     """Shares kept by ε and world, of each curve."""
     tasks = [
-        (name, visitors, epsilon, delta, seed) for name in CURVES for epsilon in EPSILONS for seed in WORLDS
+        (name, visitors, epsilon, delta, seed)
+        for name in CURVES
+        for epsilon in EPSILONS
+        for seed in WORLDS
     ]
     shares = repeat(share_at, tasks, label="share against epsilon", bar=bar)
     return dict(zip(CURVES, np.reshape(shares, (-1, len(EPSILONS), len(WORLDS))), strict=True))
@@ -145,7 +151,9 @@ def _picture(result: DisplayResult) -> "Figure":
     edges = np.append(0, np.geomspace(min(100, result.visitors), result.visitors, 50))
     for name, run in result.runs.items():
         earned = np.diff(np.interp(edges, run.visitors, run.earned)) / np.diff(edges)
-        left.plot(edges[1:], earned, SEEN[name].style, color=SEEN[name].colour, linewidth=1.8, label=name)
+        left.plot(
+            edges[1:], earned, SEEN[name].style, color=SEEN[name].colour, linewidth=1.8, label=name
+        )
     highest = result.hindsight / result.visitors
     pictures.mark_level(left, result.random / result.visitors, "random\nslates")
     pictures.mark_level(left, highest, "best in\nhindsight")
@@ -159,13 +167,16 @@ def _picture(result: DisplayResult) -> "Figure":
     for name, shares in result.curves.items():
         middle, spread, colour = shares.mean(axis=1), shares.std(axis=1), SEEN[name].colour
         right.plot(EPSILONS, middle, color=colour, marker="o", linewidth=1.8, label=name)
-        right.fill_between(EPSILONS, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0)
+        right.fill_between(
+            EPSILONS, middle - spread, middle + spread, color=colour, alpha=0.15, linewidth=0
+        )
     right.set(
         xscale="log",
         ylim=(0, 1.02),
         xlabel="epsilon",
         ylabel="share of the value kept",
-        title=f"What privacy costs ({min(result.visitors, MOST_VISITORS):,} visitors, {len(WORLDS)} worlds)",
+        title=f"What privacy costs ({min(result.visitors, MOST_VISITORS):,} visitors, "
+        f"{len(WORLDS)} worlds)",
     )
     right.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
     right.minorticks_off()

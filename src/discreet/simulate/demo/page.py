@@ -14,11 +14,13 @@ from discreet.budget.privacy import Privacy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["asked", "percent", "show", "table_of"]
-
 
 def show(
-    console: Console, folder: Path, said: Sequence[object], figure: "Figure", report: dict[str, object]
+    console: Console,
+    folder: Path,
+    said: Sequence[object],
+    figure: "Figure",
+    report: dict[str, object],
 ) -> dict[str, object]:
     """Print tables and texts, write demo.png and demo.json, and return the report."""
     for each in said:
@@ -34,7 +36,10 @@ def show(
 def table_of(title: str, first: str, *others: str) -> Table:
     """A table whose first column holds words and whose others hold numbers."""
     return Table(
-        first, *(Column(heading, justify="right") for heading in others), title=title, min_width=len(title)
+        first,
+        *(Column(heading, justify="right") for heading in others),
+        title=title,
+        min_width=len(title),
     )
 
 

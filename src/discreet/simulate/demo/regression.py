@@ -1,4 +1,5 @@
-"""`discreet demo --story regression`: what drives the price of a flat, published while sellers come in.
+"""`discreet demo --story regression`: what drives the price of a flat, published while sellers come
+in.
 
 No seller can be found in the coefficients. Least squares on the same sellers cannot be published.
 """
@@ -13,17 +14,16 @@ from rich.table import Table
 
 from discreet import pictures, warm_up
 from discreet.arrays import Floats
-from discreet.arrivals.losses import SquaredLoss
 from discreet.budget.privacy import Privacy
-from discreet.decide.domains import LpBall
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.losses import SquaredLoss
+from discreet.optim.domains import LpBall
 from discreet.progress import bars_on
 from discreet.simulate.demo.page import asked, percent, show, table_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["tell_regression"]
 
 EFFECTS = {"size": 150, "rooms": 25, "distance": -90, "age": -50, "floor": 15, "balcony": 30}
 """What a feature of 1 in place of 0 adds to a price, in thousands."""
@@ -36,7 +36,9 @@ WIDTH = len(EFFECTS) + 1
 LONGEST = WIDTH**0.5
 """The length of a row of features between −1 and 1, and a constant."""
 BETWEEN_BANDS = 5
-"""Releases from one standard error that is drawn to the next: each takes some hundredths of a second."""
+"""Releases from one standard error that is drawn to the next: each takes some hundredths of a
+second.
+"""
 JUDGES = 20_000
 """New flats on which coefficients are judged."""
 DRAWN = {"size": pictures.BLUE, "distance": pictures.RED, "rooms": pictures.PURPLE}
@@ -81,13 +83,15 @@ def tell_regression(
             path.append((learner.coefficients, errors))
             report(learner.clock - part.start)
     plain = np.linalg.lstsq(rows, prices, rcond=None)[0]
-    # What a feature of 1 in place of 0 adds, in thousands, without the constant: releases × 2 × features.
+    # What a feature of 1 in place of 0 adds, in thousands, without the constant: releases × 2 ×
+    # features.
     published = np.array(path)[:, :, :-1] * HALF / LONGEST
     squares = plain[:-1] * HALF / LONGEST
     tests, truths = flats(JUDGES, np.random.default_rng([seed or 0, 8]))
     found = {"discreet": learner.coefficients, "least squares": plain}
     explained = {
-        name: float(1 - np.mean((tests @ each - truths) ** 2) / truths.var()) for name, each in found.items()
+        name: float(1 - np.mean((tests @ each - truths) ** 2) / truths.var())
+        for name, each in found.items()
     }
     numbers = {
         "sellers": sellers,
@@ -108,7 +112,9 @@ def tell_regression(
         f"Variance of prices explained: {shares}.",
         str(learner.guarantee),
     ]
-    return show(console, folder, said, _picture(np.array(clocks), published, squares, privacy), numbers)
+    return show(
+        console, folder, said, _picture(np.array(clocks), published, squares, privacy), numbers
+    )
 
 
 def _by_name(numbers: Floats) -> dict[str, float | None]:
@@ -119,7 +125,9 @@ def _by_name(numbers: Floats) -> dict[str, float | None]:
 
 def _coefficients(title: str, published: Floats, squares: Floats) -> Table:
     """What is public in the end: it names no seller."""
-    table = table_of(title, "adds, in thousands", "discreet", "give or take", "least squares", "the truth")
+    table = table_of(
+        title, "adds, in thousands", "discreet", "give or take", "least squares", "the truth"
+    )
     for (name, truth), ours, error, plain in zip(EFFECTS.items(), *published, squares, strict=True):
         doubt = "not known" if np.isnan(error) else f"{error:.0f}"
         table.add_row(name, f"{ours:+.0f}", doubt, f"{plain:+.0f}", f"{truth:+d}")

@@ -1,24 +1,22 @@
-"""One case per problem of `discreet plan`: facts of the plan, and what it takes to simulate the problem.
+"""One case per problem of `discreet plan`: facts of the plan, and what it takes to simulate the
+problem.
 
 The worlds, the learners and the shares are those of discreet/simulate/problems.
 """
 
 from dataclasses import dataclass, replace
 
-from discreet.learners.learner import Learner
+from discreet.learners.base import Learner
 from discreet.learners.set_selector import SetSelector
 from discreet.simulate.planning.search import Case
-from discreet.simulate.problems import Coefficients, Contextual, Continuous, Costs, Display, Selection
-
-__all__ = [
-    "ContextualCase",
-    "ContinuousCase",
-    "CostsCase",
-    "DisplayCase",
-    "RegressionCase",
-    "SelectionCase",
-]
-
+from discreet.simulate.problems import (
+    Coefficients,
+    Contextual,
+    Continuous,
+    Costs,
+    Display,
+    Selection,
+)
 
 NUMBERS = 2**27
 """How many numbers of a made-up world are held at most: 1 GB."""

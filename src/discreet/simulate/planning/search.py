@@ -1,10 +1,11 @@
-"""What a budget buys, before it is spent: facts of the plan, and what is kept in a few made-up worlds.
+"""What a budget buys, before it is spent: facts of the plan, and what is kept in a few made-up
+worlds.
 
-Every problem has a case (`DisplayCase`, `CostsCase`, … in planning/cases.py). What is asked of it is the same
-for all: the share of the value that is kept, which ε would keep 90 %, and how many people. All people that
-are planned are simulated, unless that takes too long; then the plan says how long. Seeds are fixed: the same
-question has the same answer. How much is simulated follows from the size of the case and from the minutes
-that it may take, never from the clock.
+Every problem has a case (`DisplayCase`, `CostsCase`, … in planning/cases.py). What is asked of it
+is the same for all: the share of the value that is kept, which ε would keep 90 %, and how many
+people. All people that are planned are simulated, unless that takes too long; then the plan says
+how long. Seeds are fixed: the same question has the same answer. How much is simulated follows from
+the size of the case and from the minutes that it may take, never from the clock.
 """
 
 import os
@@ -29,8 +30,6 @@ from discreet.progress import Bar, Report, bars_on
 from discreet.simulate.problems.problem import Problem
 from discreet.tasks import repeat
 
-__all__ = ["GOAL", "Case", "Effort", "Kept", "make_plan", "print_plan", "share_of"]
-
 GOAL = 0.9
 """The share of the value that is aimed for."""
 MINUTES = 1.0
@@ -44,7 +43,9 @@ ALONE = 3.0
 STEPS = 15
 """How far is searched to each side, in half octaves: found by four trials."""
 STRIDE = 2
-"""Half octaves by which more people are tried at a time, so that no trial is much larger than needed."""
+"""Half octaves by which more people are tried at a time, so that no trial is much larger than
+needed.
+"""
 CLIMB = 3.0
 """How long all trials of more people take together, in units of the last one."""
 LEAST_EPSILON, MOST_EPSILON = 1e-9, 1e6
@@ -78,7 +79,9 @@ class Case(Problem[Any, Any]):
 
     @abstractmethod
     def facts(self) -> dict[str, object]:
-        """Return public numbers of the plan, and `epsilon` as it will be spent; refuse what cannot be."""
+        """Return public numbers of the plan, and `epsilon` as it will be spent; refuse what
+        cannot be.
+        """
 
     @property
     def most_people(self) -> int:
@@ -92,7 +95,9 @@ class Case(Problem[Any, Any]):
 
 
 class Effort(NamedTuple):
-    """How much is simulated: worlds for the question itself, and worlds for each trial of a search."""
+    """How much is simulated: worlds for the question itself, and worlds for each trial of a
+    search.
+    """
 
     worlds: int
     searched: int
@@ -118,7 +123,9 @@ class Afforded(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The share of the value that is kept at an epsilon and a number of people, on average over worlds."""
+    """The share of the value that is kept at an epsilon and a number of people, on average over
+    worlds.
+    """
 
     epsilon: float
     people: int
@@ -149,7 +156,10 @@ def make_plan(case: Case, console: Console, minutes: float = MINUTES) -> dict[st
     with _workers(seconds) as pool, ThreadPoolExecutor(2) as searches, bar as report:
         asked = _kept(simulated, effort.worlds, pool, report)
         kept = partial(_kept, worlds=effort.searched, pool=pool, report=report)
-        with_epsilon, with_people = partial(_with_epsilon, simulated), partial(_with_people, simulated)
+        with_epsilon, with_people = (
+            partial(_with_epsilon, simulated),
+            partial(_with_people, simulated),
+        )
         by_epsilon = searches.submit(_least, asked, kept, with_epsilon, STEPS, STEPS, STEPS)
         by_people = searches.submit(_least, asked, kept, with_people, fewest, more, STRIDE)
         (epsilon, epsilons), (enough, tried) = by_epsilon.result(), by_people.result()
@@ -177,7 +187,8 @@ def make_plan(case: Case, console: Console, minutes: float = MINUTES) -> dict[st
 def _workers(seconds: float) -> Iterator[Executor | None]:
     """Processes for so much work, one thread each; None if it is done sooner without.
 
-    Libraries of linear algebra would start as many threads as there are cores in each of them, and wait.
+    Libraries of linear algebra would start as many threads as there are cores in each of them, and
+    wait.
     """
     if seconds < ALONE:
         yield None
@@ -207,7 +218,9 @@ def in_words(privacy: Privacy) -> str:
 
 
 def _afforded(case: Case, minutes: float) -> Afforded:
-    """The most thorough effort that there is time for; if there is too little for any, with fewer people."""
+    """The most thorough effort that there is time for; if there is too little for any, with
+    fewer people.
+    """
     time = 60 * CORES * minutes
     for_all_else = (1 - FOR_PEOPLE) * time
     rounds = min(require.whole("rounds", case.rounds), case.most_people)
@@ -238,7 +251,9 @@ def _climb(case: Case, people: int, effort: Effort, more: int) -> float:
 
 
 def _minutes_for_all(case: Case) -> int | None:
-    """How many minutes it would take to simulate all people; None if they would not fit into memory."""
+    """How many minutes it would take to simulate all people; None if they would not fit into
+    memory.
+    """
     if case.rounds > case.most_people:
         return None
     return ceil(EFFORTS[-1].runs * case.seconds / ((1 - FOR_PEOPLE) * 60 * CORES))
@@ -258,7 +273,9 @@ def _with_people(case: Case, steps: int) -> Case:
 
 
 def _with_epsilon(case: Case, steps: int) -> Case:
-    """The case with more epsilon, by a number of half octaves, as far as a guarantee can have it."""
+    """The case with more epsilon, by a number of half octaves, as far as a guarantee can have
+    it.
+    """
     epsilon = min(max(case.privacy.epsilon * 2 ** (steps / 2), LEAST_EPSILON), MOST_EPSILON)
     return replace(case, privacy=replace(case.privacy, epsilon=epsilon))
 
@@ -270,7 +287,10 @@ def _kept(case: Case, worlds: int, pool: Executor | None, report: Report) -> Kep
     shares = repeat(share_of, tasks, label="", bar=bar, workers=1, executor=pool)
     known = worlds > 1 and -inf not in shares
     return Kept(
-        case.privacy.epsilon, case.rounds, fmean(shares), stdev(shares) / sqrt(worlds) if known else None
+        case.privacy.epsilon,
+        case.rounds,
+        fmean(shares),
+        stdev(shares) / sqrt(worlds) if known else None,
     )
 
 
@@ -285,7 +305,12 @@ def _part_of(report: Report, seconds: float) -> Bar:
 
 
 def _least(
-    asked: Kept, kept: Callable[[Case], Kept], at: Callable[[int], Case], fewer: int, more: int, stride: int
+    asked: Kept,
+    kept: Callable[[Case], Kept],
+    at: Callable[[int], Case],
+    fewer: int,
+    more: int,
+    stride: int,
 ) -> tuple[Kept | None, list[Kept]]:
     """The least of the cases `at` −fewer, …, more that keeps enough, and all that were tried.
 
@@ -293,7 +318,8 @@ def _least(
     """
     tried = [asked]
     found = asked if asked.share >= GOAL else None
-    # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is untried).
+    # Shares grow: up to `low` nothing is enough, from `high` on all is (one beyond the last is
+    # untried).
     low, high = (-fewer - 1, 0) if found else (0, more + 1)
     while high - low > 1:
         middle = (low + high) // 2 if found else min((low + high) // 2, low + stride)
@@ -317,7 +343,9 @@ def print_plan(plan: dict[str, Any], console: Console) -> None:
     table.add_row("privacy spent in the end", f"epsilon = {facts['epsilon']:.4g}{failing}")
     table.add_row("in plain words", plan["in_words"])
     if facts["contributions"] > 1:
-        table.add_row("rounds of one person", f"up to {facts['contributions']}, all of them together")
+        table.add_row(
+            "rounds of one person", f"up to {facts['contributions']}, all of them together"
+        )
     table.add_section()
     asked = Kept(0.0, 0, plan["expected_share"], plan["standard_error"])
     table.add_row("share of the value kept", str(asked))
@@ -346,7 +374,11 @@ def _enough(name: str, found: float | None, tried: list[dict[str, Any]]) -> str:
     if found is None:
         last = max(tried, key=lambda row: row[name])
         most, share = _rounded(last[name]), f"{max(last['share'], 0):.1%}"
-        return f"none: {most} keeps {share}" if name == "epsilon" else f"more than {most}, who keep {share}"
+        return (
+            f"none: {most} keeps {share}"
+            if name == "epsilon"
+            else f"more than {most}, who keep {share}"
+        )
     is_least = found <= min(row[name] for row in tried)
     return f"{'at most' if is_least else 'about'} {_rounded(found)}"
 

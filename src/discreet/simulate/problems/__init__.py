@@ -1,4 +1,5 @@
-"""The problems that our learners solve, each once: its world, our learner, how they meet, and the share.
+"""The problems that our learners solve, each once: its world, our learner, how they meet, and the
+share.
 
     display.py      slates of items                        SetMaximizer
     costs.py        sets of least cost                     SetMinimizer
@@ -7,7 +8,8 @@
     selection.py    a set that is chosen once              SetSelector
     continuous.py   points of a polytope, played as sets   ContinuousMaximizer
 
-problem.py says what a problem is. Planning, the demo, the papers' runs and the benchmarks read these.
+problem.py says what a problem is. Planning, the demo, the papers' runs and the benchmarks read
+these.
 """
 
 from discreet.simulate.problems.contextual import Contextual

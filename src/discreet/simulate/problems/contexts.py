@@ -9,20 +9,6 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
-__all__ = [
-    "DenseWorld",
-    "LinearWorld",
-    "Link",
-    "People",
-    "SparseWorld",
-    "TableWorld",
-    "World",
-    "breast_cancer",
-    "digits",
-    "means_of",
-    "wine",
-]
-
 Link = Literal["identity", "logistic"]
 Rewards = Literal["bernoulli", "gaussian"]
 
@@ -61,7 +47,9 @@ class World(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearWorld(World):
-    """An arm's mean is linear in the context: clip(½ + o + xθ, 0, 1), or σ(o + xθ) with the logistic link."""
+    """An arm's mean is linear in the context: clip(½ + o + xθ, 0, 1), or σ(o + xθ) with the
+    logistic link.
+    """
 
     coefficients: Floats
     """θ, one row per arm."""
@@ -103,8 +91,9 @@ class LinearWorld(World):
 class SparseWorld(LinearWorld):
     """Many features, of which a few matter to each arm; no feature exceeds 1.
 
-    Contexts are uniform on [−1, 1]^d. With `correlation` c, a feature is (1 − c) times its own value plus c
-    times that of its neighbour. `chances` makes features ±1 instead, +1 with these probabilities.
+    Contexts are uniform on [−1, 1]^d. With `correlation` c, a feature is (1 − c) times its own
+    value plus c times that of its neighbour. `chances` makes features ±1 instead, +1 with these
+    probabilities.
     """
 
     correlation: float = 0.0
@@ -123,7 +112,8 @@ class SparseWorld(LinearWorld):
         correlation: float = 0.0,
         seed: int = 0,
     ) -> "SparseWorld":
-        """Coefficients ±U(.5, 1.5) of random features, scaled to Σ|θ| = ½, or 4 with the logistic link.
+        """Coefficients ±U(.5, 1.5) of random features, scaled to Σ|θ| = ½, or 4 with the logistic
+        link.
 
         A skewed world's features are +1 with chances that are U(.05, .3).
 
@@ -133,7 +123,9 @@ class SparseWorld(LinearWorld):
         ((1000, 100), (1000, 3), array([5, 5, 5]))
         """
         if not 1 <= relevant <= features:
-            raise ConfigError(f"relevant must be between 1 and the {features} features, got {relevant!r}")
+            raise ConfigError(
+                f"relevant must be between 1 and the {features} features, got {relevant!r}"
+            )
         generator = np.random.default_rng(seed)
         strength = 0.5 if link == "identity" else 4.0
         coefficients = np.zeros((arms, features))
@@ -214,7 +206,9 @@ class DenseWorld(LinearWorld):
 
 @dataclass(frozen=True, eq=False)
 class TableWorld(World):
-    """A table of labelled rows, drawn with replacement: an arm brings 1 if it is the row's label, else 0."""
+    """A table of labelled rows, drawn with replacement: an arm brings 1 if it is the row's
+    label, else 0.
+    """
 
     rows: Floats
     labels: Integers
@@ -227,7 +221,9 @@ class TableWorld(World):
         2
         """
         if len(rows) != len(labels) or len(rows) == 0:
-            raise ConfigError(f"a table needs one label per row, got {len(rows)} rows, {len(labels)} labels")
+            raise ConfigError(
+                f"a table needs one label per row, got {len(rows)} rows, {len(labels)} labels"
+            )
         return cls(
             features=rows.shape[1],
             arms=int(labels.max()) + 1,
@@ -246,7 +242,9 @@ class TableWorld(World):
 
 
 def digits() -> TableWorld:
-    """Handwritten digits as 8 × 8 grey values, divided by 16: 64 features, 10 arms. Needs scikit-learn."""
+    """Handwritten digits as 8 × 8 grey values, divided by 16: 64 features, 10 arms. Needs
+    scikit-learn.
+    """
     from sklearn.datasets import load_digits
 
     table = load_digits()
@@ -270,7 +268,9 @@ def breast_cancer() -> TableWorld:
 
 
 def _scaled(rows: Floats) -> Floats:
-    """Every feature scaled to [0, 1]: the table's own ranges stand for ranges that are publicly known."""
+    """Every feature scaled to [0, 1]: the table's own ranges stand for ranges that are publicly
+    known.
+    """
     low, high = rows.min(axis=0), rows.max(axis=0)
     return np.asarray((rows - low) / (high - low), dtype=np.float64)
 

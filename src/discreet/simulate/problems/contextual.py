@@ -3,9 +3,9 @@
     regret = Σ_t (best mean − mean of the arm played) / Σ_t (best mean − average of all arms' means)
     share = 1 − regret
 
-A share of 0 is uniform play, 1 is the best arm for each context; every round counts, the first ones too. All
-policies meet the same people with the same luck, however they divide the rounds: regrets with the same seed
-are paired. Worlds are in problems/contexts.py.
+A share of 0 is uniform play, 1 is the best arm for each context; every round counts, the first ones
+too. All policies meet the same people with the same luck, however they divide the rounds: regrets
+with the same seed are paired. Worlds are in problems/contexts.py.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,12 @@ from typing import Literal, Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers
+from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError, StateError
+from discreet.learners.base import Learner
 from discreet.learners.contextual_bandit import ContextualBandit
-from discreet.learners.learner import Learner
 from discreet.simulate.problems.contexts import DenseWorld, SparseWorld, World, means_of
 from discreet.simulate.problems.problem import Problem, made
-from discreet.turn.tickets import Tickets
-
-__all__ = ["Contextual", "LearnerPolicy", "OneByOne", "Policy", "all_rewards", "play"]
 
 NUMBERS = 4_000_000
 """How many numbers of contexts are held at once."""
@@ -42,10 +40,14 @@ class Policy(Protocol):
 
 
 class OneByOne(Protocol):
-    """Learns from every person before it decides for the next, and passes through many in one call."""
+    """Learns from every person before it decides for the next, and passes through many in one
+    call.
+    """
 
     def pass_through(self, contexts: Floats, rewards: Floats) -> Integers:
-        """The arms that it plays, looking only at the reward of each; `rewards` has those of all arms."""
+        """The arms that it plays, looking only at the reward of each; `rewards` has those of all
+        arms.
+        """
 
 
 class LearnerPolicy:
@@ -81,7 +83,8 @@ def play(
     seed: int = 0,
     chunk: int | None = None,
 ) -> float:
-    """Play a policy against `horizon` people of a world, `chunk` of them at a time; return the regret.
+    """Play a policy against `horizon` people of a world, `chunk` of them at a time; return the
+    regret.
 
     >>> class First:
     ...     rounds_until_change = 1000
@@ -146,7 +149,9 @@ class Contextual(Problem[World, ContextualBandit]):
     relevant: int | Literal["all"] | None = None
     """How many features an arm needs, or "all"; None leaves it to the learner."""
     kind: Literal["expected", "sparse", "dense"] = "expected"
-    """The world: as the learner expects it, with rewards 0 and 1, or as `drawn` makes it by default."""
+    """The world: as the learner expects it, with rewards 0 and 1, or as `drawn` makes it by
+    default.
+    """
 
     who = "people"
     value = "what the best arm for each context gains over a random arm"
@@ -158,7 +163,11 @@ class Contextual(Problem[World, ContextualBandit]):
 
     @property
     def world(self) -> str:
-        return "contexts of which few features matter" if self.screens else "contexts that matter as a whole"
+        return (
+            "contexts of which few features matter"
+            if self.screens
+            else "contexts that matter as a whole"
+        )
 
     def people(self, seed: int) -> World:
         if self.kind == "sparse":

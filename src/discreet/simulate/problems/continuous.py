@@ -1,4 +1,5 @@
-"""Points of a matroid's polytope, played as sets: visitors with favourite items, or whose tastes move.
+"""Points of a matroid's polytope, played as sets: visitors with favourite items, or whose tastes
+move.
 
     share = (value − random slates) / (greedy in hindsight − random slates)        as in problems/display.py
 
@@ -17,14 +18,12 @@ from functools import cache
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.continuous import Multilinear
-from discreet.decide.matroids import UniformMatroid
+from discreet.functions.continuous import Multilinear
 from discreet.learners.continuous_maximizer import ContinuousMaximizer
 from discreet.learners.streams import Stream
+from discreet.optim.matroids import UniformMatroid
 from discreet.simulate.problems.display import FAVOURITES, SLATES, World, run_display
 from discreet.simulate.problems.problem import Problem, made
-
-__all__ = ["Continuous", "Moving", "Tastes", "click_value", "meta_frank_wolfe"]
 
 COPIES, BLOCKS = 20, 200
 
@@ -40,7 +39,9 @@ class Tastes(World):
     seed: int
 
     @classmethod
-    def moving(cls, visitors: int, *, items: int = 100, tastes: str = "iid", seed: int = 0) -> "Tastes":
+    def moving(
+        cls, visitors: int, *, items: int = 100, tastes: str = "iid", seed: int = 0
+    ) -> "Tastes":
         """Draw items and visitors as vectors; what moves is the mean of the visitors."""
         world = np.random.default_rng(1000 + seed)
         vectors, appeal = world.normal(size=(items, 5)), world.normal(size=items) * 0.8
@@ -61,18 +62,24 @@ class Tastes(World):
 
 @cache
 def _without_noise(visitors: int, items: int, slots: int, tastes: str, seed: int) -> float:
-    return meta_frank_wolfe(Tastes.moving(visitors, items=items, tastes=tastes, seed=seed).chances, slots)
+    return meta_frank_wolfe(
+        Tastes.moving(visitors, items=items, tastes=tastes, seed=seed).chances, slots
+    )
 
 
 def click_value(rows: Floats, point: Floats) -> float:
-    """Return the expected clicks of visitors, one row each, to whom items are shown with these chances."""
+    """Return the expected clicks of visitors, one row each, to whom items are shown with these
+    chances.
+    """
     return float((1 - np.prod(1 - rows * point, axis=1)).sum())
 
 
 def meta_frank_wolfe(rows: Floats, slots: int) -> float:
-    """Return what K = 20 stacked copies of follow-the-leader earn without noise, decided anew 200 times.
+    """Return what K = 20 stacked copies of follow-the-leader earn without noise, decided anew 200
+    times.
 
-    Copies start at random sets of `slots` items. `rows` are the click chances of visitors, one row each.
+    Copies start at random sets of `slots` items. `rows` are the click chances of visitors, one row
+    each.
     """
     visitors, items = rows.shape
     function, domain = Multilinear(), UniformMatroid(items, slots)
@@ -92,7 +99,9 @@ def meta_frank_wolfe(rows: Floats, slots: int) -> float:
 
 @dataclass(frozen=True)
 class Continuous(Problem[World, ContinuousMaximizer]):
-    """Sets of up to `slots` items, by a point of the uniform matroid's polytope. The outcome is the value."""
+    """Sets of up to `slots` items, by a point of the uniform matroid's polytope. The outcome is
+    the value.
+    """
 
     items: int
     slots: int
@@ -131,7 +140,9 @@ class Continuous(Problem[World, ContinuousMaximizer]):
 
 @dataclass(frozen=True)
 class Moving(Problem[Tastes, ContinuousMaximizer]):
-    """The sets of `Continuous` for visitors of `Tastes`; the share is of what meta-Frank–Wolfe earns."""
+    """The sets of `Continuous` for visitors of `Tastes`; the share is of what meta-Frank–Wolfe
+    earns.
+    """
 
     items: int
     slots: int

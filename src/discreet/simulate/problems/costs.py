@@ -1,7 +1,7 @@
 """Sets of least cost: visitors with complements that they do not want torn apart.
 
-A visitor knows a few items. Items that belong together cost if only one of them is in the bundle (a cut);
-each item by itself costs or brings something (a modular term). All costs lie in [−1, 1].
+A visitor knows a few items. Items that belong together cost if only one of them is in the bundle (a
+cut); each item by itself costs or brings something (a modular term). All costs lie in [−1, 1].
 
     share = (naive − cost) / (naive − cost of the best set in hindsight)
 
@@ -16,14 +16,12 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals import GraphCut, MinusModular
 from discreet.errors import ConfigError
+from discreet.functions import GraphCut, MinusModular
 from discreet.learners.set_minimizer import SetMinimizer
 from discreet.learners.streams import Stream
 from discreet.simulate.problems.least_cut import least_cut
 from discreet.simulate.problems.problem import Problem, made, pieces
-
-__all__ = ["CHUNK", "BundleWorld", "CostWorld", "Costs", "meetings", "run_bundle"]
 
 CHUNK = 10_000
 """How many visitors are made up at once."""
@@ -31,7 +29,9 @@ CHUNK = 10_000
 
 @dataclass(frozen=True)
 class BundleWorld:
-    """Items in groups, with edges between complements; and visitors, made up in chunks when asked for."""
+    """Items in groups, with edges between complements; and visitors, made up in chunks when
+    asked for.
+    """
 
     visitors: int
     seed: int
@@ -41,9 +41,13 @@ class BundleWorld:
 
     @classmethod
     def drawn(cls, visitors: int, *, items: int = 50, seed: int = 0) -> "BundleWorld":
-        """Draw groups of about five items: all pairs within and a few across; every other group is liked."""
+        """Draw groups of about five items: all pairs within and a few across; every other group
+        is liked.
+        """
         if visitors < 1 or items < 1:
-            raise ConfigError(f"visitors must be at least 1 and items too, got {visitors} and {items}")
+            raise ConfigError(
+                f"visitors must be at least 1 and items too, got {visitors} and {items}"
+            )
         generator = np.random.default_rng(seed)
         groups = max(4, items // 5)
         group = generator.integers(groups, size=items)
@@ -104,16 +108,24 @@ class BundleWorld:
         return np.asarray(np.concatenate([torn, brings], axis=1) / scale[:, None], dtype=np.float64)
 
     def costs(self, rows: Floats, chosen: np.ndarray) -> Floats:
-        """Return what sets cost these visitors: one row of 0 and 1 per visitor, or one point of the cube."""
+        """Return what sets cost these visitors: one row of 0 and 1 per visitor, or one point of
+        the cube.
+        """
         torn, brings = rows[:, : len(self.edges)], rows[:, len(self.edges) :]
         apart = np.abs(chosen[..., self.edges[:, 0]] - chosen[..., self.edges[:, 1]])
-        return np.asarray((torn * apart).sum(axis=1) - (brings * chosen).sum(axis=1), dtype=np.float64)
+        return np.asarray(
+            (torn * apart).sum(axis=1) - (brings * chosen).sum(axis=1), dtype=np.float64
+        )
 
     @cached_property
     def totals(self) -> Floats:
-        """The sum of all visitors' rows: costs are linear in rows, so this is all that hindsight needs."""
+        """The sum of all visitors' rows: costs are linear in rows, so this is all that hindsight
+        needs.
+        """
         starts = range(0, self.visitors, CHUNK)
-        parts = (self.rows(first, min(first + CHUNK, self.visitors)).sum(axis=0) for first in starts)
+        parts = (
+            self.rows(first, min(first + CHUNK, self.visitors)).sum(axis=0) for first in starts
+        )
         return sum(parts, np.zeros(1))
 
     def cost_of(self, chosen: Integers) -> float:
@@ -135,7 +147,9 @@ class BundleWorld:
         return min(0.0, self.cost_of(np.arange(self.items)), random)
 
     def share(self, cost: float) -> float:
-        """Return the share of the best set's gain over naive sets that a cost keeps; 0 without a gain."""
+        """Return the share of the best set's gain over naive sets that a cost keeps; 0 without a
+        gain.
+        """
         gain = self.naive - self.cost_of(self.best)
         return (self.naive - cost) / gain if gain > 0 else 0.0
 
@@ -152,7 +166,9 @@ class CostWorld(Protocol):
         """How many items there are."""
 
     def met(self, piece: range, releases: int) -> np.ndarray:
-        """Some visitors, one row each, given the number of releases of the learner that they meet."""
+        """Some visitors, one row each, given the number of releases of the learner that they
+        meet.
+        """
 
     def costs(self, rows: np.ndarray, chosen: np.ndarray) -> Floats:
         """What sets, one per row, cost them."""
@@ -166,12 +182,16 @@ class Met(NamedTuple):
 
 
 def meetings(learner: SetMinimizer, world: CostWorld) -> Iterator[Met]:
-    """Let a learner meet all visitors, in pieces that cross no release; feedback is as its settings say."""
+    """Let a learner meet all visitors, in pieces that cross no release; feedback is as its
+    settings say.
+    """
     for piece in pieces(learner, world.visitors, CHUNK):
         rows = world.met(piece, learner.releases)
         tickets = learner.open_many(len(piece))
         chosen = np.zeros((len(piece), world.items + 1))
-        np.put_along_axis(chosen, tickets.numbers, 1.0, axis=1)  # −1 marks the column that is left out
+        np.put_along_axis(
+            chosen, tickets.numbers, 1.0, axis=1
+        )  # −1 marks the column that is left out
         costs = world.costs(rows, chosen[:, :-1])
         learner.close_many(tickets, rows if learner.settings.feedback == "full" else costs)
         yield Met(rows, costs)

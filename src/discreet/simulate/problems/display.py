@@ -1,9 +1,10 @@
-"""Slates of items, shown to one visitor after another: visitors of a few types, each with favourite items.
+"""Slates of items, shown to one visitor after another: visitors of a few types, each with favourite
+items.
 
     share = (value − random slates) / (greedy in hindsight − random slates)
 
-The value is the expected number of clicks. 0 is what random slates have, 1 is the best fixed slate, which is
-found greedily in hindsight.
+The value is the expected number of clicks. 0 is what random slates have, 1 is the best fixed slate,
+which is found greedily in hindsight.
 """
 
 from collections.abc import Iterator
@@ -15,13 +16,11 @@ import numpy as np
 
 from discreet import require
 from discreet.arrays import Floats, Integers, Mask
-from discreet.learners.learner import Learner
+from discreet.learners.base import Learner
 from discreet.learners.set_maximizer import SetMaximizer
 from discreet.learners.streams import Stream
 from discreet.progress import Report
 from discreet.simulate.problems.problem import Problem, made, pieces
-
-__all__ = ["FAVOURITES", "SLATES", "Display", "Run", "World", "first_clicks", "meetings", "run_display"]
 
 FAVOURITES = "visitors of twenty types, each with favourite items"
 SLATES = "what the best fixed slate (greedy in hindsight) gains over random ones"
@@ -50,10 +49,11 @@ class World:
         seed: int = 0,
         stream: str = "iid",
     ) -> "World":
-        """Dirichlet(1) weights; types click favourites with Beta(4, 6) and the rest with Beta(1, 30) chances.
+        """Dirichlet(1) weights; types click favourites with Beta(4, 6) and the rest with Beta(1,
+        30) chances.
 
-        `stream` is "iid", "drifting" (weights change slowly from one draw to another) or "switching" (they
-        change four times).
+        `stream` is "iid", "drifting" (weights change slowly from one draw to another) or
+        "switching" (they change four times).
         """
         generator = np.random.default_rng(seed)
         weights = generator.dirichlet(np.ones(kinds))
@@ -103,7 +103,9 @@ class World:
         return np.asarray(self.chances[self.types[first:last]], dtype=np.float64)
 
     def with_click_rate(self, rate: float) -> "World":
-        """Return these visitors with chances scaled so that an item's mean chance to be clicked is `rate`."""
+        """Return these visitors with chances scaled so that an item's mean chance to be clicked
+        is `rate`.
+        """
         chances = self.chances
         for _ in range(20):  # chances end at 1, so some scaling is lost and made up for
             mean = float((self.weights @ chances).mean())
@@ -174,8 +176,12 @@ class Met(NamedTuple):
     worth: Floats
 
 
-def meetings(learner: Learner, world: World, *, seed: int = 0, until: int | None = None) -> Iterator[Met]:
-    """Let a learner meet all visitors, or those `until` a number, in pieces that cross no release."""
+def meetings(
+    learner: Learner, world: World, *, seed: int = 0, until: int | None = None
+) -> Iterator[Met]:
+    """Let a learner meet all visitors, or those `until` a number, in pieces that cross no
+    release.
+    """
     luck = np.random.default_rng([seed, 7])
     feedback = getattr(learner.settings, "feedback", "full")
     at_once = CHUNK if feedback != "full" else min(CHUNK, max(1, NUMBERS // world.items))
@@ -233,14 +239,18 @@ def first_clicks(slates: Integers, hits: Mask) -> Integers:
 
 @dataclass(frozen=True)
 class Display(Problem[World, SetMaximizer]):
-    """The best `slots` of the items, shown to one visitor after another. The outcome is the value."""
+    """The best `slots` of the items, shown to one visitor after another. The outcome is the
+    value.
+    """
 
     items: int
     slots: int
     feedback: Literal["full", "bandit", "clicks"] = "full"
     stream: Stream = "drifting"
     click_rate: float | None = None
-    """The mean chance that a visitor clicks an item; None as in the demo, about 6 % of 100 items."""
+    """The mean chance that a visitor clicks an item; None as in the demo, about 6 % of 100
+    items.
+    """
 
     value = SLATES
     world = FAVOURITES

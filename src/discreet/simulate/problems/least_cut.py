@@ -8,14 +8,17 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 from discreet.errors import ConfigError
 
-__all__ = ["least_cut"]
-
 RESOLUTION = 2**29
-"""SciPy's maximum flow takes 32-bit capacities: weights are rounded to this fraction of the largest."""
+"""SciPy's maximum flow takes 32-bit capacities: weights are rounded to this fraction of the
+largest.
+"""
 
 
-def least_cut(edges: Integers, weights: Floats, modular: Floats, *, directed: bool = False) -> Integers:
-    """The smallest set that minimises (weights of cut edges) + Σ modular, up to rounding of the weights.
+def least_cut(
+    edges: Integers, weights: Floats, modular: Floats, *, directed: bool = False
+) -> Integers:
+    """The smallest set that minimises (weights of cut edges) + Σ modular, up to rounding of the
+    weights.
 
     >>> least_cut(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.1]), np.array([-1.0, 0.2, 0.3]))
     array([0, 1])

@@ -1,4 +1,5 @@
-"""What a problem is: made-up people, our learner for them, how it meets them, and the share that it keeps.
+"""What a problem is: made-up people, our learner for them, how it meets them, and the share that it
+keeps.
 
     share = (outcome − baseline) / (best fixed decision in hindsight − baseline)
 
@@ -11,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from discreet.budget.privacy import Privacy
+from discreet.learners.base import Learner
 from discreet.learners.forced import forced
-from discreet.learners.learner import Learner
-
-__all__ = ["Problem", "made", "pieces"]
 
 People = TypeVar("People")
 Made = TypeVar("Made")
@@ -42,12 +41,18 @@ class Problem(ABC, Generic[People, Made]):
         """The made-up people of a seed."""
 
     @abstractmethod
-    def learner(self, people: People | None = None, seed: int | None = None, *, mode: str = "auto") -> Made:
-        """Our learner, which knows the public facts of these people; `mode` names one of its modes."""
+    def learner(
+        self, people: People | None = None, seed: int | None = None, *, mode: str = "auto"
+    ) -> Made:
+        """Our learner, which knows the public facts of these people; `mode` names one of its
+        modes.
+        """
 
     @abstractmethod
     def outcome(self, learner: Made, people: People, seed: int = 0) -> float:
-        """Let the learner meet all people; return what its decisions came to. The seed is that of luck."""
+        """Let the learner meet all people; return what its decisions came to. The seed is that
+        of luck.
+        """
 
     @abstractmethod
     def share_of(self, outcome: float, people: People) -> float:
@@ -61,7 +66,11 @@ class Problem(ABC, Generic[People, Made]):
 
 def made(kind: type[Made], mode: str, *arguments: Any, **settings: Any) -> Made:
     """Return the learner of these arguments in a mode; "auto" is the constructor's own choice."""
-    return kind(*arguments, **settings) if mode == "auto" else forced(kind, mode, *arguments, **settings)
+    return (
+        kind(*arguments, **settings)
+        if mode == "auto"
+        else forced(kind, mode, *arguments, **settings)
+    )
 
 
 def pieces(learner: Learner, people: int, largest: int) -> Iterator[range]:
@@ -71,7 +80,7 @@ def pieces(learner: Learner, people: int, largest: int) -> Iterator[range]:
     """
     first = 0
     while first < people:
-        learner.turn()
+        learner.release_if_due()
         count = min(max(1, learner.rounds_until_release), largest, people - first)
         yield range(first, first + count)
         first += count

@@ -3,8 +3,8 @@
     SubOpt(θ) = (loss(θ) − loss(θ*)) / (loss(θ_0) − loss(θ*))        on 10,000 fresh samples
     share = 1 − SubOpt of the last coefficients
 
-The share is 0 for the coefficients θ_0 that a learner starts with, zeros on balls, and 1 for the coefficients
-θ* that made the samples.
+The share is 0 for the coefficients θ_0 that a learner starts with, zeros on balls, and 1 for the
+coefficients θ* that made the samples.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,10 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import LogisticLoss, SquaredLoss
-from discreet.decide.domains import LpBall, Simplex
 from discreet.learners.streaming_learner import StreamingLearner
+from discreet.losses import LogisticLoss, SquaredLoss
+from discreet.optim.domains import LpBall, Simplex
 from discreet.simulate.problems.problem import Problem, made
-
-__all__ = ["Coefficients", "Kind", "Regression"]
 
 Kind = Literal["drawn", "plain", "anisotropic", "correlated", "sparse", "noisy", "inner", "short"]
 """Kinds of made-up samples: those of the papers, or one of `Regression.varied`."""
@@ -67,12 +65,15 @@ class Regression:
         return cls(domain, parts[0], parts[1], truth, parts[2], parts[3])
 
     @classmethod
-    def varied(cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0) -> "Regression":
-        """Draw other samples than the papers': random coefficients of length 0.9, rows of differing lengths.
+    def varied(
+        cls, kind: str, samples: int, dimension: int, p: float, *, seed: int = 0
+    ) -> "Regression":
+        """Draw other samples than the papers': random coefficients of length 0.9, rows of differing
+        lengths.
 
-        Most rows are at most 1 long. `kind`: plain, anisotropic (coordinates vary 30 : 1), correlated, sparse
-        (a fifth of the features), noisy, inner (coefficients of length 0.3), short (rows a tenth as long as
-        the bound allows).
+        Most rows are at most 1 long. `kind`: plain, anisotropic (coordinates vary 30 : 1),
+        correlated, sparse (a fifth of the features), noisy, inner (coefficients of length 0.3),
+        short (rows a tenth as long as the bound allows).
         """
         generator = np.random.default_rng([seed, 1])
         domain = LpBall(dimension, p)
@@ -117,7 +118,9 @@ class Regression:
 
 @dataclass(frozen=True)
 class Coefficients(Problem[Regression, StreamingLearner]):
-    """Coefficients in the l_p ball, for rows and targets up to 1. The outcome is SubOpt of the last ones."""
+    """Coefficients in the l_p ball, for rows and targets up to 1. The outcome is SubOpt of the
+    last ones.
+    """
 
     features: int
     once: bool = False

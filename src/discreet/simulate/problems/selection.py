@@ -1,4 +1,5 @@
-"""A set that is chosen once, from people's records: a city's homes, or a log of films that people liked.
+"""A set that is chosen once, from people's records: a city's homes, or a log of films that people
+liked.
 
     share = value of what was chosen / value of what greedy without noise chooses        to the same people
 
@@ -12,14 +13,12 @@ from typing import Literal
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals import ClickModel, Nearby
-from discreet.decide.constraints import Constraint, Priced
-from discreet.decide.knapsack import Knapsack
-from discreet.decide.matroids import PartitionMatroid, UniformMatroid
+from discreet.functions import ClickModel, Nearby
 from discreet.learners.set_selector import SetSelector
+from discreet.optim.constraints import Constraint, Priced
+from discreet.optim.knapsack import Knapsack
+from discreet.optim.matroids import PartitionMatroid, UniformMatroid
 from discreet.simulate.problems.problem import Problem, made
-
-__all__ = ["City", "FilmLog", "Records", "Selection", "greedy_without_noise", "share_of_greedy", "value_to"]
 
 BOX = ((0.0, 1.0), (0.0, 1.0))
 CHUNK = 512
@@ -82,7 +81,9 @@ class City:
 
 @dataclass(frozen=True, eq=False)
 class FilmLog:
-    """Which titles (300 by default) each person liked: few each, popular ones more often, by taste."""
+    """Which titles (300 by default) each person liked: few each, popular ones more often, by
+    taste.
+    """
 
     liked: np.ndarray
 
@@ -102,7 +103,9 @@ class FilmLog:
         tastes = generator.normal(size=(people, 4))
         typical = 0.18 * popularity / popularity.mean()
         liked = np.empty((people, items), dtype=kind)
-        for first in range(0, people, CHUNK):  # a few at a time: the numbers on the way stay in the cache
+        for first in range(
+            0, people, CHUNK
+        ):  # a few at a time: the numbers on the way stay in the cache
             some = slice(first, first + CHUNK)
             keenness = np.exp(0.5 * tastes[some] @ vectors.T - 0.5)
             rates = typical * activity[some, None] * keenness

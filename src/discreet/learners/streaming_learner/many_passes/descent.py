@@ -11,18 +11,16 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.decide.evening import Evening
-from discreet.decide.ridge import fit_ridges
-from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.many_passes.held_samples import Unfolded
 from discreet.learners.streaming_learner.many_passes.parts import Clip, DrawnParts, Passes
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-from discreet.release.gathering import Moments
-from discreet.release.noise import Once
-
-__all__ = ["Descent"]
+from discreet.optim.ridge import fit_ridges
+from discreet.optim.roots import Root, symmetric_noise
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Moments
+from discreet.release.noise import CalibratedNoise
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ class Descent:
 
     # --- regressions ------------------------------------------------------------------------------
 
-    def regress_once(self, once: Once[Moments], scaling: Floats) -> Public:
+    def regress_once(self, calibrated: CalibratedNoise[Moments], scaling: Floats) -> Public:
         """Return the ridge regression on noisy second moments and moments of everyone."""
         domain, bound = self.settings.domain, self.settings.target_bound
 
@@ -93,10 +91,14 @@ class Descent:
             slots = np.where(people.shares > 0, 0, -1)
             # Of a row and a target: their products count as much as the sample.
             weights = np.sqrt(people.shares)
-            return people.rows @ scaling.T * weights[:, None], people.targets / bound * weights, slots
+            return (
+                people.rows @ scaling.T * weights[:, None],
+                people.targets / bound * weights,
+                slots,
+            )
 
-        noise = once.standard_deviation
-        grams, sums = once.gathering.parted(self.parts.total(once, moments))
+        noise = calibrated.standard_deviation
+        grams, sums = calibrated.aggregator.parted(self.parts.total(calibrated, moments))
         found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
         coefficients = domain.project(scaling.T @ found.coefficients[0] * bound)
         root = self._root_of_moments(grams[0], sums[0], noise)
@@ -121,12 +123,14 @@ class Descent:
         whitening = self.parts.whitened(scaling)
         way, begin = whitening.map, domain.start()
         step, clip = NewtonStep.none(self.width), Clip(1.0, 1.0)
-        for index, once in enumerate(self.passes.steps):
+        for index, calibrated in enumerate(self.passes.steps):
             here = begin + way.T @ step.point
             if index in (0, 2):
                 clip = self.parts.clip(self.passes.clips[index // 2], way, here)
-            total = self.parts.gradient(once, way, here, clip.length)
-            step = self._stepped(step.point, total[0], once.standard_deviation * clip.length, way)
+            total = self.parts.gradient(calibrated, way, here, clip.length)
+            step = self._stepped(
+                step.point, total[0], calibrated.standard_deviation * clip.length, way
+            )
         coefficients = begin + way.T @ step.point
         root = self._root_of_step(whitening.root, step, clip)
         return Public(coefficients, root.known_errors(coefficients - begin, way.T, domain))
@@ -146,7 +150,9 @@ class Descent:
         gradient = total / self.people / self.curvature
         noise = noise / self.people / self.curvature
         moved = point - gradient - self._ridge(noise) * point
-        return NewtonStep(point, self._inside(moved, way, self.settings.domain.start()), gradient, noise)
+        return NewtonStep(
+            point, self._inside(moved, way, self.settings.domain.start()), gradient, noise
+        )
 
     def _ridge(self, noise: float) -> float:
         """Return a ridge as strong as the noise: where rows do not vary, noise would add up."""
@@ -162,9 +168,11 @@ class Descent:
         begin = self.settings.domain.start().reshape(classes, self.width)
         length = self._way() / len(steps)
         point = average = np.zeros_like(begin)
-        for index, once in enumerate(steps):
+        for index, calibrated in enumerate(steps):
             here = begin + point @ way
-            gradient = self.parts.gradient(once, way, here, TUNED.clip) / TUNED.clip / self.people
+            gradient = (
+                self.parts.gradient(calibrated, way, here, TUNED.clip) / TUNED.clip / self.people
+            )
             gradient = gradient - gradient.mean(axis=0) if classes > 1 else gradient
             point = self._inside(point - length * gradient, way, begin)
             average = average + (point - average) * (2 / (index + 2))
@@ -196,7 +204,7 @@ class Descent:
         if self.settings.classes == 1:
             unmapped = np.linalg.inv(way)
             values, vectors = np.linalg.eigh(unmapped @ unmapped.T)
-            moments = Evening(vectors.T, values, 1.0)
+            moments = SpikedCovariance(vectors.T, values, 1.0)
             near = moments.nearest(moved.reshape(-1), domain.diameter(2.0) / 2)
             moved = near.reshape(begin.shape)
         inside = domain.project((begin + moved).reshape(-1)).reshape(begin.shape)

@@ -9,12 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import Samples
 from discreet.learners.streaming_learner.feature_rows import within
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
-from discreet.release.gathering import HeldRows
-
-__all__ = ["HeldSamples", "Unfolded"]
+from discreet.losses import Samples
+from discreet.release.aggregators import HeldRows
 
 BESIDE = 3
 """Numbers that are held of a sample beside its row."""
@@ -43,7 +41,7 @@ class HeldSamples:
         return self.settings.width + BESIDE
 
     @cached_property
-    def gathering(self) -> HeldRows:
+    def aggregator(self) -> HeldRows:
         """What holds everyone's sample."""
         return HeldRows((self.settings.rounds, self.columns))
 

@@ -1,17 +1,19 @@
-"""Many passes over samples that are held for one release: noisy gradient descent on rows evened out.
+"""Many passes over samples that are held for one release: noisy gradient descent on rows evened
+out.
 
     lengths      a histogram of ‖x‖: rows are divided by what they usually are
     directions   second moments, once or twice: a map W to rows z = Wx whose directions are alike
     gradients    θ ← θ − step·(noisy Σ clipped gradients of z)/n, again and again
 
-All of it reads the same people, so shares of one budget add up; that is far better than people of their own
-for each, since noise grows with one over the root of a budget's share, and with one over a share of people.
+All of it reads the same people, so shares of one budget add up; that is far better than people of
+their own for each, since noise grows with one over the root of a budget's share, and with one over
+a share of people.
 
-Regressions of few samples, whose directions noise would hide: one release of second moments and moments, and
-a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is Newton's. What the last
-step adds stays, so it has half of the budget; the clip is a quantile of lengths of gradients, read twice, as
-residuals shrink. Classifiers: steps of clipped, hence nearly normalised, gradients whose sum is fixed, and an
-average with weights that grow.
+Regressions of few samples, whose directions noise would hide: one release of second moments and
+moments, and a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is
+Newton's. What the last step adds stays, so it has half of the budget; the clip is a quantile of
+lengths of gradients, read twice, as residuals shrink. Classifiers: steps of clipped, hence nearly
+normalised, gradients whose sum is fixed, and an average with weights that grow.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 4
 Runtime     O(d·classes) a sample and pass, O(d²) for second moments; memory two bytes a number
@@ -26,9 +28,12 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.arrivals.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.budget.guarantee import Wording
 from discreet.budget.privacy import Charge
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State, Step, paid_by_cohorts
+from discreet.engine.request import Block
 from discreet.errors import ConfigError
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.histogram import SURE
@@ -38,15 +43,10 @@ from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.losses import CallableLoss, Loss, SoftmaxLoss
+from discreet.release.aggregators import Aggregator, Gram, Moments, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering, Gram, Moments, OneChoice, Rows
-from discreet.release.noise import Once
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State, Step, paid_by_cohorts
-from discreet.turn.questions import Block
-from discreet.turn.states import of_flat
-
-__all__ = ["ManyPasses"]
+from discreet.release.noise import CalibratedNoise
 
 HELD = "held"
 """The name under which the block holds samples."""
@@ -59,16 +59,18 @@ class ManyPassesView(CoefficientsView[Public]):
 
     problem: "ManyPasses"
 
-    def gatherings(self) -> dict[str, Gathering]:
-        return {HELD: self.problem.samples_held.gathering}
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {HELD: self.problem.samples_held.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         held = self.problem.samples_held
         for piece in answers.pieces(held.columns):
             places = piece.rounds - self.begin
-            held.gathering.add(block[HELD], places, held.folded(piece.samples))
+            held.aggregator.add(block[HELD], places, held.folded(piece.samples))
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         problem = self.problem
         parts = DrawnParts(
             settings=self.settings,
@@ -78,7 +80,7 @@ class ManyPassesView(CoefficientsView[Public]):
             held=block[HELD],
             door=door,
         )
-        return Descent(parts).fitted(), kept
+        return Descent(parts).fitted(), hidden
 
     def _errors(self) -> Floats:
         return self.public.errors
@@ -108,11 +110,11 @@ class ManyPasses(GradientMode):
                 "leave out method, which streams"
             )
         passes = self.passes
-        products = [once.gathering for once in passes.grams]
-        for gathering in products if passes.moments is None else [passes.moments.gathering]:
-            gathering.unit  # noqa: B018  refuses grids that are too coarse
-        for once in passes.steps:
-            check_grid(once.gathering)
+        products = [calibrated.aggregator for calibrated in passes.grams]
+        for aggregator in products if passes.moments is None else [passes.moments.aggregator]:
+            aggregator.unit  # noqa: B018  refuses grids that are too coarse
+        for calibrated in passes.steps:
+            check_grid(calibrated.aggregator)
 
     @cached_property
     def loss(self) -> Loss | SoftmaxLoss:
@@ -131,7 +133,9 @@ class ManyPasses(GradientMode):
 
     @cached_property
     def budget(self) -> Charge:
-        """The budget of the one block; if rounds name their person, one round of theirs is in it."""
+        """The budget of the one block; if rounds name their person, one round of theirs is in
+        it.
+        """
         return self.settings.privacy.apart(blocks=1)[-1]
 
     @cached_property
@@ -157,7 +161,9 @@ class ManyPasses(GradientMode):
         if self.settings.classifies:
             return self._class_passes(left)
         if self.hidden > TUNED.hidden_regression:
-            moments = Once.for_budget(self.budget * left, Moments.of(1, self.settings.width))
+            moments = CalibratedNoise.for_budget(
+                self.budget * left, Moments.of(1, self.settings.width)
+            )
             return Passes(self._lengths, moments, (), (), ())
         return self._regression_passes(left)
 
@@ -173,31 +179,31 @@ class ManyPasses(GradientMode):
     def _regression_passes(self, left: float) -> Passes:
         """Return the parts of a regression, for this share of the budget beside lengths."""
         share = TUNED.whitening_regression
-        clip = Once.for_budget(self.budget * TUNED.measuring, OneChoice((CLIPS.bins,)))
+        clip = CalibratedNoise.for_budget(self.budget * TUNED.measuring, OneChoice((CLIPS.bins,)))
         count = self._count(TUNED.regression_passes)
         weights = np.append(np.ones(count - 1), float(count))
         steps = self._steps(weights, left - share - 2 * TUNED.measuring)
         return Passes(self._lengths, None, self._grams(2, share), (clip, clip), steps)
 
     @property
-    def _lengths(self) -> Once[OneChoice] | None:
+    def _lengths(self) -> CalibratedNoise[OneChoice] | None:
         """The histogram of lengths; None if it would be noise."""
         if not self.measured:
             return None
-        return Once.for_budget(self.budget * TUNED.measuring, OneChoice((LENGTHS.bins,)))
+        return CalibratedNoise.for_budget(self.budget * TUNED.measuring, OneChoice((LENGTHS.bins,)))
 
     def _count(self, most: int) -> int:
         """Return how many passes: not more than half as many as samples."""
         return max(4, min(most, self.settings.rounds // 2))
 
-    def _grams(self, count: int, share: float) -> tuple[Once[Gram], ...]:
+    def _grams(self, count: int, share: float) -> tuple[CalibratedNoise[Gram], ...]:
         budget = self.budget * (share / count)
-        return (Once.for_budget(budget, Gram.of(self.settings.width)),) * count
+        return (CalibratedNoise.for_budget(budget, Gram.of(self.settings.width)),) * count
 
-    def _steps(self, weights: Floats, share: float) -> tuple[Once[Rows], ...]:
+    def _steps(self, weights: Floats, share: float) -> tuple[CalibratedNoise[Rows], ...]:
         budget, rows = self.budget, Rows(self.settings.shape)
         shares = share * weights / weights.sum()
-        return tuple(Once.for_budget(budget * float(part), rows) for part in shares)
+        return tuple(CalibratedNoise.for_budget(budget * float(part), rows) for part in shares)
 
     @cached_property
     def plan(self) -> Plan:
@@ -211,7 +217,8 @@ class ManyPasses(GradientMode):
             releases=1,
             facts={
                 "method": "one-shot" if self.passes.moments else "passes",
-                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from {few:g} on",
+                "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from "
+                f"{few:g} on",
                 "block": rounds,
                 "releases": 1,
                 "passes": len(self.passes.steps),

@@ -11,27 +11,30 @@ from typing import Any
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.arrivals.losses import Loss, SoftmaxLoss
 from discreet.budget.privacy import Charge
-from discreet.decide.evening import noise_edge
-from discreet.decide.roots import Root, symmetric_noise
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.many_passes.held_samples import HeldSamples, Unfolded
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.losses import Loss, SoftmaxLoss
+from discreet.optim.roots import Root, symmetric_noise
+from discreet.optim.spiked_covariance import noise_edge
+from discreet.release.aggregators import Aggregate, Gram, Moments, OneChoice, Rows
 from discreet.release.door import Door
-from discreet.release.gathering import Gathered, Gram, Moments, OneChoice, Rows
-from discreet.release.noise import Once
-
-__all__ = ["CLIPS", "LENGTHS", "Clip", "DrawnParts", "Part", "Passes", "Whitening"]
+from discreet.release.noise import CalibratedNoise
 
 LENGTHS = Sizes(bins=30, ratio=sqrt(2))
 """Bins of lengths of rows."""
 CLIPS = Sizes(bins=24)
 """Bins of lengths of gradients."""
 
-Part = Once[OneChoice] | Once[Moments] | Once[Gram] | Once[Rows]
+Part = (
+    CalibratedNoise[OneChoice]
+    | CalibratedNoise[Moments]
+    | CalibratedNoise[Gram]
+    | CalibratedNoise[Rows]
+)
 """The noise of one of the totals that a release draws."""
 
 
@@ -39,24 +42,24 @@ Part = Once[OneChoice] | Once[Moments] | Once[Gram] | Once[Rows]
 class Passes:
     """What is paid for, part by part; every part reads everyone."""
 
-    lengths: Once[OneChoice] | None
-    moments: Once[Moments] | None
+    lengths: CalibratedNoise[OneChoice] | None
+    moments: CalibratedNoise[Moments] | None
     """Everything at once, where there are too few samples for more."""
-    grams: tuple[Once[Gram], ...]
-    clips: tuple[Once[OneChoice], ...]
-    steps: tuple[Once[Rows], ...]
+    grams: tuple[CalibratedNoise[Gram], ...]
+    clips: tuple[CalibratedNoise[OneChoice], ...]
+    steps: tuple[CalibratedNoise[Rows], ...]
 
     @property
     def parts(self) -> list[Part]:
         """All of them."""
         alone: list[Part | None] = [self.lengths, self.moments]
-        there = [once for once in alone if once is not None]
+        there = [calibrated for calibrated in alone if calibrated is not None]
         return [*there, *self.grams, *self.clips, *self.steps]
 
     @property
     def charge(self) -> Charge:
         """What all cost together."""
-        first, *others = [once.charge for once in self.parts]
+        first, *others = [calibrated.charge for calibrated in self.parts]
         for charge in others:
             first = first + charge
         return first
@@ -88,7 +91,7 @@ class DrawnParts:
     loss: Loss | SoftmaxLoss
     passes: Passes
     samples: HeldSamples
-    held: Gathered
+    held: Aggregate
     door: Door
 
     @property
@@ -101,48 +104,52 @@ class DrawnParts:
         """How many coefficients a class has, with the constant's."""
         return self.settings.width
 
-    def total(self, once: Part, of_people: Callable[[Unfolded], Any]) -> Floats:
-        """Return the noisy total of a function of each sample, in the form that the part adds up."""
+    def total(self, calibrated: Part, of_people: Callable[[Unfolded], Any]) -> Floats:
+        """Return the noisy total of a function of each sample, in the form that the part adds
+        up.
+        """
         unfolded = self.samples.unfolded
-        found = self.samples.gathering.total(
-            self.held, lambda numbers: of_people(unfolded(numbers)), once.gathering
+        found = self.samples.aggregator.total(
+            self.held, lambda numbers: of_people(unfolded(numbers)), calibrated.aggregator
         )
-        return self.door.release(once, found)
+        return self.door.release(calibrated, found)
 
     def usual_length(self) -> float:
         """Return how long rows usually are, or could be."""
-        classifies, once = self.settings.classifies, self.passes.lengths
+        classifies, calibrated = self.settings.classifies, self.passes.lengths
         top = longest_row(self.settings)
-        if once is None:
+        if calibrated is None:
             return (TUNED.unmeasured_classes if classifies else TUNED.unmeasured_regression) * top
 
         def cells(people: Unfolded) -> Integers:
             bins = LENGTHS.cells(np.linalg.norm(people.rows, axis=1), top)
             return np.asarray(np.where(people.shares > 0, bins, -1))
 
-        counts = self.total(once, cells)
+        counts = self.total(calibrated, cells)
         level = TUNED.usual_classes if classifies else TUNED.usual_regression
-        noise = once.standard_deviation
+        noise = calibrated.standard_deviation
         return LENGTHS.quantile(counts, top=top, level=level, people=self.people, noise=noise)
 
     def whitened(self, way: Floats) -> Whitening:
-        """Return a map to rows whose directions are alike; what noise hides is raised to its edge."""
+        """Return a map to rows whose directions are alike; what noise hides is raised to its
+        edge.
+        """
         first, *others = self.passes.grams
         found = self.even(first, way, 1.0)
-        for once in others:
-            found = self.even(once, found.map, 1.5 * sqrt(self.width))
+        for calibrated in others:
+            found = self.even(calibrated, found.map, 1.5 * sqrt(self.width))
         return found
 
-    def even(self, once: Once[Gram], way: Floats, longest: float) -> Whitening:
+    def even(self, calibrated: CalibratedNoise[Gram], way: Floats, longest: float) -> Whitening:
         """Return the map after one more release of second moments, of rows up to this length."""
         shortened = way / longest
 
         def mapped(people: Unfolded) -> Floats:
             return np.asarray(people.rows @ shortened.T * (people.shares > 0)[:, None])
 
-        totals = self.total(once, mapped)
-        matrix = once.gathering.parted(totals)[0] * (longest**2 / self.people)
-        noise = once.standard_deviation * longest**2 / self.people
+        totals = self.total(calibrated, mapped)
+        matrix = calibrated.aggregator.parted(totals)[0] * (longest**2 / self.people)
+        noise = calibrated.standard_deviation * longest**2 / self.people
         seen, vectors = np.linalg.eigh(matrix)
         values = np.maximum(seen, min(noise_edge(self.width, noise), longest**2))
         scale = np.multiply.outer(np.sqrt(values), np.sqrt(values))
@@ -156,7 +163,7 @@ class DrawnParts:
         )
         return Whitening((vectors / np.sqrt(values)) @ vectors.T @ way, root)
 
-    def clip(self, once: Once[OneChoice], way: Floats, here: Floats) -> Clip:
+    def clip(self, calibrated: CalibratedNoise[OneChoice], way: Floats, here: Floats) -> Clip:
         """Return how long gradients of whitened rows are."""
         loss = self.loss
         top = 16 * loss.curvature * self.settings.target_bound * sqrt(self.width)
@@ -166,13 +173,15 @@ class DrawnParts:
             lengths = np.linalg.norm(people.rows @ way.T, axis=1) * slopes
             return np.asarray(np.where(people.shares > 0, CLIPS.cells(lengths, top), -1))
 
-        counts, noise = self.total(once, cells), once.standard_deviation
+        counts, noise = self.total(calibrated, cells), calibrated.standard_deviation
         level = TUNED.clip_level
         length = CLIPS.quantile(counts, top=top, level=level, people=self.people, noise=noise)
         squared = CLIPS.mean(counts, top=top, noise=noise, power=2.0)
         return Clip(length, squared or length**2)
 
-    def gradient(self, once: Once[Rows], way: Floats, here: Floats, clip: float) -> Floats:
+    def gradient(
+        self, calibrated: CalibratedNoise[Rows], way: Floats, here: Floats, clip: float
+    ) -> Floats:
         """Return the noisy sum of gradients of whitened rows, one row per class."""
         loss, classes = self.loss, self.settings.classes
         table = here.reshape(classes, self.width)
@@ -186,4 +195,4 @@ class DrawnParts:
             products = weighted[:, :, None] * whitened[:, None, :]
             return np.ascontiguousarray(products).reshape(count, -1)
 
-        return self.total(once, gradients).reshape(classes, self.width) * clip
+        return self.total(calibrated, gradients).reshape(classes, self.width) * clip

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from discreet.arrays import Floats
 
-__all__ = ["Public"]
-
 
 @dataclass(frozen=True, eq=False)
 class Public:

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
-__all__ = ["TUNED", "Tuning"]
-
 
 @dataclass(frozen=True)
 class Tuning:
     """The tuned constants of this mode.
 
-    A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose the
-    other values is not recorded: benchmarks/real.py and benchmarks/ways.py (`fit`) measure this mode,
-    and show what a change does.
+    A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose
+    the other values is not recorded: benchmarks/real.py and benchmarks/ways.py (`fit`) measure this
+    mode, and show what a change does.
     """
 
     # --- how the budget is shared ---------------------------------------------------------------

@@ -1,4 +1,6 @@
-"""The whitened mode: rows are measured first, then the regularised leader learns on whitened rows."""
+"""The whitened mode: rows are measured first, then the regularised leader learns on whitened
+rows.
+"""
 
 from discreet.learners.streaming_learner.whitened.mode import WhitenedLeader
 

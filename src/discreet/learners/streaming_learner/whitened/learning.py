@@ -3,8 +3,8 @@
     θ′_{r+1} = (μb·mean(θ′) − v_r) / (μb + h)        h = s/(αb) + ς·√s        s = var(v_r) / (w · H)
 
 v_r the noisy total of gradients of z = H^(−½)x after b samples, μ and α shares of the curvature of
-the loss, ς a share of stiffness, w the variance that the domain allows a coefficient. The first part
-of h is the ridge that a Bayesian would choose for each direction (one for all would shrink the
+the loss, ς a share of stiffness, w the variance that the domain allows a coefficient. The first
+part of h is the ridge that a Bayesian would choose for each direction (one for all would shrink the
 strong direction); the second damps what noise in early totals starts.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
@@ -17,19 +17,17 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.evening import Evening
-from discreet.learners.streaming_learner.feature_rows import evened, rows_at_once
+from discreet.engine.plan import State
+from discreet.engine.request import Block
+from discreet.learners.streaming_learner.feature_rows import rows_at_once, whitened_rows
 from discreet.learners.streaming_learner.mode import Answers
 from discreet.learners.streaming_learner.shrunk import learned_part, shrunk
 from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
-
-__all__ = ["Learning"]
 
 FAR = 1e100
 """A bound that no whitened row reaches."""
@@ -53,7 +51,7 @@ class Learning(WhitenedPhase):
     """A block of samples whose gradients go into the running total."""
 
     @property
-    def moments(self) -> Evening:
+    def moments(self) -> SpikedCovariance:
         """The second moments H of rows."""
         return self.public.measured.moments
 
@@ -62,19 +60,19 @@ class Learning(WhitenedPhase):
         """How many learning blocks there were before this one."""
         return self.index - len(self.problem.preparation)
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         gradient = self.problem.gradient
-        return {gradient.name: gradient.gathering}
+        return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         problem, measured = self.problem, self.public.measured
-        rows, total = problem.gradient.gathering, problem.gradient.of(block)
+        rows, total = problem.gradient.aggregator, problem.gradient.of(block)
         here, most = self._whitened_point, self._target_bound
         slope = (here, here, 0.0, problem.loss.code, float(problem.loss.parameter))
         # Whitened rows are within the declared bound, Euclidean, and have their constant already.
         bounds = (2.0, FAR, -most, most, 0.0, 1 / measured.clip)
         for piece in answers.samples.dense(rows_at_once(problem.size)):
-            whitened = evened(self.settings, piece.features, measured.moments)
+            whitened = whitened_rows(self.settings, piece.features, measured.moments)
             sample = (whitened, piece.targets, piece.shares)
             rows.add_through("add_gradients", total, len(piece), *sample, *slope, *bounds)
 
@@ -91,10 +89,12 @@ class Learning(WhitenedPhase):
 
     # --- the release ------------------------------------------------------------------------------
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         problem, public, clip = self.problem, self.public, self.public.measured.clip
         count = self.before + 1
-        total = problem.gradient.next(public.gradient, kept, block, door)
+        total = problem.gradient.next(public.gradient, hidden, block, door)
         variance = total.variance * clip**2
         mean = public.mean + (public.point - public.mean) / count
         point = self._leader(total.values * clip, variance, mean)
@@ -109,7 +109,7 @@ class Learning(WhitenedPhase):
             path=problem.path.followed(public.path, self.before, total.values, public.point),
             gradient=total.public,
         )
-        return public, total.kept
+        return public, total.hidden
 
     @cached_property
     def _samples(self) -> int:
@@ -138,7 +138,8 @@ class Learning(WhitenedPhase):
         return domain.project(begin + moved)
 
     def _shrunk(self, average: Floats, variance: float) -> Floats:
-        """Return the average, drawn towards the start as far as noise explains it; an intercept stays.
+        """Return the average, drawn towards the start as far as noise explains it; an intercept
+        stays.
 
         Near the solution a total with noise Z moves whitened coefficients by
         Z / (curvature · samples + h).

@@ -16,41 +16,43 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers, Mask
-from discreet.arrivals.losses import Samples
-from discreet.decide.evening import Evening
+from discreet.engine.plan import State
+from discreet.engine.request import Block
 from discreet.learners.streaming_learner.feature_rows import euclidean_lengths, longest_row, within
 from discreet.learners.streaming_learner.histogram import Sizes
 from discreet.learners.streaming_learner.mode import Answers
 from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Measured, Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
+from discreet.losses import Samples
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
-from discreet.release.gathering import Gathering
-from discreet.turn.plan import State
-from discreet.turn.questions import Block
-
-__all__ = ["SIZES", "MeasuringDirections", "MeasuringSizes"]
 
 SIZES = Sizes(bins=20)
 """Bins of sizes, down to a millionth of the declared bound."""
 
 
 class MeasuringSizes(WhitenedPhase):
-    """The first block: a histogram whose first half counts lengths of rows, the second one targets."""
+    """The first block: a histogram whose first half counts lengths of rows, the second one
+    targets.
+    """
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         sizes = self.problem.sizes
-        return {sizes.name: sizes.gathering}
+        return {sizes.name: sizes.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         sizes = self.problem.sizes
         with np.errstate(all="ignore"):  # a warning would tell about a sample
             for piece in answers.pieces(self.problem.size):
                 cells = np.where(counts(piece.samples), self._cells(piece), -1)
-                sizes.gathering.add(sizes.of(block), cells)
+                sizes.aggregator.add(sizes.of(block), cells)
 
     def _cells(self, answers: Answers) -> Integers:
-        """Return the cell of each sample: in even rounds that of its row, in odd ones of its target."""
+        """Return the cell of each sample: in even rounds that of its row, in odd ones of its
+        target.
+        """
         settings, samples = self.settings, answers.samples
         by_target = answers.rounds % 2
         lengths = np.hypot(euclidean_lengths(samples.features), settings.constant)
@@ -59,9 +61,11 @@ class MeasuringSizes(WhitenedPhase):
         cells = SIZES.cells(np.where(np.isfinite(lengths), sizes, np.nan), 1.0)
         return np.asarray(np.where(cells < 0, -1, by_target * SIZES.bins + cells), dtype=np.int64)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         measured = self.bounded(self.problem.sizes.drawn(block, door))
-        return replace(self.public, measured=measured), kept
+        return replace(self.public, measured=measured), hidden
 
     def bounded(self, counts: Floats) -> Measured:
         """Return bounds that fit, the clip, and what lengths suggest of second moments."""
@@ -69,15 +73,19 @@ class MeasuringSizes(WhitenedPhase):
         of_rows, of_targets = counts.reshape(2, -1)
         noise, people = problem.sizes.standard_deviation, problem.preparation[0] / 2
         top = longest_row(settings)
-        length = SIZES.quantile(of_rows, top=top, level=TUNED.length_level, people=people, noise=noise)
+        length = SIZES.quantile(
+            of_rows, top=top, level=TUNED.length_level, people=people, noise=noise
+        )
         squared = SIZES.mean(of_rows, top=top, noise=noise, power=2.0)
         squared = squared or TUNED.unmeasured * length**2
         target = self._target(of_targets, people, noise)
         return Measured(
             length=length,
             target=target,
-            clip=problem.clip_over_usual * self._slope(of_targets, target, noise) * problem.usual_norm,
-            moments=Evening.flat(problem.size, squared / problem.size),
+            clip=problem.clip_over_usual
+            * self._slope(of_targets, target, noise)
+            * problem.usual_norm,
+            moments=SpikedCovariance.flat(problem.size, squared / problem.size),
         )
 
     def _target(self, counts: Floats, people: float, noise: float) -> float:
@@ -99,9 +107,9 @@ class MeasuringSizes(WhitenedPhase):
 class MeasuringDirections(WhitenedPhase):
     """The second block, if it pays: second moments of rows."""
 
-    def gatherings(self) -> dict[str, Gathering]:
+    def aggregators(self) -> dict[str, Aggregator]:
         directions = self.problem.directions
-        return {directions.name: directions.gathering}
+        return {directions.name: directions.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
         directions = self.problem.directions
@@ -110,15 +118,17 @@ class MeasuringDirections(WhitenedPhase):
             for piece in answers.pieces(self.problem.size):
                 rows = within(self.settings, piece.samples.features) / length
                 rows = np.where(counts(piece.samples)[:, None], rows, np.nan)
-                directions.gathering.add(directions.of(block), rows)
+                directions.aggregator.add(directions.of(block), rows)
 
-    def release(self, tally: State, kept: State, block: Block, door: Door) -> tuple[Public, State]:
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
         directions, measured = self.problem.directions, self.public.measured
-        matrix, people = directions.gathering.parted(directions.drawn(block, door))
+        matrix, people = directions.aggregator.parted(directions.drawn(block, door))
         unit = measured.length**2 / max(people, self.problem.preparation[1] / 8)
         noise = directions.standard_deviation / sqrt(2) * unit
-        moments = Evening.read(matrix * unit, noise=noise)
-        return replace(self.public, measured=replace(measured, moments=moments)), kept
+        moments = SpikedCovariance.read(matrix * unit, noise=noise)
+        return replace(self.public, measured=replace(measured, moments=moments)), hidden
 
 
 def counts(samples: Samples) -> Mask:

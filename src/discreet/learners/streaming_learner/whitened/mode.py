@@ -5,9 +5,9 @@
             (learning.py)
 
 Every sample enters one phase or the total, so each has the whole budget. Coefficients of whitened
-rows z = H^(−½)x have a curvature of about that of the loss in every direction. Points are moved into
-the domain, first in the norm of H. What is published is their average with weights ∝ r^k, drawn
-towards the start as far as its noise explains it (discreet/decide/fading.py).
+rows z = H^(−½)x have a curvature of about that of the loss in every direction. Points are moved
+into the domain, first in the norm of H. What is published is their average with weights ∝ r^k,
+drawn towards the start as far as its noise explains it (discreet/optim/threshold_shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 Runtime     O(d·(1 + spikes)) per sample, O(d²) for those whose second moments are released
@@ -18,11 +18,14 @@ from functools import cached_property
 from math import ceil, sqrt
 from typing import Any
 
-from discreet.arrivals.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.budget.privacy import Charge
-from discreet.decide.evening import Evening
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State, paid_by_cohorts
+from discreet.engine.schedule import ListedBlocks
 from discreet.errors import ConfigError
 from discreet.learners.one_release import OneRelease
+from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.mode import GradientMode
@@ -36,22 +39,19 @@ from discreet.learners.streaming_learner.whitened.path import ReleasedPath
 from discreet.learners.streaming_learner.whitened.phase import WhitenedPhase
 from discreet.learners.streaming_learner.whitened.public import Measured, Public
 from discreet.learners.streaming_learner.whitened.tuning import TUNED
-from discreet.learners.totals import RunningTotal
-from discreet.release.gathering import Gram, OneChoice, Rows
-from discreet.release.noise import Once
-from discreet.turn.coins import Coins
-from discreet.turn.plan import Plan, State, paid_by_cohorts
-from discreet.turn.schedule import ListedBlocks
-from discreet.turn.states import of_flat
-
-__all__ = ["WhitenedLeader"]
+from discreet.losses import CallableLoss, Loss, SoftmaxLoss
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Gram, OneChoice, Rows
+from discreet.release.noise import CalibratedNoise
 
 MEASURING: tuple[type[WhitenedPhase], ...] = (MeasuringSizes, MeasuringDirections)
 """The phases of the first blocks; the second only if it pays."""
 
 
 class WhitenedLeader(GradientMode):
-    """Coefficients of the regularised leader, on rows measured and whitened by samples of their own."""
+    """Coefficients of the regularised leader, on rows measured and whitened by samples of their
+    own.
+    """
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
@@ -67,16 +67,18 @@ class WhitenedLeader(GradientMode):
                 f"{settings.rounds} samples are all measured, and none is left to learn from: "
                 "ask for a longer horizon"
             )
-        check_grid(self.gradient.gathering)
+        check_grid(self.gradient.aggregator)
         if self.measures_directions:
-            self.directions.gathering.unit  # noqa: B018  refuses grids that are too coarse
+            self.directions.aggregator.unit  # noqa: B018  refuses grids that are too coarse
 
     @cached_property
     def loss(self) -> Loss:
         """The loss, of one margin."""
         loss = self.settings.loss
         if isinstance(loss, CallableLoss | SoftmaxLoss):
-            raise ConfigError("rows are measured for losses of one margin that are known: leave out mode")
+            raise ConfigError(
+                "rows are measured for losses of one margin that are known: leave out mode"
+            )
         return loss
 
     @property
@@ -102,7 +104,7 @@ class WhitenedLeader(GradientMode):
         privacy, cells = self.settings.privacy, OneChoice((2 * SIZES.bins,))
         if privacy.contributions > 1:  # all phases in one measure
             return OneRelease.for_budget("sizes", privacy.budget, cells)
-        return OneRelease("sizes", Once.calibrate(privacy, cells))
+        return OneRelease("sizes", CalibratedNoise.calibrate(privacy, cells))
 
     @cached_property
     def directions(self) -> OneRelease[Gram]:
@@ -110,11 +112,11 @@ class WhitenedLeader(GradientMode):
         return OneRelease.for_budget("directions", self.settings.privacy.budget, Gram.of(self.size))
 
     @cached_property
-    def measuring(self) -> tuple[Once[OneChoice] | Once[Gram], ...]:
+    def measuring(self) -> tuple[CalibratedNoise[OneChoice] | CalibratedNoise[Gram], ...]:
         """The noise of each measuring phase."""
         if not self.measures_directions:
-            return (self.sizes.once,)
-        return self.sizes.once, self.directions.once
+            return (self.sizes.calibrated,)
+        return self.sizes.calibrated, self.directions.calibrated
 
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
@@ -126,7 +128,7 @@ class WhitenedLeader(GradientMode):
             self.settings.privacy,
             people=max(self.learning),
             # Who comes several times may enter several phases: all must be in one measure.
-            fresh=self.settings.privacy.contributions == 1,
+            disjoint=self.settings.privacy.contributions == 1,
         )
 
     @cached_property
@@ -161,7 +163,10 @@ class WhitenedLeader(GradientMode):
         def cohort(index: int) -> int:
             return index if index < count or total.has_cohorts else count
 
-        charges = [*(once.charge for once in measuring), total.spent(self.gradient.releases)]
+        charges = [
+            *(calibrated.charge for calibrated in measuring),
+            total.spent(self.gradient.releases),
+        ]
         return Plan.scheduled(
             self.schedule,
             charge,
@@ -187,7 +192,9 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def noise_share(self) -> float:
-        """The noise of the last total, over the length of that many clipped gradients in one direction."""
+        """The noise of the last total, over the length of that many clipped gradients in one
+        direction.
+        """
         return self.gradient.noise * self.usual_norm / self.settings.rounds
 
     @cached_property
@@ -198,12 +205,16 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def curved(self) -> float:
-        """μ, in curvatures of the loss: the first 1/μ releases swing, so there must be several times more."""
+        """μ, in curvatures of the loss: the first 1/μ releases swing, so there must be several
+        times more.
+        """
         return max(TUNED.curved * self.clip_over_usual, TUNED.settling / len(self.learning))
 
     @cached_property
     def newest(self) -> float:
-        """1 + k, for an average with weights ∝ r^k: √r where noise is small, up to r² where it is large."""
+        """1 + k, for an average with weights ∝ r^k: √r where noise is small, up to r² where it
+        is large.
+        """
         low, high = TUNED.small_noise, TUNED.large_noise
         large = min(1.0, max(0.0, (self.noise_share - low) / (high - low)))
         return 1.5 + 1.5 * large
@@ -213,12 +224,12 @@ class WhitenedLeader(GradientMode):
     def start(self) -> tuple[Public, State]:
         settings = self.settings
         begin = settings.domain.start()
-        sums, kept = self.gradient.start()
+        sums, hidden = self.gradient.start()
         unmeasured = Measured(
             length=longest_row(settings),
             target=float(settings.target_bound),
             clip=1.0,
-            moments=Evening.flat(self.size, 1.0),
+            moments=SpikedCovariance.flat(self.size, 1.0),
         )
         public = Public(
             coefficients=begin,
@@ -229,7 +240,7 @@ class WhitenedLeader(GradientMode):
             path=self.path.start(),
             gradient=sums,
         )
-        return public, kept
+        return public, hidden
 
     def view(self, public: State, index: int, begin: int, coins: Coins) -> WhitenedPhase:
         phase = MEASURING[index] if index < len(self.preparation) else Learning

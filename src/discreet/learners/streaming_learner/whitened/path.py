@@ -1,7 +1,7 @@
 """What a leader keeps of its releases, to tell how far published coefficients are off.
 
 Every release showed a noisy total of gradients, all computed at a public point. Both are kept. What
-follows from them is in discreet/decide/roots.py; it reads released values, public counts and
+follows from them is in discreet/optim/roots.py; it reads released values, public counts and
 calibrated variances.
 
 No errors are given
@@ -18,12 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.evening import Evening
-from discreet.decide.roots import Root, root_of_path
-from discreet.learners.totals import RunningTotal
-from discreet.release.gathering import Rows
-
-__all__ = ["Path", "ReleasedPath"]
+from discreet.learners.running_total import RunningTotal
+from discreet.optim.roots import Root, root_of_path
+from discreet.optim.spiked_covariance import SpikedCovariance
+from discreet.release.aggregators import Rows
 
 MOST_ROWS = 250
 ROWS_PER_COEFFICIENT = 4
@@ -70,7 +68,7 @@ class ReleasedPath:
         points[release] = point
         return Path(totals, points)
 
-    def root(self, path: Path, releases: int, evening: Evening) -> Root | None:
+    def root(self, path: Path, releases: int, covariance: SpikedCovariance) -> Root | None:
         """Return what releases tell about the root of whitened gradients, in clips.
 
         None if that is too little.
@@ -80,7 +78,7 @@ class ReleasedPath:
         later = slice(self.settling, releases)
         points = path.points[later]
         return root_of_path(
-            np.array([evening.times(point, 0.5) for point in points]).reshape(points.shape),
+            np.array([covariance.times(point, 0.5) for point in points]).reshape(points.shape),
             np.array(self.blocks[later], dtype=np.float64),
             _steps(path.totals)[later],
             self._noise[later, later],

@@ -5,14 +5,12 @@ Which phase a block is in follows from its index (`MEASURING` in mode.py, then `
 
 from typing import TYPE_CHECKING, ClassVar
 
+from discreet.engine.view import GROWING
 from discreet.learners.streaming_learner.mode import CoefficientsView
 from discreet.learners.streaming_learner.whitened.public import Public
-from discreet.turn.view import GROWING
 
 if TYPE_CHECKING:
     from discreet.learners.streaming_learner.whitened.mode import WhitenedLeader
-
-__all__ = ["WhitenedPhase"]
 
 
 class WhitenedPhase(CoefficientsView[Public]):

@@ -2,17 +2,16 @@
 
     sizes ──► directions (if they pay) ──► learning ⟲
 
-Each phase replaces its own fields of `Public`: the measuring phases `measured`, learning all others.
+Each phase replaces its own fields of `Public`: the measuring phases `measured`, learning all
+others.
 """
 
 from dataclasses import dataclass
 
 from discreet.arrays import Floats
-from discreet.decide.evening import Evening
+from discreet.engine.plan import State
 from discreet.learners.streaming_learner.whitened.path import Path
-from discreet.turn.plan import State
-
-__all__ = ["Measured", "Public"]
+from discreet.optim.spiked_covariance import SpikedCovariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +24,7 @@ class Measured:
     """The bound that most targets keep."""
     clip: float
     """The longest that a gradient of a whitened row may be."""
-    moments: Evening
+    moments: SpikedCovariance
     """The second moments of rows."""
 
 

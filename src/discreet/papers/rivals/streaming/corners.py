@@ -1,4 +1,6 @@
-"""Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe for p = 1."""
+"""Rivals that step towards corners: the paper's own algorithms, NoisySFW, and noisy Frank–Wolfe
+for p = 1.
+"""
 
 from math import log, sqrt
 from typing import Any
@@ -11,10 +13,8 @@ from discreet.papers.printed import streaming_frank_wolfe, streaming_frank_wolfe
 from discreet.papers.printed.lp_geometry import Constants, corrected_regularity
 from discreet.papers.printed.promise import compared
 from discreet.papers.rivals.streaming.problem import clipped_targets, constants_of, mean_gradient
-from discreet.release.randomness import seeded_words
+from discreet.release.randomness import seeded_bits
 from discreet.simulate.problems.regression import Regression
-
-__all__ = ["noisy_sfw", "published", "published_by_lemma"]
 
 
 def published(
@@ -25,7 +25,9 @@ def published(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """Algorithm 1 with the printed σ and a norm that is smooth, or Algorithm 2 for p = 1: papers/printed."""
+    """Algorithm 1 with the printed σ and a norm that is smooth, or Algorithm 2 for p = 1:
+    papers/printed.
+    """
     return _published(world, epsilon, delta, "corrected", constants=constants, pace=pace, seed=seed)
 
 
@@ -43,7 +45,11 @@ def published_by_lemma(
 
 @compared()
 def _published(
-    world: Regression, epsilon: float, delta: float, noise: streaming_frank_wolfe.Noise, **settings: Any
+    world: Regression,
+    epsilon: float,
+    delta: float,
+    noise: streaming_frank_wolfe.Noise,
+    **settings: Any,
 ) -> Floats:
     terms = world.features, clipped_targets(world), world.domain, epsilon, delta
     if world.domain.p == 1:  # its sampler needs no correction
@@ -61,7 +67,8 @@ def noisy_sfw(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """NoisySFW: one gradient of half the samples, then √n recursive Frank–Wolfe steps on small batches.
+    """NoisySFW: one gradient of half the samples, then √n recursive Frank–Wolfe steps on small
+    batches.
 
         d_0 = ∇F(θ_0) of n/2 samples + noise,  σ_0² = 32κL² ln(1/δ)/(n²ε²)
         θ_{t+1} = θ_t + η(v_t − θ_t), v_t the least corner for d_t, η = ln n/(2√n)
@@ -73,10 +80,10 @@ def noisy_sfw(
     samples, dimension = world.features.shape
     known = constants_of(world, constants)
     regularity = corrected_regularity(world.domain.p, dimension)
-    words = seeded_words(seed, 0)
+    bits = seeded_bits(seed, 0)
 
     def noise(sigma: float) -> Floats:
-        return generalised_gaussian(dimension, sigma, regularity.order, words) / regularity.factor
+        return generalised_gaussian(dimension, sigma, regularity.order, bits) / regularity.factor
 
     step = log(samples) / (2 * sqrt(samples))
     spread = sqrt(32 * regularity.kappa * log(1 / delta))
@@ -93,6 +100,8 @@ def noisy_sfw(
         if part.stop > samples:
             break
         newest = mean_gradient(world, part, here)
-        recursive = (1 - step) * (direction + newest - mean_gradient(world, part, before)) + step * newest
+        recursive = (1 - step) * (
+            direction + newest - mean_gradient(world, part, before)
+        ) + step * newest
         direction = recursive + noise(later)
     return here

@@ -7,13 +7,11 @@ import numpy as np
 
 from discreet.arrays import Floats
 from discreet.compiled import compiled
-from discreet.decide.domains import LpBall
 from discreet.errors import ConfigError
+from discreet.optim.domains import LpBall
 from discreet.papers.printed.lp_geometry import Constants
 from discreet.papers.rivals.streaming.problem import Euclidean, clipped_targets, constants_of
 from discreet.simulate.problems.regression import Regression
-
-__all__ = ["local_md", "noisy_sgd"]
 
 
 def noisy_sgd(
@@ -39,7 +37,9 @@ def noisy_sgd(
     _seed(seed)
     ball = world.domain
     return np.asarray(
-        _noisy_descent(world.features, clipped_targets(world), samples**2, step, sigma, ball.p, ball.radius),
+        _noisy_descent(
+            world.features, clipped_targets(world), samples**2, step, sigma, ball.p, ball.radius
+        ),
         dtype=np.float64,
     )
 
@@ -52,19 +52,20 @@ def local_md(
     seed: int,
     constants: Constants | None = None,
 ) -> Floats:
-    """LocalMD: phases on halving samples, each solved near the last by noisy mirror descent; 1 ≤ p ≤ 2.
+    """LocalMD: phases on halving samples, each solved near the last by noisy mirror descent; 1 ≤ p
+    ≤ 2.
 
         in phase i = 1 … ⌈log₂n⌉, with n_i = n/2^i fresh samples and η_i = η/2^(4i), from x_{i−1}:
-            minimise (1/n_i)Σf(x; s) + ‖x − x_{i−1}‖_p²/(η_i n_i (p − 1))
-            over the points x of C with ‖x − x_{i−1}‖_p ≤ 2Lη_i n_i (p − 1)
-            by T = (n_i/b)² steps of mirror descent with h(x) = ‖x − x_{i−1}‖_p²/(2(p − 1)) on batches of
-            b = max{√(n_i/ln d), √(d/ε)} samples, each gradient with N(0, σ²I), σ = 100·L₂√ln(1/δ)/(bε)
+            minimise (1/n_i)Σf(x; s) + ‖x − x_{i−1}‖_p²/(η_i n_i (p − 1)) over the points x of C
+            with ‖x − x_{i−1}‖_p ≤ 2Lη_i n_i (p − 1) by T = (n_i/b)² steps of mirror descent with
+            h(x) = ‖x − x_{i−1}‖_p²/(2(p − 1)) on batches of b = max{√(n_i/ln d), √(d/ε)} samples,
+            each gradient with N(0, σ²I), σ = 100·L₂√ln(1/δ)/(bε)
         η = D/L·min{1/√((p − 1)n), ε/√(d ln(1/δ))};  for p = 1, take 1 + 1/ln d for p
 
-    Steps of mirror descent are 2/(λ(k + 1)), λ = 2/(η_i n_i) being how convex the phase is. Where the trust
-    region sticks out of C, points are projected. Does not converge, as its users say: σ is large, and regions
-    shrink by thirty-two from phase to phase. The constants of η, b and σ are those that its rate and its
-    users suggest; they were not checked against the text.
+    Steps of mirror descent are 2/(λ(k + 1)), λ = 2/(η_i n_i) being how convex the phase is. Where
+    the trust region sticks out of C, points are projected. Does not converge, as its users say: σ
+    is large, and regions shrink by thirty-two from phase to phase. The constants of η, b and σ are
+    those that its rate and its users suggest; they were not checked against the text.
     """
     ball = world.domain
     if ball.p > 2:
@@ -83,7 +84,9 @@ def local_md(
         if count < 1:
             break
         phase_eta = eta / 16**phase
-        batch = min(count, ceil(max(sqrt(count / log(max(dimension, 3))), sqrt(dimension / epsilon))))
+        batch = min(
+            count, ceil(max(sqrt(count / log(max(dimension, 3))), sqrt(dimension / epsilon)))
+        )
         centre = _mirror_descent(
             world,
             slice(used, used + count),
@@ -103,7 +106,9 @@ def local_md(
 
 
 class _Phase(NamedTuple):
-    """One phase of LocalMD: λ (`pull`), the trust region's radius (`reach`), and its mirror descent."""
+    """One phase of LocalMD: λ (`pull`), the trust region's radius (`reach`), and its mirror
+    descent.
+    """
 
     p: float
     pull: float
@@ -127,7 +132,8 @@ def _mirror_descent(
         gradient = 2 * world.features[rows].T @ residuals / phase.batch
         noisy = gradient + generator.normal(0, phase.sigma, size=len(centre))
         length = 2 / (phase.pull * (step + 1))
-        # ∇h(x) − length·(ĝ + λ∇h(x)), and back: the leader of minus that is the closed form of a mirror step.
+        # ∇h(x) − length·(ĝ + λ∇h(x)), and back: the leader of minus that is the closed form of a
+        # mirror step.
         dual_point = (1 - length * phase.pull) * _mirror(offset, phase.p) - length * noisy
         offset = region.lead(-dual_point, 1.0)
         point = centre + offset
@@ -156,7 +162,13 @@ def _seed(seed: int) -> None:
 
 @compiled
 def _noisy_descent(
-    features: Floats, targets: Floats, steps: int, length: float, sigma: float, p: float, radius: float
+    features: Floats,
+    targets: Floats,
+    steps: int,
+    length: float,
+    sigma: float,
+    p: float,
+    radius: float,
 ) -> Floats:
     """Noisy projected SGD on the average loss, from 0: the mean of all points."""
     samples, dimension = features.shape

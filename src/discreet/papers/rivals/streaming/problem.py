@@ -5,11 +5,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from discreet.arrays import Floats
-from discreet.decide.domains import LpBall
+from discreet.optim.domains import LpBall
 from discreet.papers.printed.lp_geometry import Constants, regression_constants
 from discreet.simulate.problems.regression import Regression
-
-__all__ = ["UNIT", "Euclidean", "Rival", "clipped_targets", "constants_of", "mean_gradient"]
 
 UNIT = Constants(1.0, 1.0, 1.0)
 """What favours the papers most; not sound."""
@@ -45,7 +43,9 @@ class Euclidean(NamedTuple):
         """
         steep = ball.dimension ** max(0.0, 0.5 - 1 / ball.dual)
         wide = ball.dimension ** max(0.0, 0.5 - 1 / ball.p)
-        return cls(steep * constants.lipschitz, steep**2 * constants.smoothness, wide * constants.diameter)
+        return cls(
+            steep * constants.lipschitz, steep**2 * constants.smoothness, wide * constants.diameter
+        )
 
 
 def constants_of(world: Regression, constants: Constants | None) -> Constants:

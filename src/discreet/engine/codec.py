@@ -1,0 +1,291 @@
+"""Described values: frozen dataclasses that are the same in Python, in TOML, in JSON and in a state
+file.
+
+    [domain]
+    kind = "LpBall"
+    dimension = 20
+    p = 1.5
+
+A value is decoded by the annotation of the field it is for, so this module imports nothing of what
+it describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. Where a kind
+needs no settings its name alone will do (`function = "ClickModel"`). A wrong type is a
+`ConfigError` that names the field. A field that came later (`metadata={"later": True}`) is told
+only where it is not its default: what was described before keeps its hash.
+"""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields, is_dataclass
+from functools import cache
+from hashlib import blake2b
+from math import inf
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from discreet import require
+from discreet.errors import ConfigError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+
+
+def admitted(annotation: object, value: object, name: str) -> object:
+    """The value as the annotation wants it, from Python or from plain data; `ConfigError` if it
+    cannot be.
+
+    >>> admitted(tuple[float, ...] | None, [1, 2.5], "weights")
+    (1.0, 2.5)
+    >>> admitted(Literal["auto"] | int, "later", "block")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: block must be auto or a whole number, got 'later'
+    """
+    value = require.plain(value)
+    for wanted in _choices(annotation):
+        found = _as(wanted, value, name)
+        if found is not _NO:
+            return found
+    if type(value) is dict and isinstance(value.get("kind"), str):
+        value = value["kind"]  # what may be misspelt
+    rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
+    raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
+
+
+_NO = object()
+
+
+def _choices(annotation: object) -> tuple[object, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _as(wanted: object, value: object, name: str) -> object:
+    """The value as one kind of thing, or _NO."""
+    if wanted is Any:
+        return value
+    if wanted is NoneType:
+        return None if value is None else _NO
+    if get_origin(wanted) is Literal:
+        return next(
+            (word for word in get_args(wanted) if type(word) is type(value) and word == value), _NO
+        )
+    if get_origin(wanted) is tuple:
+        return _as_tuple(get_args(wanted), value, name)
+    if wanted is bool or wanted is str:
+        return value if isinstance(value, wanted) else _NO
+    if wanted is int:
+        return _as_whole(value)
+    if wanted is float:
+        return _as_float(value)
+    if get_origin(wanted) is Callable or wanted is Callable:
+        return value if callable(value) and not isinstance(value, type) else _NO
+    if isinstance(wanted, type) and is_dataclass(wanted):
+        return _as_described(wanted, value, name)
+    return _NO
+
+
+def _as_whole(value: object) -> object:
+    """A whole number, also one that is written as 1e5."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else _NO
+
+
+def _as_float(value: object) -> object:
+    if isinstance(value, str) and value == "inf":  # JSON has no word for it
+        return inf
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _NO
+    try:
+        return float(value)
+    except OverflowError:
+        return _NO
+
+
+def _as_tuple(parts: tuple[object, ...], value: object, name: str) -> object:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        return _NO
+    if parts[1:] == (...,):
+        return tuple(
+            admitted(parts[0], entry, f"{name}[{place}]") for place, entry in enumerate(value)
+        )
+    if len(parts) != len(value):
+        return _NO
+    return tuple(admitted(part, entry, name) for part, entry in zip(parts, value, strict=True))
+
+
+def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -> object:
+    if type(value) is wanted:
+        check_fields(value)  # 1 and 1.0 must not be different settings
+        return value
+    if value is wanted or (
+        isinstance(value, str) and value == wanted.__name__
+    ):  # it needs no settings
+        value = {}
+    elif type(value) is dict and value.get("kind") == wanted.__name__:
+        value = {key: entry for key, entry in value.items() if key != "kind"}
+    else:
+        return _NO
+    return made(wanted, value, name)
+
+
+def made(kind: type[T], plain: Mapping[str, object], name: str) -> T:
+    """The described value of this kind from its plain fields."""
+    known = _annotations(kind)
+    if unknown := sorted(set(plain) - set(known)):
+        raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
+    decoded = {key: admitted(known[key], entry, key) for key, entry in plain.items()}
+    try:
+        return kind(**decoded)
+    except TypeError:
+        needed = [field.name for field in fields(kind) if field.name not in plain]
+        raise ConfigError(
+            f"{name} lacks settings of {kind.__name__}: it takes {', '.join(needed)}"
+        ) from None
+
+
+@cache
+def _annotations(kind: "type[DataclassInstance]") -> dict[str, object]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind) if field.init}
+
+
+def check_fields(described: "DataclassInstance") -> None:
+    """Give every field of a new frozen dataclass the type that its annotation wants, or refuse."""
+    annotations = _annotations(type(described))
+    for name, annotation in annotations.items():
+        object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
+
+
+def _words(wanted: object) -> str:
+    """What an annotation wants, in words."""
+    if get_origin(wanted) is Literal:
+        return " or ".join(map(str, get_args(wanted)))
+    known = {
+        NoneType: "left out",
+        bool: "true or false",
+        int: "a whole number",
+        float: "a number",
+        str: "a text",
+    }
+    if wanted in known:
+        return known[wanted]
+    return "a list" if get_origin(wanted) is tuple else str(getattr(wanted, "__name__", wanted))
+
+
+def as_plain(described: "DataclassInstance") -> dict[str, object]:
+    """Return a described value as plain data: its `kind`, and its fields that are not None."""
+    plain = {
+        field.name: _plain(getattr(described, field.name))
+        for field in _told(described)
+        if field.init
+    }
+    return {"kind": type(described).__name__} | {
+        name: entry for name, entry in plain.items() if entry is not None
+    }
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return as_plain(value)
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and value == inf:
+        return "inf"
+    return None if callable(value) else value
+
+
+def _told(value: "DataclassInstance") -> list[Field[object]]:
+    """The fields of a dataclass, but for those that came later and are left at their default."""
+    return [
+        field
+        for field in fields(value)
+        if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
+    ]
+
+
+def to_toml(plain: dict[str, object], table: str = "") -> str:
+    """Plain data as TOML: single values first, then a table for each described one."""
+    lines = [
+        f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)
+    ]
+    for name, value in plain.items():
+        if isinstance(value, dict):
+            inner = f"{table}.{name}" if table else name
+            lines += ["", f"[{inner}]", to_toml(value, inner)]
+    return "\n".join(lines)
+
+
+def from_toml(text: str) -> dict[str, object]:
+    """Plain data from TOML; `ConfigError` if it is none.
+
+    >>> from_toml("epsilon = ")
+    Traceback (most recent call last):
+    discreet.errors.ConfigError: not TOML: Invalid value (at end of document)
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand brackets
+        raise ConfigError(f"not TOML that can be read ({type(error).__name__})") from None
+
+
+def _toml(value: object) -> str:
+    """JSON's numbers, texts and lists are TOML's, but for letters beyond the first plane, and
+    one more.
+    """
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def fingerprint(*values: object) -> str:
+    """A hash of contents: types, numbers, and of arrays the dtype, shape and bytes. Never of how
+    they print.
+
+    >>> row, column = np.zeros(3), np.zeros((3, 1))
+    >>> fingerprint(row) == fingerprint(row.copy()), fingerprint(row) == fingerprint(column)
+    (True, False)
+    """
+    digest = blake2b(digest_size=16)
+    for value in values:
+        _feed(digest, value)
+    return digest.hexdigest()
+
+
+def _feed(digest: blake2b, value: object) -> None:
+    if isinstance(value, np.ndarray):
+        digest.update(f"array {value.dtype.str} {value.shape} ".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif is_dataclass(value) and not isinstance(value, type):
+        digest.update(f"{type(value).__name__}(".encode())
+        for field in _told(value):
+            digest.update(f"{field.name}=".encode())
+            _feed(digest, getattr(value, field.name))
+        digest.update(b")")
+    elif isinstance(value, dict):
+        digest.update(b"{")
+        for key in sorted(value):
+            digest.update(f"{key!r}:".encode())
+            _feed(digest, value[key])
+        digest.update(b"}")
+    elif isinstance(value, list | tuple):
+        digest.update(b"[")
+        for entry in value:
+            _feed(digest, entry)
+        digest.update(b"]")
+    elif isinstance(value, float):
+        digest.update(f"float {value.hex()} ".encode())
+    elif value is None or isinstance(value, bool | int | str | bytes):
+        digest.update(f"{type(value).__name__} {value!r} ".encode())
+    elif callable(value):
+        digest.update(b"callable ")
+    else:
+        raise ConfigError(
+            "a fingerprint is of numbers, texts, arrays and dataclasses, not of "
+            f"{type(value).__name__}"
+        )

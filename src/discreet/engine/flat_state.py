@@ -1,0 +1,118 @@
+"""Typed state as a flat dictionary, as journals and state files keep it, and back.
+
+    Public(slate=…, posterior=Posterior(centre=0.05, …), phase=ExchangePlan(length=500, …))
+
+    {"slate": …, "belief.centre": 0.05, …, "phase": "ExchangePlan", "phase.length": 500, …}
+
+A state is a frozen dataclass whose fields are arrays, numbers, texts, or such dataclasses again.
+The fields of a nested dataclass stand under its name and a dot. Where the annotation is a union (`A
+| B`, `A | None`), the field's own key holds the name of the class; None is left out. A field
+annotated `State` is a dictionary that a mechanism keeps (a running total's): its entries stay as
+they are.
+"""
+
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from discreet.engine.plan import State
+
+T = TypeVar("T")
+
+
+def flat(value: object, prefix: str = "") -> State:
+    """Return the entries of a typed state; a dictionary is flat already.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Trials:
+    ...     length: int
+    >>> @dataclass(frozen=True)
+    ... class Public:
+    ...     level: float
+    ...     phase: Trials | None
+    ...     total: State
+    >>> flat(Public(0.5, Trials(200), {"steps": 3}))
+    {'level': 0.5, 'phase': 'Trials', 'phase.length': 200, 'total.steps': 3}
+    >>> of_flat(Public, flat(Public(0.5, None, {"steps": 3})))
+    Public(level=0.5, phase=None, total={'steps': 3})
+    """
+    if isinstance(value, dict):
+        return {prefix + name: part for name, part in value.items()} if prefix else value
+    found: State = {}
+    for field in _fields_of(type(value)):  # type: ignore[arg-type]
+        key, part = prefix + field.name, getattr(value, field.name)
+        if type(part) is dict:
+            for name, entry in part.items():
+                found[f"{key}.{name}"] = entry
+        elif _is_state(type(part)):  # type: ignore[arg-type]
+            if field.is_union:
+                found[key] = type(part).__name__
+            found |= flat(part, key + ".")
+        elif part is not None:
+            found[key] = part
+    return found
+
+
+def of_flat(kind: type[T], state: State | T, prefix: str = "") -> T:
+    """Return the typed state with these entries: the inverse of `flat`; other entries are ignored.
+
+    A state that is typed already is given back.
+    """
+    if not isinstance(state, dict):
+        return state
+    parts = {}
+    for field in _fields_of(kind):  # type: ignore[arg-type]
+        key = prefix + field.name
+        parts[field.name] = state[key] if field.is_leaf else _part(field, state, key)
+    return kind(**parts)
+
+
+def _part(field: "_Field", state: State, key: str) -> Any:
+    """Return one field that is a dictionary, a dataclass, or one of several types."""
+    inside = key + "."
+    if field.is_dict:
+        size = len(inside)
+        return {name[size:]: state[name] for name in state if name.startswith(inside)}
+    if not field.is_union:
+        return of_flat(field.kinds[0], state, inside)
+    if not field.kinds or key not in state:
+        return state.get(key)
+    (kind,) = (kind for kind in field.kinds if kind.__name__ == state[key])
+    return of_flat(kind, state, inside)
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field of a typed state, and what its annotation says."""
+
+    name: str
+    is_union: bool
+    is_dict: bool
+    kinds: tuple[Any, ...]
+    """The dataclasses that it may be."""
+
+    @cached_property
+    def is_leaf(self) -> bool:
+        """Whether it is one entry: an array, a number or a text."""
+        return not (self.is_union or self.is_dict or self.kinds)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[_Field, ...]:
+    """Return the fields of a dataclass."""
+    hints = get_type_hints(kind)
+    found = []
+    for name in (field.name for field in fields(kind)):
+        is_union = get_origin(hints[name]) in (Union, UnionType)
+        choices = get_args(hints[name]) if is_union else (hints[name],)
+        is_dict = get_origin(choices[0]) is dict
+        kinds = tuple(choice for choice in choices if is_dataclass(choice))
+        found.append(_Field(name, is_union, is_dict, kinds))
+    return tuple(found)
+
+
+@cache
+def _is_state(kind: type) -> bool:
+    return is_dataclass(kind)

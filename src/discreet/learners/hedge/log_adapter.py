@@ -1,0 +1,29 @@
+"""What a log says to experts: what every action would have gained, one column each.
+
+They are named by `columns`; without it by the labels, or all columns of the log, in order.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.learners.hedge.settings import HedgeSettings
+from discreet.learners.log_adapter import NumbersLogAdapter, row_columns
+
+
+class HedgeLogAdapter(NumbersLogAdapter):
+    """Rows of a log as gains; actions without labels are named by their columns."""
+
+    settings_type = HedgeSettings
+    settings: HedgeSettings
+    size = "actions"
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        names = self.log.get("columns")
+        if names is None and self.settings.labels is not None:
+            names = [str(label) for label in self.settings.labels]
+        return row_columns(header, self.settings.actions, names)
+
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+        if self.settings.labels:
+            return decision
+        return {"chances": dict(zip(columns, decision["chances"].values(), strict=True))}

@@ -1,0 +1,258 @@
+"""Full information, drifting streams: one running total of all gains, and the leaders of the noisy
+table.
+
+A visitor's gains of item a on top of each prefix of the slate, g_1 ≥ … ≥ g_k (enforced), enter as
+what they have in common and how they drop, all non-negative:
+
+    (g_1 + … + g_k)/√k,   3·(g_1 − g_2), …, 3·(g_{k−1} − g_k)          for each of n items
+
+These k·n numbers are scaled to length at most 1 (l₂; l₁ for the pure guarantee) and added up. The
+running total of the whole table is released after each block: one mechanism, sensitivity √2, no
+factor k or √(kn). Reading it back is post-processing: drops are mostly in proportion to what is
+common, so their noise can be told from them; then the slate is read off, slot by slot.
+
+Guarantee   docs/guarantees/sets.md, Theorem 1
+Runtime     O(k·n) a visitor in one compiled pass; memory O(k·n)
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another expert
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers, Mask
+from discreet.engine.coins import Coins
+from discreet.engine.flat_state import of_flat
+from discreet.engine.plan import Plan, State
+from discreet.engine.readings import Scores
+from discreet.engine.request import Batch, Block
+from discreet.engine.schedule import EqualBlocks, ListedBlocks, Schedule, growing_blocks
+from discreet.functions.sets import ClickModel
+from discreet.learners.running_total import RunningTotal
+from discreet.learners.set_maximizer.catalogue import Catalogue
+from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.preferences import (
+    People,
+    PreferenceView,
+    SlateState,
+    gains_along,
+    people_of,
+)
+from discreet.learners.set_maximizer.slates import distinct_leaders
+from discreet.release.aggregators import Aggregator, Rows
+from discreet.release.door import Door
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The tuned constants of this mode, each with the benchmark that measures it."""
+
+    steepness: float = 3.0
+    """By how much drops, which are small, enter magnified (benchmarks/display.py)."""
+    first_block: int = 100
+    """Visitors of the first block, at most: the first ones teach most (benchmarks/display.py)."""
+    growth: float = 1.1
+    """Growth of blocks (benchmarks/display.py)."""
+    longest: float = 0.03
+    """Longest block, as a part of the horizon (benchmarks/display.py, benchmarks/ways.py)."""
+
+
+TUNED = Tuning()
+
+
+@dataclass(frozen=True, eq=False)
+class Public(SlateState):
+    """What releases have produced: the table of gains, and the slate that was read off it."""
+
+    gains: State
+    """What the running total publishes."""
+    table: Floats
+    """Total gains, one row per slot; zeros before the first release."""
+    variance: float
+    """Variance of the noise of the stacked totals."""
+    lived: Integers
+    """How many rounds each item was there for, up to the last release."""
+
+
+class SumView(PreferenceView[Public]):
+    """A block whose gains go into one running total; the next slate is read off it."""
+
+    problem: "GainSum"
+
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {self.problem.gains.name: self.problem.gains.aggregator}
+
+    def restricted(self, available: Mask) -> Integers:
+        if not self.public.table.any():
+            return super().restricted(available)
+        slate = distinct_leaders(self.public.table, available)
+        return np.pad(slate, (0, self.settings.slots - len(slate)), constant_values=-1)
+
+    def read(self, batch: Batch) -> People:
+        return people_of(batch, self.settings)
+
+    def gather(self, block: Block, answers: People) -> None:
+        rows, found = self.problem.gains.aggregator, self.problem.gains.of(block)
+        slate, active = self.public.slate, self.public.catalogue.began
+        all_live = bool(active.all())
+        if self.problem.is_fused:
+            people = np.asarray(answers) if all_live else np.asarray(answers) * active
+            rows.add_through("add_click_gains", found, len(people), people, slate, TUNED.steepness)
+            return
+        known = len(self._named.names)
+        for gains in gains_along(answers, slate, self.settings, known):
+            rows.add(found, stacked(gains if all_live else gains * active))
+
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        total = self.problem.gains.next(self.public.gains, hidden, block, door)
+        end = self.problem.schedule.end(self.index)
+        lived = self.public.lived + (end - self.begin) * self.public.catalogue.began
+        table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
+        catalogue = self.public.catalogue.next()
+        slate = distinct_leaders(table, catalogue.active)
+        public = Public(catalogue, slate, total.public, table, total.variance, lived)
+        return public, total.hidden
+
+    def scores(self, context: Any) -> Scores:
+        """Return what each item gained in each slot, on top of the slots before it, in all."""
+        table, variance = self.public.table, self.public.variance
+        mixed = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
+        deviations = np.broadcast_to(mixed * sqrt(variance), table.shape)
+        return Scores(table.copy(), deviations.copy())
+
+
+class GainSum(SetMode):
+    """Slates from a running total of everyone's gains; the default for whole preferences."""
+
+    @classmethod
+    def serves(cls, settings: Any) -> bool:
+        return bool(settings.feedback == "full" and settings.stream == "drifting")
+
+    @cached_property
+    def gains(self) -> RunningTotal[Rows]:
+        """The running total of stacked gains."""
+        settings = self.settings
+        norm = 1 if settings.privacy.pure else 2
+        # A short length weighs visitors more evenly.
+        rows = Rows((settings.slots, settings.room), norm=norm, nonnegative=True)
+        people = max(self.first_block, ceil(TUNED.longest * settings.rounds))
+        return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
+
+    @cached_property
+    def is_fused(self) -> bool:
+        """Whether one compiled pass reads a visitor's clicks as stacked gains and adds them."""
+        rows = self.gains.aggregator
+        return isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Blocks that grow, or of the length that the settings choose."""
+        settings = self.settings
+        if settings.block != "auto":
+            return EqualBlocks(settings.rounds, settings.block, last=False)
+        first = min(TUNED.first_block, ceil(sqrt(settings.rounds)))
+        most = max(first, TUNED.longest * settings.rounds)
+        blocks = growing_blocks(settings.rounds, first, TUNED.growth, most)
+        return ListedBlocks(settings.rounds, blocks)
+
+    @property
+    def first_block(self) -> int:
+        """Visitors before the first release."""
+        return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
+
+    @cached_property
+    def plan(self) -> Plan:
+        facts: dict[str, Any] = {
+            "method": "sum",
+            "why": "whole preferences of a stream that may drift",
+            "block": self.first_block,
+            "releases": self.gains.releases,
+            "noise_in_visitors": self.gains.noise,
+        }
+        return self.gains.plan(facts)
+
+    def start(self) -> tuple[Public, State]:
+        settings = self.settings
+        gains, hidden = self.gains.start()
+        public = Public(
+            catalogue=Catalogue.first(settings),
+            slate=self.first_slate(),
+            gains=gains,
+            table=np.zeros((settings.slots, settings.room)),
+            variance=0.0,
+            lived=np.zeros(settings.room, dtype=np.int64),
+        )
+        return public, hidden
+
+    def view(self, public: State, index: int, begin: int, coins: Coins) -> SumView:
+        return SumView(self, of_flat(Public, public), index, begin, coins)
+
+
+def stacked(gains: Floats) -> Floats:
+    """Return what gains (people × slots × items) have in common, and how they drop by slots.
+
+    >>> stacked(np.array([[[0.6], [0.2]]])).round(2).tolist()
+    [[[0.57], [1.2]]]
+    """
+    falling = gains.copy()
+    for slot in range(
+        1, gains.shape[1]
+    ):  # slices are contiguous: several times as fast as accumulate
+        np.minimum(falling[:, slot], falling[:, slot - 1], out=falling[:, slot])
+    common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
+    return np.concatenate([common, TUNED.steepness * -np.diff(falling, axis=1)], axis=1)
+
+
+def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> Floats:
+    """Return what totals would be if every item had been there for all these rounds.
+
+    Those that came later count with what they gained per round, drawn towards the others as far as
+    noise of this variance explains the difference: at first nothing is known of them.
+
+    >>> caught_up(np.array([[30.0, 10.0, 15.0]]), np.array([100, 100, 50]), 100, 0.0)
+    array([[30., 10., 30.]])
+    """
+    later = lived < rounds
+    if not later.any():
+        return values
+    each, longest = values / np.maximum(lived, 1), lived == lived.max()
+    centre = each[:, longest].mean(axis=1, keepdims=True)
+    spread = each[:, longest].var(axis=1, keepdims=True)
+    noise = variance / np.maximum(lived, 1) ** 2
+    known = np.where(lived > 0, spread / np.maximum(spread + noise, 1e-300), 0.0)
+    return np.where(later, rounds * (centre + known * (each - centre)), values)
+
+
+def _unstacking(slots: int) -> Floats:
+    """Return the inverse of `stacked`, as a matrix."""
+    matrix = np.zeros((slots, slots))
+    matrix[0] = 1 / sqrt(slots)
+    for slot in range(1, slots):
+        matrix[slot, slot - 1], matrix[slot, slot] = TUNED.steepness, -TUNED.steepness
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def rows_of(table: Floats, variance: float) -> Floats:
+    """Return gains, one row per slot, from a noisy table: odd drops count as far as they are real.
+
+    >>> rows_of(stacked(np.array([[[0.6, 0.3], [0.2, 0.1]]]))[0], 0.0).round(2)
+    array([[0.6, 0.3],
+           [0.2, 0.1]])
+    """
+    common, drops = table[0], table[1:]
+    whole = max(float(common.sum()), 1e-9)  # noise may leave next to nothing of a short first block
+    slopes = np.clip(
+        drops.sum(axis=1, keepdims=True) / whole, 0.0, TUNED.steepness * sqrt(len(table))
+    )
+    proportional = slopes * common
+    beyond = drops - proportional
+    noise = variance * (1 + float(np.mean(slopes**2))) if len(drops) else 0.0
+    size = float(np.mean(beyond**2)) if len(drops) else 0.0
+    shrinkage = max(0.0, 1 - noise / size) if size > 0 else 1.0
+    read = np.concatenate([common[None], proportional + shrinkage * beyond])
+    return np.asarray(_unstacking(len(table)) @ read, dtype=np.float64)

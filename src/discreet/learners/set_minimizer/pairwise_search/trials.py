@@ -1,0 +1,180 @@
+"""The two phases of the pairs mode: blocks of trials, and the last block, which reads nobody.
+
+A round of a block of trials plays one set, by a public shuffle. Its cost is one number in a public
+cell, that set's. A block's cells are released once, and the belief is brought up to date. Rounds in
+which a mask changed the set are not read, only reported.
+
+`stream="drifting"`: old trials fade, and where the anchor costs something else than was believed,
+by more than chance, they fade at once.
+
+Guarantee   docs/guarantees/costs.md, Theorem 2, Lemma 2
+"""
+
+from functools import cached_property
+from math import exp
+
+import numpy as np
+
+from discreet.arrays import Integers, Mask
+from discreet.engine.coins import Coin
+from discreet.engine.plan import State, Step
+from discreet.engine.request import Block, Request
+from discreet.learners.one_release import OneRelease
+from discreet.learners.set_minimizer.mode import available_sets
+from discreet.learners.set_minimizer.pairwise_search.phase import Costs, PairsPhase
+from discreet.learners.set_minimizer.pairwise_search.posterior import PairBelief, TriedSets
+from discreet.learners.set_minimizer.pairwise_search.public import (
+    Public,
+    SettledPlan,
+    TrialsPlan,
+    costs_release,
+)
+from discreet.learners.set_minimizer.pairwise_search.tuning import TUNED
+from discreet.learners.start import Start
+from discreet.learners.trial_allotment import TrialAllotment
+from discreet.release.aggregators import Aggregator, PublicCells
+from discreet.release.door import Door
+
+
+class Trials(PairsPhase[TrialsPlan]):
+    """A block of trials: most rounds play the anchor, some a set near it.
+
+    In the screening all sets are random.
+    """
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    @cached_property
+    def costs(self) -> OneRelease[PublicCells]:
+        """The release of this block: the sum of costs of each of its sets."""
+        return costs_release(self.settings, len(self.plan.sets))
+
+    @cached_property
+    def step(self) -> Step | None:
+        return Step(self.plan.length, self.costs.charge, cohort=self.index)
+
+    # --- which round plays which set --------------------------------------------------------------
+
+    @cached_property
+    def allotment(self) -> TrialAllotment:
+        """Which round of the block plays which set."""
+        key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
+        return TrialAllotment(self.plan.counts, self.plan.length, key)
+
+    @cached_property
+    def shown(self) -> Integers:
+        """The sets as rows of items, filled up with −1."""
+        return as_rows_of_items(self.plan.sets)
+
+    def played(self, rounds: Integers) -> Integers:
+        """Return the number of the set that each round plays."""
+        if len(rounds) == 1:
+            return np.array([self.allotment.of_one(int(rounds[0]) - self.begin)])
+        return self.allotment.of(rounds - self.begin)
+
+    def is_whole(self, played: Integers, available: Mask | None) -> Mask:
+        """Return whether the whole set of each round was available."""
+        if available is None:
+            return np.ones(len(played), dtype=np.bool_)
+        return np.asarray((available | ~self.plan.sets[played]).all(axis=1))
+
+    # --- hooks ------------------------------------------------------------------------------------
+
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {self.costs.name: self.costs.aggregator}
+
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        """One set per row, in ascending order, filled up with −1; without what is unavailable."""
+        return available_sets(self.shown[self.played(rounds)], request.available)
+
+    def no_mask_counts(self) -> State:
+        return {"unread": np.zeros(len(self.plan.sets), dtype=np.int64)}
+
+    def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
+        """Count the rounds of each set in which a mask changed it: they are not read."""
+        played = self.played(rounds)
+        np.add.at(counts["unread"], played[~self.is_whole(played, request.available)], 1)
+
+    def gather(self, block: Block, answers: Costs) -> None:
+        played = self.played(answers.rounds)
+        cells = np.where(self.is_whole(played, answers.request.available), played, -1)
+        self.costs.aggregator.add(self.costs.of(block), cells[:, None], answers.costs)
+
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        sums = self.costs.drawn(block, door) / self.settings.bound
+        counts = (self.plan.counts - mask_counts.get("unread", 0)).astype(np.float64)
+        noise = self.costs.calibrated.standard_deviation**2
+        tried = TriedSets(self.plan.sets, counts, sums, noise)
+        next_start = Start(self.index + 1, self.begin + self.plan.length)
+        return self.problem.planner.next_block(self.public, self._learned(tried), next_start), {}
+
+    # --- what a block teaches ---------------------------------------------------------------------
+
+    def _learned(self, tried: TriedSets) -> PairBelief:
+        """Return the belief after this block."""
+        posterior = self.public.posterior
+        if self._is_alarm(tried):
+            posterior = posterior.faded(self._fading(TUNED.forgotten * self.settings.rounds))
+        posterior = posterior.faded(self._fading(self.plan.length)).with_trials(tried)
+        return self.public.posterior if posterior.is_empty else posterior
+
+    def _fading(self, rounds: float) -> float:
+        """Return the factor by which precisions fall in these rounds."""
+        return exp(-rounds / self.problem.planner.lengths.memory)
+
+    def _is_alarm(self, tried: TriedSets) -> bool:
+        """Return whether the anchor costs something else than was believed, by more than chance.
+
+        The screening has no anchor, and an i.i.d. stream no alarms.
+        """
+        count = tried.counts[0]
+        if self.settings.stream != "drifting" or not self.public.blocks or count < 1:
+            return False
+        posterior, incumbent = self.public.posterior, self.plan.incumbent
+        expected = posterior.costs(incumbent[None])
+        doubt = posterior.variance / count + tried.noise / count**2
+        doubt = doubt + expected.own_variances[0] + posterior.variance_of(incumbent)
+        off = tried.sums[0] / count - expected.costs[0]
+        return bool(off**2 > TUNED.alarm**2 * doubt)
+
+
+class Settled(PairsPhase[SettledPlan]):
+    """The last block: the anchor is played, nothing is tried, and nobody is read."""
+
+    @cached_property
+    def step(self) -> Step | None:
+        return None
+
+    @cached_property
+    def shown(self) -> Integers:
+        """The anchor as a row of items, filled up with −1."""
+        return np.asarray(as_rows_of_items(self.plan.incumbent[None])[0])
+
+    def aggregators(self) -> dict[str, Aggregator]:
+        return {}
+
+    def decide(self, rounds: Integers, request: Request) -> Integers:
+        return available_sets(np.tile(self.shown, (len(rounds), 1)), request.available)
+
+    def gather(self, block: Block, answers: Costs) -> None:
+        """Gather nobody any more; what is malformed was refused all the same."""
+
+    def release(
+        self, mask_counts: State, hidden: State, block: Block, door: Door
+    ) -> tuple[Public, State]:
+        """Nothing is learned; only a report is released."""
+        return self.public, {}
+
+
+def as_rows_of_items(sets: Mask) -> Integers:
+    """Return one set per row, in ascending order, filled up with −1.
+
+    >>> as_rows_of_items(np.array([[False, True, True], [True, False, False]]))
+    array([[ 1,  2, -1],
+           [ 0, -1, -1]])
+    """
+    items = sets.shape[1]
+    rows = np.sort(np.where(sets, np.arange(items), items), axis=1)
+    return np.where(rows == items, -1, rows)

@@ -1,0 +1,67 @@
+"""What a log says to a streaming learner: a sample a row, in the columns that `features` and
+`target` name.
+
+How many coefficients there are follows from the features, the intercept and the classes; the domain
+may leave it out:
+
+    features = ["age", "income"]
+    target = "spent"
+    domain = "LpBall"
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from discreet import require
+from discreet.engine.tickets import Tickets
+from discreet.errors import ConfigError
+from discreet.learners.log_adapter import LogAdapter, Table, list_of_columns, present
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
+from discreet.losses import Samples
+
+
+class StreamingLearnerLogAdapter(LogAdapter):
+    """Rows of a log as samples."""
+
+    settings_type = StreamingLearnerSettings
+    settings: StreamingLearnerSettings
+    keys = needed = ("features", "target")
+    row = "sample"
+
+    @classmethod
+    def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
+        features = list_of_columns("features", log["features"])
+        if not isinstance(log["target"], str) or log["target"] in features:
+            raise ConfigError(
+                "target must be a column, and none of the features, got "
+                f"{require.shown(log['target'])}"
+            )
+        domain = plain.get("domain")
+        domain = {"kind": domain} if isinstance(domain, str) else domain
+        if not isinstance(domain, dict):
+            return plain
+        loss = plain.get("loss")
+        classes = loss.get("classes", 1) if isinstance(loss, dict) else 1
+        width = len(features) + (plain.get("intercept") is True)
+        dimension = width * (classes if type(classes) is int else 1)
+        given = domain.get("dimension", dimension)
+        if given != dimension:
+            raise ConfigError(
+                f"dimension must be {dimension} with these features, got {require.shown(given)}: "
+                "leave it out"
+            )
+        return plain | {"domain": domain | {"dimension": dimension}}
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        return present(header, [*self.log["features"], self.log["target"]])
+
+    def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Samples:
+        numbers = rows.numbers(columns)
+        return Samples(numbers[:, :-1], numbers[:, -1])
+
+    def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+        found = decision["coefficients"]
+        if self.settings.classes > 1:
+            rows = [dict(zip(columns[:-1], row, strict=True)) for row in found]
+            return decision | {"coefficients": rows}
+        return decision | {"coefficients": dict(zip(columns[:-1], found, strict=True))}

@@ -1,0 +1,116 @@
+"""Follow the regularised leader, with a regulariser that is read off released totals.
+
+    x = argmin over the domain of ⟨v, x⟩ + h·ψ(x)        for the cube: clip(½ − v/h, 0, 1)
+
+v is the noisy total of all gradients so far. For linear costs fixed in advance (others: see the
+proof) the regret is at most
+
+    h·spread + (Σ_r ‖G_r‖² + κσ²)/(2h),        least at        h = √((Σ_r ‖G_r‖² + κσ²) / (2·spread))
+
+with `spread` the range of ψ on the domain, in which ψ is strongly convex in the norm dual to ‖·‖;
+G_r the gradient of block r, σ² the variance of a coordinate of the newest total, and κ = E‖z‖² for
+standard normal z (n for the Euclidean norm). `most` replaces Σ‖G_r‖² by a bound known in advance.
+Without it the sum is estimated: what the steps of the released totals show beyond their known
+noise, about three standard deviations deducted. That reads released numbers only.
+
+Guarantee   docs/guarantees/costs.md, Theorem 3 (regret on the cube); post-processing as far as privacy goes
+References  Hazan, Kale (2012); Agarwal, Singh (2017)
+            Duchi, Hazan, Singer (2011), "Adaptive Subgradient Methods"
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats
+from discreet.optim.domains import Domain
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the steps of the released totals have shown so far, in squared dual norms."""
+
+    swings: float
+    """Variance of `shown`, if steps are independent."""
+    shown: float
+    """Sum of the squared lengths of all steps."""
+    noise: float
+    """What noise alone contributes to that sum, on average."""
+    stiffness: float
+    """h, as of the newest total: it never falls."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderMemory:
+    """What the leader has to remember from one released total to the next."""
+
+    point: Floats
+    """Where the leader stands."""
+    total: Floats
+    """The newest released total of gradients."""
+    steps: Steps
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The regularised leader over a domain.
+
+    >>> from discreet.optim.domains import Box
+    >>> leader = Leader(Box(2, low=0.0, high=1.0))
+    >>> memory = leader.follow(leader.start(), np.array([40.0, -4.0]), variance=25.0, step_variance=25.0)
+    >>> memory.point.round(2)
+    array([0.  , 0.57])
+    """
+
+    domain: Domain
+    most: float | None = None
+    """A bound on Σ_r ‖G_r‖², or None to estimate it."""
+
+    def start(self) -> LeaderMemory:
+        """Return the memory before anything was released: in the middle of the domain."""
+        nothing = Steps(swings=0.0, shown=0.0, noise=0.0, stiffness=0.0)
+        return LeaderMemory(self.domain.start(), np.zeros(self.domain.dimension), nothing)
+
+    def follow(
+        self, memory: LeaderMemory, total: Floats, *, variance: float, step_variance: float
+    ) -> LeaderMemory:
+        """Return the memory after one more released total, with the variance of its numbers.
+
+        `step_variance` is that of what the total adds to the one before.
+        """
+        steps = self._stiffened(memory, total, variance, step_variance)
+        return LeaderMemory(self.domain.lead(total, steps.stiffness), total, steps)
+
+    def follow_curved(
+        self,
+        memory: LeaderMemory,
+        total: Floats,
+        *,
+        mean: Floats,
+        curvature: float,
+        variance: float,
+        step_variance: float,
+    ) -> LeaderMemory:
+        """Return the memory after one more released total of gradients of strongly convex losses.
+
+        Each gradient is linearised at the point where it was computed; `mean` is the mean of these
+        points, `curvature` that of all losses together. With a curvature of 0 this is `follow`.
+        """
+        if curvature == 0:
+            return self.follow(memory, total, variance=variance, step_variance=step_variance)
+        steps = self._stiffened(memory, total, variance, step_variance)
+        pulled = curvature * mean + steps.stiffness * self.domain.start() - total
+        point = self.domain.project(pulled / (curvature + steps.stiffness))
+        return LeaderMemory(point, total, steps)
+
+    def _stiffened(
+        self, memory: LeaderMemory, total: Floats, variance: float, step_variance: float
+    ) -> Steps:
+        size, before = self.domain.noise_square, memory.steps
+        swings = before.swings + 2 * size * step_variance**2
+        shown = before.shown + self.domain.dual_norm(total - memory.total) ** 2
+        noise = before.noise + size * step_variance
+        beyond = max(0.0, shown - noise - 3 * sqrt(swings)) if self.most is None else self.most
+        stiffness = sqrt((beyond + size * variance) / (2 * self.domain.spread))
+        return Steps(swings, shown, noise, max(before.stiffness, stiffness))

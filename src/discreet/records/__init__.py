@@ -1,0 +1,1 @@
+"""Readers of people's rows: contexts, tables and cells of logs."""

@@ -1,0 +1,113 @@
+"""Logs and records: CSV and Parquet files, one person a row, logs in order of time.
+
+Errors name columns and their types, never what is in them.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+from discreet.arrays import Floats
+from discreet.errors import ConfigError
+from discreet.feedback import as_floats
+
+
+class LogTable:
+    """Rows of a log, held by Polars (a `discreet.learners.adapter.Table`). Slices are tables
+    again.
+    """
+
+    def __init__(self, frame: polars.DataFrame) -> None:
+        self._frame = frame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all columns, in order."""
+        return self._frame.columns
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __getitem__(self, part: slice) -> "LogTable":
+        return LogTable(self._frame[part])
+
+    def numbers(self, names: Sequence[str]) -> Floats:
+        """A matrix with these columns; NaN for whatever is no number."""
+        rows = np.empty((len(self), len(names)))
+        for place, name in enumerate(names):
+            rows[:, place] = self._column_of_numbers(name)
+        return rows
+
+    def texts(self, name: str) -> list[str]:
+        """A column as texts, lists as JSON; "" for what is missing."""
+        column = self._frame[name]
+        if isinstance(column.dtype, polars.List | polars.Array):
+            return [
+                "" if value is None else json.dumps(value, default=str)
+                for value in column.to_list()
+            ]
+        return ["" if value is None else str(value) for value in column.to_list()]
+
+    def values(self, name: str) -> list[Any]:
+        """A column as it is; None for what is missing."""
+        return self._frame[name].to_list()
+
+    def people(self, name: str) -> list[Any]:
+        """A column that says whose each row is; short floats stay short, standing for several
+        numbers.
+        """
+        column = self._frame[name]
+        return list(column.to_numpy()) if column.dtype == polars.Float32 else column.to_list()
+
+    def _column_of_numbers(self, name: str) -> Floats:
+        column = self._frame[name]
+        kind = column.dtype
+        if kind == polars.Object:  # as one odd cell makes it
+            entries = [as_floats(value) for value in column.to_list()]
+            return np.array(
+                [np.nan if e is None or e.shape else float(e) for e in entries], dtype=np.float64
+            )
+        if kind in (polars.String, polars.Categorical, polars.Enum, polars.Binary):
+            column = column.cast(polars.String, strict=False).str.strip_chars()
+        elif not (kind.is_numeric() or kind in (polars.Boolean, polars.Null)):
+            # Without what it is made of: fields and categories may be people's.
+            holds = kind.base_type().__name__
+            raise ConfigError(f"the log's column {name} must hold numbers, and holds {holds}")
+        numbers = column.cast(polars.Float64, strict=False).fill_null(float("nan"))
+        return np.asarray(numbers.to_numpy(), dtype=np.float64)
+
+
+def read_log(path: Path) -> LogTable:
+    """The log in a file."""
+    return LogTable(_read(path, None))
+
+
+def read_numbers(path: Path, choose: Callable[[list[str]], list[str]]) -> Floats:
+    """A matrix with the columns that `choose` names, of those that the file has; nothing else is
+    kept.
+    """
+    log = LogTable(_read(path, choose))
+    return log.numbers(choose(log.columns))
+
+
+def _read(path: Path, choose: Callable[[list[str]], list[str]] | None) -> polars.DataFrame:
+    try:
+        str(path).encode()  # Polars wants a name that is a text
+        if path.suffix == ".parquet":
+            columns = None if choose is None else choose(list(polars.read_parquet_schema(path)))
+            return polars.read_parquet(path, columns=columns)
+        # One person's line, too long or no text, must not refuse everybody's.
+        return polars.read_csv(
+            path, infer_schema=False, truncate_ragged_lines=True, encoding="utf8-lossy"
+        )
+    except FileNotFoundError:
+        raise ConfigError(f"{path} does not exist") from None
+    except UnicodeEncodeError:
+        raise ConfigError(f"{path} cannot be read: its name is no text, rename it") from None
+    except (OSError, polars.exceptions.PolarsError) as error:
+        kind = path.suffix or "CSV"
+        raise ConfigError(f"{path} cannot be read as {kind} ({type(error).__name__})") from None

@@ -1,0 +1,80 @@
+"""A number in a cell that the person picks: the item that was clicked, the bin of a histogram.
+
+The cell is the person's data: replacing them takes a number out of one cell and puts another into a
+second.
+
+Guarantee   docs/guarantees/aggregators.md, Lemma 3
+Runtime     O(1) a person
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import ConfigError
+from discreet.release.aggregators.base import Aggregate, Aggregator, as_shape, check_levels
+from discreet.release.aggregators.public_cells import check_range, steps_within
+
+
+@dataclass(frozen=True)
+class OneChoice(Aggregator):
+    """A number between `low` and `high`, in one cell of the person's own choice. By default a
+    count.
+
+    >>> clicks = OneChoice(3, levels=100)
+    >>> people = clicks.empty()
+    >>> clicks.add(people, np.array([1, 1, 2, -1]))                                  # −1: no click
+    >>> people.values, clicks.sensitivity(1)
+    (array([  0, 200, 100]), 200.0)
+    """
+
+    shape: tuple[int, ...]
+    low: float = 0.0
+    high: float = 1.0
+    levels: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", as_shape(self.shape))
+        check_range(self.low, self.high)
+        check_levels(self.levels)
+
+    @property
+    def bound(self) -> float:
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def cells(self) -> int:
+        return min(2, self.size)
+
+    def unit_sensitivity(self, norm: int) -> float:
+        # In one cell: from one end of the range to the other. In two: one of full size goes,
+        # another comes.
+        same = (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
+        if self.size == 1:
+            return same
+        return max(same, 2.0 if norm == 1 else sqrt(2))
+
+    @property
+    def span(self) -> int:
+        return 2 * self.levels
+
+    @cached_property
+    def _most(self) -> int:
+        """The largest number on the grid."""
+        return int(steps_within(np.array([self.high]), self.low, self.high, self.levels)[0])
+
+    def add(self, aggregate: Aggregate, cells: Integers, numbers: Floats | None = None) -> None:
+        """Add one number (by default the largest) in one cell a person; −1 for none."""
+        if cells.ndim != 1 or (numbers is not None and len(numbers) != len(cells)):
+            raise ConfigError("a person has one cell and one number")
+        there = (cells >= 0) & (cells < self.size)
+        if numbers is None:
+            aggregate.additions += 1
+            np.add.at(aggregate.values.reshape(-1), cells[there], self._most)
+            return
+        steps = steps_within(numbers, self.low, self.high, self.levels)
+        aggregate.additions += 1
+        np.add.at(aggregate.values.reshape(-1), cells[there], steps[there])

@@ -1,0 +1,154 @@
+"""Whole vectors: each person brings one, clipped to a length.
+
+    Q(x) = ⌊x/g + ½⌋        on a grid g = bound / levels, after clipping
+
+The norm bound is then enforced on the INTEGER vector, so the sensitivity of a sum is a fact about
+integers, with no term for rounding. A row that is not finite counts as zero and still uses up its
+round.
+
+Guarantee   docs/guarantees/aggregators.md, Lemma 1
+Runtime     O(d) a person, one compiled pass
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isfinite, sqrt
+from typing import Literal
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.errors import ConfigError
+from discreet.release.aggregators.base import (
+    Aggregate,
+    Aggregator,
+    as_shape,
+    check_levels,
+    kernels,
+    passes,
+)
+
+MOST_PASS_CELLS, MOST_PASS_ROWS = 2**26, 2**28
+"""Up to here a fused pass is exact: its sums of rounded floats stay below 2⁵³."""
+
+Pass = Literal["add_click_gains", "add_gradients", "add_class_gradients"]
+"""The fused passes that `Rows` states."""
+
+
+@dataclass(frozen=True)
+class Rows(Aggregator):
+    """Vectors of at most `length`, in the l₁, l₂ or l_∞ norm.
+
+    With `nonnegative`, entries below zero count as zero.
+
+    >>> rows = Rows(2, length=1.0, levels=1000)
+    >>> people = rows.empty()
+    >>> rows.add(people, np.array([[0.6, 0.8], [30.0, 40.0], [np.nan, 1.0]]))
+    >>> people.values, rows.sensitivity(2)
+    (array([1200, 1600]), 2000.0)
+    """
+
+    shape: tuple[int, ...]
+    length: float = 1.0
+    norm: float = 2
+    nonnegative: bool = False
+    levels: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", as_shape(self.shape))
+        if not (isfinite(self.length) and self.length > 0):
+            raise ConfigError(f"bound must be finite and greater than 0, got {self.length}")
+        if not 1e-280 <= self.length <= 1e280:
+            raise ConfigError(
+                f"bound must lie between 1e-280 and 1e280, got {self.length}: rescale the data"
+            )
+        if self.norm not in (1, 2, inf):
+            raise ConfigError(f"norm must be 1, 2 or infinity, got {self.norm}")
+        check_levels(self.levels)
+
+    @property
+    def bound(self) -> float:
+        return self.length
+
+    @property
+    def cells(self) -> int:
+        return self.size
+
+    def unit_sensitivity(self, norm: int) -> float:
+        width = 1.0 if self.nonnegative else 2.0
+        if self.size == 1:
+            return width
+        if self.norm == inf:
+            return width * (self.size if norm == 1 else sqrt(self.size))
+        if norm == 1 and self.norm == 1:
+            return 2.0
+        # Disjoint supports are the worst that non-negative vectors can do.
+        across = sqrt(2) if self.nonnegative else 2.0
+        return across if norm == 2 else across * sqrt(self.size)
+
+    @property
+    def span(self) -> int:
+        # Every entry moves by at most the width, up or down.
+        return 2 * self.levels * (1 if self.nonnegative else 2)
+
+    def add(self, aggregate: Aggregate, rows: Floats) -> None:
+        """Clip, quantise and add one row a person."""
+        if rows.ndim != 2 or rows.dtype != np.float64 or not rows.flags.c_contiguous:
+            rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size)
+        scratch = np.empty(self.size, dtype=np.int64)
+        total = aggregate.values.reshape(-1)
+        aggregate.additions += 1
+        kernels.admit_rows(
+            rows,
+            self._norm_code,
+            float(self.levels),
+            1 / self.grid,
+            self.nonnegative,
+            scratch,
+            total,
+        )
+
+    def opposites(self, aggregate: Aggregate, *, both: bool) -> Aggregate:
+        """Scores of the least corners: the sum with its signs turned, or (`both`) turned and then
+        as it is.
+
+        An entry and its opposite move as far apart as twice what it moves: the same span.
+        """
+        self.check_own(aggregate)
+        values = aggregate.values.reshape(-1)
+        return Aggregate(self, np.concatenate([-values, values]) if both else -values)
+
+    @cached_property
+    def limit(self) -> float:
+        """How long a row may be before its entries are rounded, in steps, to be short enough
+        afterwards.
+
+        Each entry moves by at most ½.
+        """
+        room = {1: self.size / 2, 2: sqrt(self.size) / 2, inf: 0.0}[self.norm]
+        return self.levels - 1 - room
+
+    @cached_property
+    def is_fine(self) -> bool:
+        """Whether fused passes, which leave room for rounding, clip hardly earlier on this grid."""
+        return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
+
+    def add_through(
+        self, kernel: Pass, aggregate: Aggregate, people: int, *arguments: Floats | Integers | float
+    ) -> None:
+        """Add people by a fused pass of discreet/release/passes.py: computed, clipped,
+        quantised, added.
+        """
+        if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:
+            raise ConfigError(
+                f"{self.size} numbers are too many for this budget: ask for fewer releases (a "
+                "larger block)"
+            )
+        rounded = np.zeros(self.shape)
+        getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
+        aggregate.additions += 1
+        aggregate.values[...] += rounded.astype(np.int64)
+
+    @cached_property
+    def _norm_code(self) -> int:
+        return 0 if self.norm == inf else int(self.norm)

@@ -1,0 +1,1 @@
+"""Continual sums: one file per mechanism that releases noisy prefixes of a stream."""

@@ -1,0 +1,74 @@
+"""Running sums of separate releases: every block is noised by itself, and prefixes add up what was
+released.
+
+Each person enters one release, so every release has the whole budget, in whichever measure needs
+less noise; the noise of a prefix grows with the number of releases. For few of them that is least:
+up to some fifty where a person moves one public number.
+
+Guarantee   docs/guarantees/sums.md, Theorem 5; docs/guarantees/returning.md, Theorem 2
+Runtime     one noise vector a step; state O(d)
+References  Dwork, Naor, Pitassi, Rothblum (2010), the simple mechanisms
+            McSherry (2009), parallel composition
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.arrays import Floats, Integers
+from discreet.budget.privacy import Charge, Privacy
+from discreet.limits import MOST_ROUNDS
+from discreet.release.aggregators.base import Aggregator
+from discreet.release.noise import CalibratedNoise
+from discreet.release.sums.prefix_sum import Noised, State, Stream
+
+
+@dataclass(frozen=True)
+class DisjointSum:
+    """A calibrated sum of separate releases: noise once for each block, and prefixes that add it
+    up.
+    """
+
+    calibrated: CalibratedNoise[Aggregator]
+
+    name = "fresh"
+    has_cohorts = True
+
+    @classmethod
+    def calibrate(cls, privacy: Privacy, stream: Stream, share: float = 1.0) -> "DisjointSum":
+        """Noise for one release, whatever their number is, or for so many blocks that name their
+        people.
+        """
+        blocks = MOST_ROUNDS if stream.goes_on else stream.releases
+        return cls(
+            CalibratedNoise.calibrate(privacy, stream.aggregator, stream.room, share, blocks=blocks)
+        )
+
+    @property
+    def aggregator(self) -> Aggregator:
+        return self.calibrated.aggregator
+
+    def spent(self, releases: int) -> Charge:
+        return self.calibrated.charge * (releases > 0)  # nobody is in two of them
+
+    def charge(self, index: int) -> Charge:
+        return self.calibrated.charge
+
+    def variance(self, releases: int) -> float:
+        return releases * self.calibrated.noise.variance
+
+    def step_variance(self, releases: int) -> float:
+        return self.calibrated.noise.variance
+
+    def covariance(self, releases: Integers) -> Floats:
+        shared = np.minimum.outer(releases, releases)
+        return np.asarray(shared * self.calibrated.noise.variance, dtype=np.float64)
+
+    def start(self) -> tuple[State, State]:
+        return {"prefix": np.zeros(self.aggregator.size)}, {"steps": 0}
+
+    def step(
+        self, public: State, hidden: State, addend: Integers, noised: Noised
+    ) -> tuple[State, State]:
+        released = noised(self.calibrated.noise, addend)
+        return {"prefix": public["prefix"] + released}, {"steps": hidden["steps"] + 1}

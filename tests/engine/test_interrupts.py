@@ -1,0 +1,178 @@
+"""What comes from outside in the middle of a call: nobody is counted twice, nothing shown is
+lost.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discreet
+from discreet import (
+    ConfigError,
+    Privacy,
+    RunningSum,
+    SetMaximizer,
+    SetMinimizer,
+    StateError,
+    StreamingLearner,
+)
+from discreet.domains import LpBall
+from discreet.engine.engine import Engine
+from discreet.engine.journal import FileJournal
+from discreet.engine.rounds import Rounds
+from discreet.learners.forced import forced
+from discreet.learners.running_sum.prefixes import PrefixView
+from discreet.losses import SquaredLoss
+
+USUAL = Privacy(1.0, 1e-6)
+
+
+def counting(**more: Any) -> RunningSum:
+    settings: dict[str, Any] = {"bound": 1.0, "nonnegative": True, "block": 50} | more
+    return forced(RunningSum, "honaker", 1, 1000, USUAL, **settings)
+
+
+def people(sums: RunningSum) -> float:
+    aggregator = sums._engine.view.aggregators()["sum"]
+    return float(sums.snapshot().block["sum"].sum() / aggregator.levels)
+
+
+def test_an_error_after_people_were_counted_does_not_give_their_rounds_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    honest = PrefixView.gather
+
+    def interrupted(self: PrefixView, *arguments: Any) -> None:
+        honest(self, *arguments)
+        raise StateError("too late")
+
+    monkeypatch.setattr(PrefixView, "gather", interrupted)
+    sums = counting()
+    with pytest.raises(StateError):
+        sums.observe_many([[1.0]] * 10)
+    assert (sums.clock, people(sums)) == (10, 10)
+    tickets = sums.open_many(5)
+    with pytest.raises(StateError):
+        sums.close_many(tickets, [[1.0]] * 5)
+    monkeypatch.undo()
+    with pytest.raises(StateError, match="is not open"):
+        sums.close_many(tickets, [[1.0]] * 5)
+    assert (sums.clock, people(sums)) == (15, 15)
+
+
+def test_an_interrupt_while_rounds_are_opened_costs_them_and_opens_none_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sums = counting()
+
+    def interrupted(self: Rounds, *arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Rounds, "_count_masks", interrupted)
+        for ask in (lambda: sums.open_many(10), sums.open):
+            with pytest.raises(KeyboardInterrupt):
+                ask()
+    assert sums.clock == 11
+    tickets = sums.open_many(10)
+    assert tickets.rounds.tolist() == list(range(11, 21))
+    sums.close_many(tickets, [[1.0]] * 10)
+    with pytest.raises(StateError, match="is not open"):
+        sums.close_many(tickets, [[1.0]] * 10)
+    assert people(sums) == 10
+
+
+def test_a_checkpoint_that_fails_warns_and_the_feedback_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums = counting(journal=tmp_path / "state", checkpoint=2)
+
+    def full(self: Engine, rounds: Any) -> None:
+        raise StateError("state cannot be written (No space left on device)")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Engine, "checkpoint", full)
+        sums.add([1.0])
+        with pytest.warns(RuntimeWarning, match="not saved: .*No space left"):
+            sums.add([1.0])
+    assert (sums.clock, people(sums)) == (2, 2)
+    sums.add([1.0])  # tried again at once
+    sums.detach()
+    loaded = discreet.load(tmp_path / "state")
+    assert loaded.clock == 3
+    loaded.detach()
+
+
+def test_a_save_that_is_interrupted_leaves_one_living_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums = counting()
+
+    def interrupted(self: FileJournal) -> None:
+        honest(self)
+        raise KeyboardInterrupt
+
+    honest = FileJournal.close
+    with monkeypatch.context() as patched:
+        patched.setattr(FileJournal, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sums.save(tmp_path / "state")
+    loaded = discreet.load(tmp_path / "state")
+    sums.open_many(50)
+    with pytest.raises(StateError, match="in use"):
+        sums.release_if_due()
+    loaded.detach()
+
+
+def test_how_large_a_state_is_does_not_tell_who_answered() -> None:
+    sizes = set()
+    for answered in range(3):
+        sums = counting()
+        tickets = sums.open_many(3)
+        sums.close(tickets[answered], [1.0])
+        sizes.add(sums.state_bytes)
+    assert len(sizes) == 1
+
+
+def regression() -> StreamingLearner:
+    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    return forced(
+        StreamingLearner, "leader", LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, **bounds
+    )
+
+
+def test_what_cannot_be_read_takes_nobody_along() -> None:
+    learners: list[tuple[Any, Any]] = [
+        (counting(), [1.0]),
+        (SetMaximizer(4, 2, 1000, USUAL, feedback="clicks"), None),
+        (SetMaximizer(4, 2, 1000, USUAL, feedback="bandit"), 0.5),
+        (SetMinimizer(3, 1000, USUAL), lambda chosen: 0.1),
+        (regression(), ([0.1, 0.2], 0.5)),
+    ]
+    for learner, person in learners:
+        learner.close_many(learner.open_many(3), [person, object(), person])
+        assert learner.clock == 3
+
+
+def test_one_sample_that_is_no_sample_refuses_nobody_else() -> None:
+    fine, odd, ragged = regression(), regression(), regression()
+    fine.observe_stream([[0.1, 0.2], [0.3, 0.1]], [1.0, float("nan")])
+    odd.observe_stream([[0.1, 0.2], [0.1, "n/a"]], [1.0, 1.0])
+    ragged.observe_stream([[0.1, 0.2], [0.1]], [1.0, 1.0])
+    for learner in (odd, ragged):
+        assert np.array_equal(
+            learner.snapshot().block["gradient"], fine.snapshot().block["gradient"]
+        )
+
+
+def test_no_segment_of_an_endless_sum_is_impossible_or_pays_otherwise() -> None:
+    RunningSum(1, None, Privacy(30.0, 1e-12, contributions=2), bound=1.0, nonnegative=True)
+    with pytest.raises(ConfigError, match="finely enough"):
+        forced(RunningSum, "toeplitz", 10**6, None, Privacy(0.01, 1e-6), bound=1.0)
+
+
+def test_a_bound_that_would_overflow_is_refused_before_anyone_comes() -> None:
+    with pytest.raises(ConfigError, match="bound"):
+        SetMinimizer(3, 50, USUAL, bound=1e100)
