@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import discreet
+import poll
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SOURCE = Path(discreet.__file__).parent.parent
@@ -32,7 +33,8 @@ def printed(name: str, people: int, folder: Path) -> str:
 
 
 def test_every_example_is_run_here() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"bundle", "dosing", "sites", "totals"}
+    run = {"bundle", "dosing", "poll", "sites", "totals"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == run
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,12 @@ def test_published_totals_are_near_the_truth(tmp_path: Path) -> None:
     assert len(totals) == 4
     assert all(abs(published - truth) < 6 * deviation for published, truth in totals)
     assert max(abs(published - truth) for published, truth in totals) > 0
+
+
+def test_a_learner_of_ones_own_shows_the_leader_and_its_guarantee(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    poll.main()
+    output = capsys.readouterr().out
+    assert "99.0% of the people were shown option 2" in output
+    assert "Differential privacy for one round" in output

@@ -4,6 +4,7 @@ them up in.
 
 import os
 from importlib import import_module
+from typing import TypeVar
 
 from discreet import require
 from discreet.errors import ConfigError, StateError
@@ -19,9 +20,33 @@ HOMES = {
     "StreamingLearner": "discreet.learners.streaming_learner",
 }
 
+Kind = TypeVar("Kind", bound=type[Learner])
+
+_registered: dict[str, type[Learner]] = {}
+
+
+def register(learner: Kind) -> Kind:
+    """Make a learner of your own known by its name, so that `discreet.load` finds it in files.
+
+    Use it as a decorator of the class; examples/poll.py is a whole learner. A name stands for one
+    class: the names of this library are refused.
+    """
+    name = learner.__name__
+    if name in HOMES:
+        raise ConfigError(f"discreet has a learner called {name}: choose another name")
+    _registered[name] = learner
+    return learner
+
+
+def is_known(name: str) -> bool:
+    """Return whether a learner has this name: one of this library, or one that was registered."""
+    return name in HOMES or name in _registered
+
 
 def learner_named(name: str) -> type[Learner]:
-    """The class of this name."""
+    """Return the class of this name."""
+    if name in _registered:
+        return _registered[name]
     require.one_of("learner", name, tuple(HOMES))
     found: type[Learner] = getattr(import_module(HOMES[name]), name)
     return found
@@ -47,9 +72,10 @@ def load(path: str | os.PathLike[str], *, checkpoint: Checkpoint = None) -> Lear
             f"{journal.path.name} holds a choice: "
             "SetSelector with the same settings and this file as journal reads it back"
         )
-    if kept.kind not in HOMES:
+    if not is_known(kept.kind):
         raise StateError(
-            f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not know"
+            f"{journal.path.name} holds a {kept.kind}, which this version of discreet does not "
+            "know: import the module that registers it"
         )
     learner = learner_named(kept.kind)
     try:

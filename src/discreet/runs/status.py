@@ -19,7 +19,7 @@ from discreet.engine.state_check import check_fits
 from discreet.engine.view import View
 from discreet.errors import ConfigError, StateError
 from discreet.learners.log_adapter import LogAdapter, log_adapter_of
-from discreet.learners.registry import HOMES, learner_named
+from discreet.learners.registry import is_known, learner_named
 from discreet.runs.columns import COLUMNS, kept_reading
 from discreet.runs.earned import newest
 from discreet.runs.run import in_words
@@ -36,7 +36,7 @@ class CommittedRun:
         snapshot = FileJournal(folder / "state").latest()
         if snapshot is None:
             raise _no_run(folder, "it has no state")
-        if snapshot.kind not in HOMES:
+        if not is_known(snapshot.kind):
             raise ConfigError(
                 f"{folder} holds a {snapshot.kind}, which is no run of a learner over a log"
             )
