@@ -80,7 +80,11 @@ def rows(name, count):
         return np.array([x for x, _ in people]), np.array([y for _, y in people])
     return np.array(people)
 
-def asked(name, made, count):  # contexts, masks and persons, whichever come with questions
+def release_if_due(made):
+    due = made.release_if_due if hasattr(made, "release_if_due") else made.turn  # before 0.6
+    due()
+
+def questions_of(name, made, count):  # contexts, masks and persons, whichever come with questions
     found = {}
     if name.startswith("ContextualBandit"):
         found["contexts"] = G.uniform(-0.3, 0.3, size=(count, made.settings.features))
@@ -99,7 +103,7 @@ ONE = {"contexts": "context", "available": "available", "persons": "person"}
 def one_by_one(name, made):
     medians = []
     for group in range(12):  # a busy neighbour comes and goes: the least median is the machine's own
-        together = asked(name, made, 50)
+        together = questions_of(name, made, 50)
         questions = [{ONE[key]: values[place] for key, values in together.items()} for place in range(50)]
         times = []
         for question, each in zip(questions, [person(name) for _ in range(50)]):
@@ -110,12 +114,13 @@ def one_by_one(name, made):
     return min(medians) * 1e6
 
 def many(name, made):
-    feed, questions = rows(name, 1000), asked(name, made, 1000)
+    feed = rows(name, 1000)
+    questions = questions_of(name, made, 1000)
     medians = []
     for group in range(4):
         times = []
         for call in range(8):
-            made.release_if_due()
+            release_if_due(made)
             count = min(1000, made.rounds_until_release)
             part = (feed[0][:count], feed[1][:count]) if isinstance(feed, tuple) else feed[:count]
             more = {key: values[:count] for key, values in questions.items()}
@@ -142,7 +147,7 @@ def release(name, code):
         while made.clock < first:
             made.open_many(min(1_000_000, first - made.clock))
         began = time.perf_counter()
-        made.release_if_due()
+        release_if_due(made)
         times.append(time.perf_counter() - began)
     return min(times), made.state_bytes
 print(json.dumps({name: release(name, code) for name, code in json.loads(sys.argv[1]).items()}))

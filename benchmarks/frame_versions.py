@@ -22,9 +22,12 @@ class Preamble:
 
 IMPORTS = """
 from discreet import Hedge, Privacy, RunningSum, SetMaximizer, SetMinimizer, StreamingLearner
-from discreet.functions import GraphCut, MinusModular
-from discreet.losses import SquaredLoss
 from discreet.domains import LpBall
+try:
+    from discreet.functions import ConcaveOfLinear, GraphCut, MinusModular
+    from discreet.losses import SquaredLoss
+except ImportError:  # before 0.6 was released
+    from discreet.arrivals import ConcaveOfLinear, GraphCut, MinusModular, SquaredLoss
 from discreet.learners.forced import forced
 """
 
@@ -54,7 +57,6 @@ CORNERS = {
 }
 MORE_IMPORTS = """
 from discreet import ContextualBandit, ContinuousMaximizer
-from discreet.functions import ConcaveOfLinear
 from discreet.domains import PartitionMatroid, UniformMatroid
 KEYED = Privacy(1.0, 1e-6, keyed=True)
 CONCAVE = ConcaveOfLinear('log', 3.0)

@@ -2,10 +2,9 @@
 phase.
 """
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
+from discreet.audit.cases.learners import cases, keyed_cases, long_cases
 from measures.equality.arms import arms
 from measures.equality.costs import costs
 from measures.equality.points import points
@@ -21,12 +20,11 @@ __all__ = ["scenarios"]
 
 def scenarios() -> list[Any]:
     """All runs; no two have the same name."""
-    cases = _cases()
-    short = [*cases.cases(), *cases.long_cases(), *cases.keyed_cases()]
-    kept = [case for case in short if "callable" not in case.name]
+    short = [*cases(), *long_cases(), *keyed_cases()]
+    resumable = [case for case in short if "callable" not in case.name]
     found: list[Any] = [
         *(of_case(case) for case in short),
-        *(of_case(case, name=f"{case.name}, resumed", resume=True) for case in kept),
+        *(of_case(case, name=f"{case.name}, resumed", resume=True) for case in resumable),
         *slates(),
         *whole_preferences(),
         *costs(),
@@ -41,11 +39,3 @@ def scenarios() -> list[Any]:
     if len(set(names)) < len(names):
         raise ValueError("two scenarios have the same name")
     return found
-
-
-def _cases() -> Any:
-    """Return the module of cases, in whichever room this checkout has it: audit, or lab up to
-    0.5.
-    """
-    home = "audit" if find_spec("discreet.audit") else "lab"
-    return import_module(f"discreet.{home}.cases")

@@ -30,8 +30,6 @@ READ = (
     ),
 )
 """What may be read of learners, where they have it."""
-LONGEST = 240
-"""Texts beyond are cut, and end with their digest."""
 
 
 class Trace:
@@ -51,10 +49,7 @@ class Trace:
 
     def note(self, what: str, value: Any) -> None:
         """Add one value."""
-        text = plain(value)
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]}… {sha1(text.encode()).hexdigest()}"
-        self.entries.append((self.step, what, text))
+        self.entries.append((self.step, what, plain(value)))
 
     def tried(self, what: str, call: Any) -> None:
         """Add what a call gives, or the error with which it refuses."""
