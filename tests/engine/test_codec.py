@@ -189,5 +189,5 @@ def test_things_that_differ_have_different_fingerprints() -> None:
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
     assert fingerprint([1], [2]) != fingerprint([1, 2])
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
-    with pytest.raises(ConfigError, match="not of object"):
+    with pytest.raises(ConfigError, match="got object"):
         fingerprint(object())

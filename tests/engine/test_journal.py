@@ -88,7 +88,7 @@ def test_a_checkpoint_cannot_be_rolled_back_by_loading_it(tmp_path: Path) -> Non
 
 def test_a_state_has_one_home(tmp_path: Path) -> None:
     sums = saved(tmp_path / "sum.state")
-    with pytest.raises(StateError, match=r"kept in sum\.state already"):
+    with pytest.raises(StateError, match=r"stored in sum\.state already"):
         sums.save(tmp_path / "other.state")
     with pytest.raises(StateError, match="exists already"):
         saved(tmp_path / "sum.state")

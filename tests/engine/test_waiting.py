@@ -11,7 +11,7 @@ from discreet import Privacy, RunningSum, StateError
 from discreet.engine import state_file
 from discreet.engine.request import EMPTY_REQUEST, Request
 from discreet.engine.snapshot import OpenRounds
-from discreet.engine.waiting import STRETCH, Waiting
+from discreet.engine.waiting import MOST_JOINED, Waiting
 
 
 def restored(waiting: Waiting) -> dict[int, Any]:
@@ -46,7 +46,7 @@ def test_rounds_opened_one_by_one_take_few_bytes_and_few_entries_in_a_checkpoint
     for ticket in tickets[::3]:
         sums.close(ticket, [1.0])
     snapshot = sums.snapshot()
-    assert len(snapshot.rounds.open) <= 8_000 // STRETCH + 1
+    assert len(snapshot.rounds.open) <= 8_000 // MOST_JOINED + 1
     assert len(state_file.encode(snapshot)) - empty < 20 * 8_000
 
 
