@@ -240,7 +240,7 @@ class Rounds:
 
     # --- answers ----------------------------------------------------------------------------------
 
-    def close(self, ticket: Ticket, feedback: Any) -> bool:
+    def close(self, ticket: Ticket, feedback: object) -> bool:
         """Close a round with its feedback; return False if its block was over already."""
         if isinstance(ticket, Tickets):
             raise StateError("close takes one ticket: use close_many for many")
@@ -259,7 +259,7 @@ class Rounds:
         return True
 
     @held
-    def close_many(self, tickets: Tickets, feedback: Any) -> Mask:
+    def close_many(self, tickets: Tickets, feedback: object) -> Mask:
         """Close many rounds with one entry or row of feedback each; return which were in time."""
         if not isinstance(tickets, Tickets):
             raise StateError("close_many takes the tickets of open_many: use close for one ticket")
@@ -304,7 +304,7 @@ class Rounds:
     def _gather(
         self,
         rounds: Integers,
-        feedback: Any,
+        feedback: object,
         request: Request,
         undo: Callable[[], None],
         *,

@@ -159,7 +159,7 @@ def _whole(number: object) -> int:
     return number
 
 
-def _plain(decisions: Any) -> Any:
+def _plain(decisions: object) -> object:
     """Return decisions as lists and Python numbers."""
     return decisions.tolist() if isinstance(decisions, np.ndarray | np.generic) else decisions
 
