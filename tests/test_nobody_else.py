@@ -1,9 +1,12 @@
-"""If these fail, one person decides for others, a budget is spent twice, or an audit looks away."""
+"""If these fail, one person affects how others are read, or an audit misses it."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from discreet import (
     ConfigError,
@@ -15,11 +18,14 @@ from discreet import (
     StateError,
     StreamingLearner,
 )
+from discreet.arrays import Integers, Mask
 from discreet.audit.cases.learners import cases
 from discreet.audit.transcript import measured_costs
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.journal import MemoryJournal
-from discreet.engine.request import EMPTY_REQUEST, Batch
+from discreet.engine.problem import view_of
+from discreet.engine.request import EMPTY_REQUEST, Batch, Block
+from discreet.engine.snapshot import Snapshot
 from discreet.errors import DiscreetError, OutOfBounds
 from discreet.feedback import as_rows
 from discreet.functions import (
@@ -32,48 +38,52 @@ from discreet.functions import (
     WeightedCoverage,
 )
 from discreet.functions.chains import FamilyChain
+from discreet.functions.sets import SetFunctions
 from discreet.learners.disjoint_paths import DisjointPaths
 from discreet.learners.forced import forced
+from discreet.learners.set_selector import sampled
 from discreet.learners.streaming_learner.mode import GradientMode
 from discreet.losses import SquaredLoss
 from discreet.records.contexts import as_contexts
 from discreet.release.aggregators import Gram, HeldRows
 from discreet.release.aggregators.gain_path import GainPath
+from discreet.release.door import Door
 
-# --- 1. one malformed cell erases everybody of the call -------------------------------------------
+# --- 1. one malformed cell affects its own person only --------------------------------------------
 
 
 class Frame:
-    """What a data frame is to the library: something with to_numpy()."""
+    """A data frame, as far as the library uses one: it has `to_numpy`."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
 
-    def to_numpy(self):
+    def to_numpy(self) -> np.ndarray:
         return self.matrix
 
 
 GOOD = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
 
 
-def _broken(kind):
+def _broken(kind: Any) -> np.ndarray:
+    """Return the good matrix with one malformed cell, as an array of this dtype."""
     matrix = GOOD.astype(kind)
     matrix[1, 0] = {"O": "n/a", "U": "n/a", "c": 1j}[np.dtype(kind).kind]
     return matrix
 
 
 @pytest.mark.parametrize("kind", [object, "U32", complex])
-def test_one_broken_context_does_not_change_others_contexts(kind):
+def test_one_broken_context_does_not_change_others_contexts(kind: Any) -> None:
     read = as_contexts(_broken(kind), 2, 3, one=False)
     assert np.array_equal(read[[0, 2]], GOOD[[0, 2]])
 
 
-def test_one_broken_row_of_feedback_does_not_delete_the_others():
+def test_one_broken_row_of_feedback_does_not_delete_the_others() -> None:
     batch = Batch(np.arange(3), _broken(object), EMPTY_REQUEST)
     assert np.array_equal(as_rows(batch, 2)[[0, 2]], GOOD[[0, 2]])
 
 
-def test_one_broken_cell_moves_a_sum_by_no_more_than_a_person():
+def test_one_broken_cell_moves_a_sum_by_no_more_than_a_person() -> None:
     rows = np.full((500, 3), 0.5)
     broken = rows.astype(object)
     broken[7, 1] = "n/a"
@@ -82,25 +92,21 @@ def test_one_broken_cell_moves_a_sum_by_no_more_than_a_person():
         learner = RunningSum(3, 500, Privacy(1.0, 1e-6), bound=1.0, block=500, seed=1)
         learner.observe_many(Frame(matrix))
         learner.release_if_due()
-        totals.append(np.array(learner.decision["total"]))  # the same seed: the same noise
+        totals.append(np.array(learner.decision["total"]))  # equal seeds give equal noise
     assert np.linalg.norm(totals[0] - totals[1]) <= 2.0 + 1e-3
 
 
-def test_one_broken_context_does_not_change_others_arms():
-    def clinic():
-        learner, people = (
-            ContextualBandit(2, 2, 3000, Privacy(50.0, 3e-4), seed=1),
-            np.random.default_rng(0),
-        )
+def test_one_broken_context_does_not_change_others_arms() -> None:
+    def clinic() -> ContextualBandit:
+        learner = ContextualBandit(2, 2, 3000, Privacy(50.0, 3e-4), seed=1)
+        people = np.random.default_rng(0)
         while learner.clock < 2000:
             learner.release_if_due()
-            contexts = people.uniform(
-                -1, 1, (min(learner.rounds_until_release, 2000 - learner.clock), 2)
-            )
+            count = min(learner.rounds_until_release, 2000 - learner.clock)
+            contexts = people.uniform(-1, 1, (count, 2))
             tickets = learner.open_many(contexts)
-            learner.close_many(
-                tickets, np.where(tickets.decisions == 1, contexts[:, 0], -contexts[:, 0])
-            )
+            rewards = np.where(tickets.decisions == 1, contexts[:, 0], -contexts[:, 0])
+            learner.close_many(tickets, rewards)
         return learner
 
     contexts = np.random.default_rng(5).uniform(-1, 1, (30, 2))
@@ -112,41 +118,45 @@ def test_one_broken_context_does_not_change_others_arms():
     assert np.array_equal(here, there)
 
 
-def test_one_broken_click_deletes_nobody_elses():
+def test_one_broken_click_does_not_delete_the_others() -> None:
     learner = SetMaximizer(3, 1, 100, Privacy(1.0), feedback="clicks", seed=1)
-    mode, slates = type(learner).problem_for(learner.settings), np.array([[0], [1], [2], [0]])
-    for clicks in (
+    mode: Any = SetMaximizer.problem_for(learner.settings)
+    view: Any = view_of(mode, learner.snapshot())
+    numbers = mode.labels_of(view.public.catalogue).numbers
+    slates = np.array([[0], [1], [2], [0]])
+    several: list[Any] = [
         ["0", "1", "x", "0.0"],
         np.array(["0", "1", "x", "0"]),
         [0, np.int8(1), object(), 0.0],
-    ):
+    ]
+    for clicks in several:
         batch = Batch(np.arange(4), clicks, EMPTY_REQUEST)
-        numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
         assert mode.answers(batch, slates, numbers).items.tolist() == [0, 1, -1, 0]
 
 
-# --- 2. WeightedCoverage: a person's worth depends on how many others were kept -------------------
+# --- 2. a person's value does not depend on who else is read --------------------------------------
 
-FULL, LEVELS = 2**16 - 1, 2**16
+FULL = 2**16 - 1
+LEVELS = 2**16
 
 
-def _borderline(seed, topics):
-    """Weights that add up to exactly 1, the last of them one step: the order of addition
-    decides.
-    """
+def _borderline(seed: int, topics: int) -> NDArray[np.uint16]:
+    """Return weights with sum exactly 1, the last of them one step; rounding depends on order."""
     cuts = np.sort(np.random.default_rng(seed).choice(FULL - 3, topics - 2, replace=False)) + 1
     return np.append(np.diff(np.concatenate([[0], cuts, [FULL - 1]])), 1).astype(np.uint16)
 
 
-def _walk(family, rows, items):
+def _walk(family: SetFunctions, rows: NDArray[np.uint16], items: int) -> GainPath:
+    """Return the path of gains of people with these rows."""
     aggregate = HeldRows(rows.shape).empty()
     aggregate.values[...] = rows
     return GainPath(aggregate, FamilyChain(family), np.ones(items), LEVELS)
 
 
-def test_somebody_who_is_worth_nothing_moves_no_score():
+def test_a_person_without_value_moves_no_score() -> None:
     """Lemma 11: what a person adds depends on the path and on their own row alone."""
-    topics, items = 12, 8
+    topics = 12
+    items = 8
     family = WeightedCoverage(((1,) * topics,) * items)
     for seed in range(60):
         rows = np.stack([_borderline(seed, topics), np.zeros(topics, dtype=np.uint16)])
@@ -159,21 +169,21 @@ def test_somebody_who_is_worth_nothing_moves_no_score():
         )
 
 
-def test_what_a_person_sees_does_not_depend_on_who_else_is_read() -> None:
-    """Bit for bit, in every family: sums of floats in another order would move other people's
-    integers.
-    """
+def test_a_persons_value_does_not_depend_on_who_else_is_read() -> None:
+    """In every family, bit for bit: float sums in another order would move others' integers."""
     generator = np.random.default_rng(1)
     covers = tuple(map(tuple, generator.integers(0, 2, size=(9, 16)).tolist()))
-    families = [
-        ClickModel(), FacilityLocation(), ConcaveOverModular("sqrt"), WeightedCoverage(covers),
-        Nearby(tuple(map(tuple, generator.random((9, 2)).tolist())), 0.4, ((0.0, 1.0), (0.0, 1.0))),
-    ]  # fmt: skip
+    places = tuple(map(tuple, generator.random((9, 2)).tolist()))
+    families: list[Any] = [
+        ClickModel(),
+        FacilityLocation(),
+        ConcaveOverModular("sqrt"),
+        WeightedCoverage(covers),
+        Nearby(places, 0.4, ((0.0, 1.0), (0.0, 1.0))),
+    ]
     for family in families:
-        chain, rows = (
-            FamilyChain(family),
-            family.admit(generator.random((33, family.width(9))), 9)[0],
-        )
+        chain = FamilyChain(family)
+        rows = family.admit(generator.random((33, family.width(9))), 9)[0]
         whole = chain.worths(rows, chain.take(rows, chain.begin(rows), 3))
         for part in (slice(0, 1), slice(5, 7), slice(0, 32), slice(30, 33)):
             few = rows[part].copy()
@@ -182,40 +192,43 @@ def test_what_a_person_sees_does_not_depend_on_who_else_is_read() -> None:
             )
 
 
-# --- 3. leaks that the audit does not see ---------------------------------------------------------
+# --- 3. leaks that the audit must see -------------------------------------------------------------
 
 CASES = {case.name: case for case in cases()}
 
 
-def _is_caught(name, pairs=40):
+def _is_caught(name: str, pairs: int = 40) -> bool:
+    """Return whether the audit of a case finds a cost above the charge, or fails otherwise."""
     try:
-        found = measured_costs(CASES[name], pairs=pairs, seed=3, enough=1 + 1e-6)
+        costs = measured_costs(CASES[name], pairs=pairs, seed=3, enough=1 + 1e-6)
     except AssertionError:
         return True
-    return found.largest_cost_over_charge > 1 + 1e-6
+    return costs.largest_cost_over_charge > 1 + 1e-6
 
 
-def test_the_audit_sees_allowed_items_that_read_data(monkeypatch):
+def test_the_audit_sees_allowed_items_that_read_data(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = DisjointPaths.draw
 
-    def spying(self, block, door, left, prices=None):
+    def spying(
+        self: DisjointPaths, block: Block, door: Door, left: Callable[[Any], Mask], *more: Any
+    ) -> Any:
         secret = int(block["people"].values.astype(np.int64).sum()) % 2
 
-        def told(chosen):
+        def leaking(chosen: Any) -> Mask:
             mask = left(chosen)
             if not chosen:
                 mask[:6] &= bool(secret)
                 mask[6:] &= not secret
             return mask
 
-        return draw(self, block, door, told, prices)
+        return draw(self, block, door, leaking, *more)
 
     monkeypatch.setattr(DisjointPaths, "draw", spying)
     assert _is_caught("sets, iid")
 
 
-def test_the_audit_reaches_the_second_moments_of_stage_1(monkeypatch):
-    """A stage of few people must not be missed."""
+def test_the_audit_reaches_the_second_moments_of_stage_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit must not miss a stage of few people."""
     honest = Gram.unit_sensitivity
     monkeypatch.setattr(Gram, "unit_sensitivity", lambda gram, norm: honest(gram, norm) / 2)
     assert _is_caught("arms, evened", pairs=60)
@@ -224,11 +237,11 @@ def test_the_audit_reaches_the_second_moments_of_stage_1(monkeypatch):
 # --- 4. one budget, two choices -------------------------------------------------------------------
 
 
-def test_an_operators_function_cannot_make_a_selector_choose_twice():
+def test_an_operators_function_cannot_make_a_selector_choose_twice() -> None:
     selector = SetSelector(UniformMatroid(3, 1), Privacy(1.0), function=SetFunction)
     chosen = []
 
-    def again(items):
+    def again(items: Any) -> float:
         chosen.append(selector.fit([len] * 50))
         return 0.0
 
@@ -236,13 +249,13 @@ def test_an_operators_function_cannot_make_a_selector_choose_twice():
     assert len(chosen) == 1
 
 
-def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
-    from discreet.learners.set_selector import sampled
-
+def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     drawn = []
 
-    def failing(door, noise, held, people, chain, chosen):
-        drawn.append(chosen)
+    def failing(*arguments: Any) -> None:
+        drawn.append(arguments)
         raise RuntimeError
 
     monkeypatch.setattr(sampled, "value_of", failing)
@@ -255,36 +268,35 @@ def test_a_choice_that_failed_after_its_draw_is_not_drawn_again(monkeypatch):
     assert len(drawn) == 1
 
 
-# --- 5. smaller ones ------------------------------------------------------------------------------
+# --- 5. the rest ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
-def test_a_type_that_does_not_exist_is_worth_nothing(mode):
+def test_a_type_that_does_not_exist_has_no_value(mode: str) -> None:
     table = Types(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
     people = np.concatenate([np.full(900, 99.0), np.full(300, 2.0)])
-    chosen = forced(
-        SetSelector, mode, UniformMatroid(3, 1), Privacy(2.0), function=table, seed=1
-    ).fit(people)
-    assert chosen.items == [2]
+    domain = UniformMatroid(3, 1)
+    selector = forced(SetSelector, mode, domain, Privacy(2.0), function=table, seed=1)
+    assert selector.fit(people).items == [2]
 
 
-def test_contexts_do_not_warn():
+def test_contexts_do_not_warn() -> None:
     rows = np.array([[1, np.longdouble("1e4000")]], dtype=np.longdouble)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         as_contexts(rows, 2, 1, one=False)
 
 
-def test_asking_the_same_again_gives_the_same_also_if_a_context_is_not_finite():
+def test_asking_again_with_a_context_that_is_not_finite_repeats_the_decision() -> None:
     learner = ContextualBandit(2, 2, 100, Privacy(1.0, 1e-6), seed=1)
     assert learner.act([np.nan, 0.1]) == learner.act([np.nan, 0.1])
 
 
-def test_an_arm_added_while_a_release_waits_is_not_lost():
+def test_an_arm_added_while_a_release_waits_is_not_lost() -> None:
     class Flaky(MemoryJournal):
         broken = False
 
-        def commit(self, snapshot):
+        def commit(self, snapshot: Snapshot) -> None:
             if self.broken and snapshot.index:
                 raise OSError
             super().commit(snapshot)
@@ -299,19 +311,19 @@ def test_an_arm_added_while_a_release_waits_is_not_lost():
     try:
         arm = learner.add_arm()
     except StateError:
-        return  # refusing is as good
+        return  # a refusal loses nothing either
     learner.release_if_due()
+    assert learner.labels is not None
     assert arm in learner.labels
 
 
 # --- a tuple of two people is two people, whatever the second one brings --------------------------
 
 
-def _regression(**settings):
-    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    return StreamingLearner(
-        LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **bounds, seed=1, **settings
-    )
+def _regression() -> StreamingLearner:
+    """Return a regression of twelve people in one block."""
+    settings: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0, "block": 12, "seed": 1}
+    return StreamingLearner(LpBall(1), SquaredLoss(), 12, Privacy(1.0, 1e-6), **settings)
 
 
 MATRIX = np.array([[-1.0], [-1.0]])
@@ -320,45 +332,42 @@ MATRIX = np.array([[-1.0], [-1.0]])
 @pytest.mark.parametrize(
     "second", [([0.2], 0.1), [[0.2], 0.1], None, "n/a", (0.2, 0.1), ([[0.2]], [0.1]), MATRIX]
 )
-def test_a_second_person_does_not_decide_how_the_first_is_read(second):
-    """With two tickets, a tuple of two people was read as (features, targets) if the second was
-    no tuple.
-    """
+def test_a_second_person_does_not_decide_how_the_first_is_read(second: Any) -> None:
+    """A tuple of two people must not be read as (features, targets) if the second is no tuple."""
     first = ([0.5], 0.7)
-    totals = []
-    for people in ([first], (first, second)):
-        learner = _regression(block=12)
-        learner.close_many(learner.open_many(len(people)), people)
-        if len(people) == 2:  # take away what the second says alone
-            alone = _regression(block=12)
-            alone.close_many(alone.open_many(1), [second])
-            totals.append(learner.snapshot().block["gradient"] - alone.snapshot().block["gradient"])
-        else:
-            totals.append(learner.snapshot().block["gradient"])
-    assert np.array_equal(*totals)
+    both = _gradient((first, second))
+    assert np.array_equal(both - _gradient([second]), _gradient([first]))
 
 
-def test_a_first_person_who_is_a_matrix_does_not_decide_how_the_second_is_read():
+def test_a_first_person_who_is_a_matrix_does_not_decide_how_the_second_is_read() -> None:
     second = ([0.2], 0.1)
-    learner, alone = _regression(block=12), _regression(block=12)
-    learner.close_many(learner.open_many(2), (MATRIX, second))
-    alone.close_many(alone.open_many(1), [second])
-    assert np.array_equal(learner.snapshot().block["gradient"], alone.snapshot().block["gradient"])
+    assert np.array_equal(_gradient((MATRIX, second)), _gradient([second]))
 
 
-def test_arrays_are_features_and_targets_as_before():
-    rows, targets = np.array([[0.5], [0.2]]), np.array([0.7, 0.1])
-    together, apart = _regression(block=12), _regression(block=12)
+def _gradient(people: Any) -> Integers:
+    """Return the sum of the gradients of these people, in integer steps."""
+    learner = _regression()
+    learner.close_many(learner.open_many(len(people)), people)
+    return learner.snapshot().block["gradient"]
+
+
+def test_arrays_are_features_and_targets() -> None:
+    rows = np.array([[0.5], [0.2]])
+    targets = np.array([0.7, 0.1])
+    together = _regression()
     together.observe_many((rows, targets.tolist()))
+    apart = _regression()
     apart.observe_many([(rows[0], targets[0]), (rows[1], targets[1])])
     assert np.array_equal(together.snapshot().block["gradient"], apart.snapshot().block["gradient"])
 
 
-def test_the_audit_hands_in_tuples_and_sees_who_decides_for_others(monkeypatch):
+def test_the_audit_passes_tuples_and_sees_who_decides_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     honest = GradientMode.rows
 
-    def by_the_second(mode, feedback):
-        """As it was: two people are (features, targets) unless both are tuples."""
+    def by_the_second(mode: GradientMode, feedback: Any) -> Any:
+        """Read two people as (features, targets) unless both are tuples."""
         if not isinstance(feedback, tuple) or len(feedback) != 2:
             return honest(mode, feedback)
         if all(isinstance(pair, tuple) and len(pair) == 2 for pair in feedback):
@@ -371,25 +380,25 @@ def test_the_audit_hands_in_tuples_and_sees_who_decides_for_others(monkeypatch):
 
     monkeypatch.setattr(GradientMode, "rows", by_the_second)
     (case,) = [case for case in cases() if case.name == "streaming, one feature"]
-    # Of pairs that are drawn one in some hundreds tells: a seed at which one comes early.
-    found = measured_costs(case, pairs=40, seed=37, enough=1 + 1e-6)
-    assert found.largest_cost_over_charge > 1 + 1e-6
+    # One pair in some hundreds shows the difference; with this seed one comes early.
+    costs = measured_costs(case, pairs=40, seed=37, enough=1 + 1e-6)
+    assert costs.largest_cost_over_charge > 1 + 1e-6
 
 
-# --- masks of people of their own -----------------------------------------------------------------
+# --- one mask per person --------------------------------------------------------------------------
 
-NO_MASKS = {
+NO_MASKS: dict[str, Any] = {
     "all no": [False, False, False],
     "too short": [True],
     "numbers": [1, 0, 1],
     "nothing": None,
     "text": "yes",
-    "only an arm to come": [False, False, True],
+    "only a pending arm": [False, False, True],
 }
 
 
-def _clinic(learned=True):
-    """Two arms and room for a third, before or after the first release."""
+def _clinic(learned: bool = True) -> ContextualBandit:
+    """Return a bandit with two arms and room for a third, before or after its first release."""
     clinic = ContextualBandit(2, 2, 4000, Privacy(1.0, 1e-6), max_arms=3, seed=3)
     generator = np.random.default_rng(1)
     while learned and not clinic.releases:
@@ -401,25 +410,27 @@ def _clinic(learned=True):
 
 @pytest.mark.parametrize("wrong", NO_MASKS.values(), ids=NO_MASKS)
 @pytest.mark.parametrize("learned", [False, True])
-def test_one_mask_that_leaves_no_arm_affects_nobody_else(wrong, learned):
+def test_one_mask_that_leaves_no_arm_does_not_affect_others(wrong: Any, learned: bool) -> None:
     contexts = np.random.default_rng(2).uniform(-1, 1, (6, 2))
     masks = [[True, False, True], [False, True, True], [True, True, False]] * 2
-    decisions, blocks = [], []
+    decisions = []
+    blocks = []
     for of_one, reward in ((masks[2], 0.5), (wrong, 0.5), (wrong, 1.0), (wrong, None)):
         clinic = _clinic(learned)
         tickets = clinic.open_many(contexts, available=[*masks[:2], of_one, *masks[3:]])
         counted = clinic.close_many(tickets, [0.1, 0.9, reward, 0.2, 0.4, 0.6])
         assert counted.all()
         decisions.append(np.asarray(tickets.decisions))
-        blocks.append({name: part.values.tolist() for name, part in clinic._engine.block.items()})
+        block = clinic.snapshot().block
+        blocks.append({name: values.tolist() for name, values in block.items()})
     others = [0, 1, 3, 4, 5]
     assert all(np.array_equal(decisions[0][others], each[others]) for each in decisions[1:])
-    assert len({int(each[2]) for each in decisions[1:]}) == 1  # and theirs is a public default
+    assert len({int(each[2]) for each in decisions[1:]}) == 1  # theirs is a public default
     assert decisions[1][2] < 2
-    assert blocks[1] == blocks[2] == blocks[3] != blocks[0]  # their answer says nothing
+    assert blocks[1] == blocks[2] == blocks[3] != blocks[0]  # their answer adds nothing
 
 
-def test_whoever_has_no_arm_left_gets_the_arm_of_a_malformed_context():
+def test_a_person_without_an_arm_gets_the_arm_of_a_malformed_context() -> None:
     clinic = _clinic()
     there = clinic.open_many([[np.nan, 0.0]]).decisions[0]
     assert clinic.open_many([[0.7, -0.3]], available=[[False] * 3]).decisions[0] == there
@@ -439,7 +450,7 @@ def test_whoever_has_no_arm_left_gets_the_arm_of_a_malformed_context():
     ],
     ids=str,
 )
-def test_a_mask_of_the_wrong_shape_for_all_is_refused_and_nothing_ticks(wrong):
+def test_a_mask_of_the_wrong_shape_for_all_is_refused_and_nothing_ticks(wrong: Any) -> None:
     clinic = _clinic()
     before = clinic.clock
     with pytest.raises(ConfigError, match="available"):
@@ -449,8 +460,9 @@ def test_a_mask_of_the_wrong_shape_for_all_is_refused_and_nothing_ticks(wrong):
         clinic.act([0.0, 0.0], available=[False] * 3)
 
 
-def test_masks_of_frames_and_of_objects_are_read():
+def test_masks_of_frames_and_of_objects_are_read() -> None:
     masks = np.array([[True, False, True], [False, True, False]])
-    for given in (masks, masks.astype(object), Frame(masks), masks.tolist(), [*masks]):
-        decisions = _clinic().open_many(np.zeros((2, 2)), available=given).decisions
+    forms: list[Any] = [masks, masks.astype(object), Frame(masks), masks.tolist(), [*masks]]
+    for form in forms:
+        decisions = _clinic().open_many(np.zeros((2, 2)), available=form).decisions
         assert np.asarray(decisions).tolist() == [0, 1]

@@ -1,6 +1,4 @@
-"""If these fail, somebody who comes back gives away more than was promised for all their rounds
-together.
-"""
+"""If these fail, a person who returns loses more privacy than all their rounds were charged."""
 
 from itertools import pairwise, product
 from typing import Any
@@ -38,20 +36,19 @@ CAUGHT = 1 + 1e-6
 
 
 def gaussian(sigma: float, reach: int) -> np.ndarray:
-    """The discrete Gaussian's probabilities from −reach to reach; the tails are beyond a float."""
+    """Return discrete Gaussian probabilities from −reach to reach; the tails vanish in floats."""
     weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * sigma**2))
     return np.asarray(weights / weights.sum())
 
 
 def divergence(here: np.ndarray, there: np.ndarray, order: float) -> float:
-    return float(
-        np.logaddexp.reduce(order * np.log(here) + (1 - order) * np.log(there), axis=None)
-        / (order - 1)
-    )
+    """Return the Rényi divergence of two laws."""
+    exponents = order * np.log(here) + (1 - order) * np.log(there)
+    return float(np.logaddexp.reduce(exponents, axis=None) / (order - 1))
 
 
 def two_blocks(sigma: float, moved: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """The joint law of two noisy numbers, and the same moved by so many integer steps."""
+    """Return the joint law of two noisy numbers, and this law moved by integer steps."""
     reach = 40
     law = gaussian(sigma, reach)
     both = np.outer(law, law)
@@ -59,10 +56,8 @@ def two_blocks(sigma: float, moved: tuple[int, int]) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2, 4, 8])
-def test_one_round_in_each_of_two_fresh_blocks_costs_twice_one_round(order: float) -> None:
-    """The law itself: ρ′ = ½·(1/σ)² a block, and never more than two of them; group privacy says
-    four.
-    """
+def test_one_round_in_each_of_two_disjoint_blocks_costs_twice_one_round(order: float) -> None:
+    """By the exact law, two blocks cost 2ρ′, ρ′ = ½·(1/σ)²; group privacy would charge 4ρ′."""
     sigma = 3.0
     here, there = two_blocks(sigma, (1, 1))
     cost = divergence(here, there, order) / order
@@ -72,22 +67,20 @@ def test_one_round_in_each_of_two_fresh_blocks_costs_twice_one_round(order: floa
 
 
 def test_two_rounds_in_one_block_or_in_one_running_sum_cost_more_than_twice_one() -> None:
-    """Why one round counts a block, and why running sums stay at the square: group privacy is
-    nearly met.
-    """
+    """Group privacy is nearly tight here, so one round counts per block, and sums pay c²."""
     one_block = two_blocks(3.0, (2, 0))
     assert divergence(*one_block, 2) / 2 > 3.9 / 18
     factors = []
     for releases in (16, 256):
         c = np.cumprod([1.0, *((2 * k - 1) / (2 * k) for k in range(1, releases))])
-        column, next_one = c, np.concatenate([[0.0], c[:-1]])
-        factors.append(float(np.sum((column + next_one) ** 2) / np.sum(column**2)))
+        shifted = np.concatenate([[0.0], c[:-1]])
+        factors.append(float(np.sum((c + shifted) ** 2) / np.sum(c**2)))
     assert all(3.2 < factor < 4 for factor in factors)
     assert factors[1] > 3.4
 
 
 def moved_cells(answers: tuple[bool, bool], *, first_answered: bool) -> np.ndarray:
-    """What a person adds who may answer 1 in round 0 (cell 0) and round 1 (cell 1) of one block."""
+    """Return what a person adds who answers 1 or nothing in rounds 0 and 1 (cells 0 and 1)."""
     cells = np.zeros(2)
     counts = [True, False]
     if first_answered:
@@ -98,26 +91,19 @@ def moved_cells(answers: tuple[bool, bool], *, first_answered: bool) -> np.ndarr
 
 
 def test_counting_the_first_answered_round_would_move_two_public_cells() -> None:
-    """All pairs of what a person may do in two rounds of a block whose cells the schedule fixes."""
-    ways = list(product([False, True], repeat=2))
-    largest = {
-        rule: max(
-            float(
-                np.abs(
-                    moved_cells(a, first_answered=rule) - moved_cells(b, first_answered=rule)
-                ).sum()
-            )
-            for a, b in product(ways, ways)
-        )
-        for rule in (False, True)
-    }
+    """All pairs of answers of one person in two rounds of a block with public cells."""
+    answers = [(first, second) for first in (False, True) for second in (False, True)]
+    largest = {}
+    for rule in (False, True):
+        moved = [moved_cells(each, first_answered=rule) for each in answers]
+        largest[rule] = max(float(np.abs(a - b).sum()) for a, b in product(moved, moved))
     assert largest == {False: 1.0, True: 2.0}
 
 
-# --- 2. what is planned, charged and said
+# --- 2. plans, charges and guarantees
 
 
-def test_blocks_that_pay_apart_cost_so_many_times_and_everything_else_the_square() -> None:
+def test_blocks_that_pay_apart_cost_their_number_and_everything_else_the_square() -> None:
     assert PLAIN.times(blocks=50) == Times(4, 16)
     assert KEYED.times(blocks=50) == KEYED.times(blocks=4) == Times(4, 4)
     assert KEYED.times(blocks=3) == Times(3, 3)
@@ -127,26 +113,25 @@ def test_blocks_that_pay_apart_cost_so_many_times_and_everything_else_the_square
     assert Spending(zcdp(0.001), zcdp=0.001, blocks=9).times(KEYED) == Times(4, 16)
 
 
-def test_the_discount_needs_less_noise_and_is_asked_for_by_fresh_blocks_only() -> None:
-    def made(privacy: Privacy, mode: str = "auto") -> dict[str, Any]:
+def test_the_discount_lowers_the_noise_of_disjoint_blocks_only() -> None:
+    def facts(privacy: Privacy, mode: str = "auto") -> dict[str, Any]:
         return forced(RunningSum, mode, 20, 1000, privacy, bound=1.0, block=100).facts
 
-    assert made(KEYED, "fresh")["noise"] == pytest.approx(
-        made(PLAIN, "fresh")["noise"] / 2, rel=0.01
-    )
-    assert made(KEYED, "toeplitz")["noise"] == made(PLAIN, "toeplitz")["noise"]
-    assert made(KEYED, "fresh")["a_person_pays"] == 4
-    assert made(KEYED, "toeplitz")["a_person_pays"] == 16
+    half = facts(PLAIN, "fresh")["noise"] / 2
+    assert facts(KEYED, "fresh")["noise"] == pytest.approx(half, rel=0.01)
+    assert facts(KEYED, "toeplitz")["noise"] == facts(PLAIN, "toeplitz")["noise"]
+    assert facts(KEYED, "fresh")["a_person_pays"] == 4
+    assert facts(KEYED, "toeplitz")["a_person_pays"] == 16
     endless = forced(
         RunningSum, "fresh", 20, None, Privacy(1.0, 1e-6, contributions=300, keyed=True), bound=1.0
     )
     assert endless.facts["a_person_pays"] == 300  # not the 256 releases of a segment
     bandit = ContextualBandit(3, 2, 400, KEYED)
     assert bandit.facts["a_person_pays"] == 16
-    assert "a_person_pays" not in made(PLAIN)
+    assert "a_person_pays" not in facts(PLAIN)
 
 
-def test_nobody_pays_more_often_than_there_are_blocks() -> None:
+def test_no_person_pays_more_often_than_there_are_blocks() -> None:
     often = Privacy(1.0, 1e-6, contributions=1000, keyed=True)
     shop = SetMaximizer(20, 3, 10_000, often, stream="iid")
     assert shop.facts["a_person_pays"] == shop.facts["releases"] < 10
@@ -163,7 +148,7 @@ def test_nobody_pays_more_often_than_there_are_blocks() -> None:
     )
 
 
-def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
+def test_the_ledger_refuses_the_discount_to_cohorts_that_pay_together() -> None:
     price = KEYED.whole / 4
     ledger = Ledger(KEYED)
     for block in range(50):
@@ -184,7 +169,7 @@ def test_the_ledger_refuses_the_discount_to_whoever_pays_together() -> None:
     assert set(Ledger(KEYED).as_plain()) - set(Ledger(PLAIN).as_plain()) == {"apart"}
 
 
-def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for() -> None:
+def test_spending_grows_with_the_blocks_and_ends_within_the_budget() -> None:
     sums = forced(RunningSum, "fresh", 3, 12, KEYED, bound=1.0, block=2, seed=1)
     spent = []
     for round in range(12):
@@ -195,7 +180,7 @@ def test_what_is_spent_grows_with_the_blocks_and_ends_within_what_was_asked_for(
     assert sums.guarantee.rho == pytest.approx(4 * sums.guarantee.spent.zcdp)
 
 
-def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart() -> None:
+def test_joint_guarantees_of_several_learners_count_blocks_apart() -> None:
     accounting = pytest.importorskip("dp_accounting")
     sums = [
         forced(RunningSum, "fresh", 20, 1000, KEYED, bound=1.0, block=100, seed=seed)
@@ -203,11 +188,11 @@ def test_events_and_guarantees_of_several_learners_count_what_blocks_cost_apart(
     ]
     for each in sums:
         each.replay(np.full((1000, 20), 0.1), persons=np.arange(1000) % 7)
-    given = sums[0].guarantee
+    guarantee = sums[0].guarantee
     accountant = accounting.rdp.RdpAccountant(orders=np.geomspace(1.01, 2000, 4000))
-    accountant.compose(given.event())
-    assert accountant.get_epsilon(1e-6) == pytest.approx(given.epsilon_spent, rel=1e-3)
-    assert given.epsilon_spent == pytest.approx(1.0, abs=1e-6)
+    accountant.compose(guarantee.event())
+    assert accountant.get_epsilon(1e-6) == pytest.approx(guarantee.epsilon_spent, rel=1e-3)
+    assert guarantee.epsilon_spent == pytest.approx(1.0, abs=1e-6)
     both = together(*sums)
     assert both.total.rho(both.privacy) == pytest.approx(2 * KEYED.whole.amount, rel=1e-6)
     assert "names are the caller's word" in " ".join(str(both).split())
@@ -227,14 +212,15 @@ def test_all_rounds_of_a_person_who_returns_cost_at_most_what_is_charged(case: C
 
 
 def case_named(name: str) -> Case:
+    """Return the keyed case of this name."""
     return next(case for case in keyed_cases() if case.name == name)
 
 
 @pytest.mark.parametrize("name", ["keyed, sum, fresh", "keyed, arms", "keyed, rewards"])
 def test_half_the_noise_of_keyed_learners_is_caught(name: str) -> None:
     with weakened():
-        found = measured_costs(case_named(name), pairs=60, seed=3, enough=CAUGHT)
-    assert found.largest_cost_over_charge > CAUGHT
+        costs = measured_costs(case_named(name), pairs=60, seed=3, enough=CAUGHT)
+    assert costs.largest_cost_over_charge > CAUGHT
 
 
 def test_a_copy_that_counts_the_first_answered_round_is_caught(
@@ -245,10 +231,11 @@ def test_a_copy_that_counts_the_first_answered_round_is_caught(
         return Entered([], [])
 
     def is_first(self: Any, round: int) -> bool:
+        self.answered = getattr(self, "answered", set())
         name = self.whose[round]
-        answered = name in self._seen or not name
-        self._seen.add(name)
-        return not answered
+        has_answered = name in self.answered or not name
+        self.answered.add(name)
+        return not has_answered
 
     monkeypatch.setattr(People, "enter", noted)
     monkeypatch.setattr(People, "counts", is_first)
@@ -258,22 +245,22 @@ def test_a_copy_that_counts_the_first_answered_round_is_caught(
         lambda self, rounds: np.array([self.counts(r) for r in rounds.tolist()], dtype=bool),
     )
     monkeypatch.setattr(People, "state", lambda self: None)
-    found = measured_costs(case_named("keyed, rewards, long"), pairs=40, seed=2, enough=CAUGHT)
-    assert found.largest_cost_over_charge > CAUGHT
+    costs = measured_costs(case_named("keyed, rewards, long"), pairs=40, seed=2, enough=CAUGHT)
+    assert costs.largest_cost_over_charge > CAUGHT
 
 
 def test_a_copy_in_which_every_round_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(People, "enter", lambda self, first, names: Entered([], []))
-    found = measured_costs(case_named("keyed, sum, fresh"), pairs=100, seed=1, enough=CAUGHT)
-    assert found.largest_cost_over_charge > CAUGHT
+    costs = measured_costs(case_named("keyed, sum, fresh"), pairs=100, seed=1, enough=CAUGHT)
+    assert costs.largest_cost_over_charge > CAUGHT
 
 
 def test_a_copy_that_gives_the_discount_to_a_running_sum_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Two rounds in blocks next to each other cost 3.5 times one, and it was calibrated for two."""
+    """Two rounds in adjacent blocks cost 3.5 times one round, and two times were charged."""
     monkeypatch.setattr(
         Privacy, "times", lambda self, blocks: Times(self.contributions, self.contributions)
     )
-    found = measured_costs(case_named("keyed, sum, toeplitz"), pairs=100, seed=1, enough=CAUGHT)
-    assert found.largest_cost_over_charge > CAUGHT
+    costs = measured_costs(case_named("keyed, sum, toeplitz"), pairs=100, seed=1, enough=CAUGHT)
+    assert costs.largest_cost_over_charge > CAUGHT

@@ -1,6 +1,4 @@
-"""The smallest problem there is: how many say yes, and how many say no. Closed shops take no
-votes.
-"""
+"""A minimal problem: counts of yes and no votes, and of shops that a public event has closed."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,14 +24,14 @@ from discreet.release.noise import CalibratedNoise
 
 @dataclass(frozen=True, kw_only=True)
 class CountingSettings(Settings):
-    """How many people a release counts."""
+    """Settings with the number of people per release."""
 
     block: int = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What was counted, and how many shops have closed."""
+    """Noisy counts of votes, and the number of closed shops."""
 
     counts: Floats
     closed: int
@@ -61,20 +59,18 @@ class CountingView(View[Public]):
         noisy = self.problem.votes.drawn(block, door)
         return replace(self.public, counts=self.public.counts + noisy), hidden
 
-    def decide(self, rounds: Integers, request: Request) -> Any:
+    def decide(self, rounds: Integers, request: Request) -> Integers:
         return np.stack([rounds, np.full(len(rounds), self.public.closed)], axis=1)
 
     def noted(self, event: dict[str, Any]) -> Public:
         return replace(self.public, closed=self.public.closed + int(event["closed"]))
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return {"counts": self.public.counts.tolist()}
 
 
 class Counting(Problem):
-    """Everyone says 0 or 1; each block is counted with noise. Shops that closed are a public
-    event.
-    """
+    """Counts votes of 0 or 1 per block, with noise; the closing of shops is a public event."""
 
     proof = "engine.md"
     settings: CountingSettings
@@ -82,7 +78,9 @@ class Counting(Problem):
 
     @cached_property
     def votes(self) -> OneRelease[OneChoice]:
-        return OneRelease("votes", CalibratedNoise.calibrate(self.settings.privacy, OneChoice(2)))
+        return OneRelease(
+            "votes", CalibratedNoise.calibrate(self.settings.privacy, OneChoice((2,)))
+        )
 
     @cached_property
     def plan(self) -> Plan:
@@ -103,9 +101,10 @@ class Counting(Problem):
     def view(self, public: State, index: int, begin: int, coins: Coins) -> View[Public]:
         return self.block_view(self, of_flat(Public, public), index, begin, coins)
 
-    def blank(self) -> Any:
+    def blank(self) -> int:
         return -1
 
 
 def settings(**more: Any) -> CountingSettings:
+    """Return settings for twelve people."""
     return CountingSettings(**({"epsilon": 1.0, "delta": 0.0, "horizon": 12} | more))

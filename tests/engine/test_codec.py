@@ -1,6 +1,4 @@
-"""If these fail, settings do not survive being written down, or a wrong one ends in a foreign
-error.
-"""
+"""If these fail, settings do not survive JSON or TOML, or a wrong one raises a foreign error."""
 
 import json
 import tomllib
@@ -59,7 +57,7 @@ def test_a_described_value_survives_json_and_toml(annotation: Any, value: Any) -
 
 
 @pytest.mark.parametrize(("annotation", "value"), DESCRIBED, ids=lambda value: repr(value)[:50])
-def test_a_kind_that_needs_no_settings_can_be_named(annotation: Any, value: Any) -> None:
+def test_a_kind_whose_fields_have_defaults_can_be_named(annotation: Any, value: Any) -> None:
     kind = type(value)
     try:
         usual = kind()
@@ -83,7 +81,7 @@ def test_settings_of_a_kind_are_checked_by_name_and_type() -> None:
 
 @dataclass(frozen=True)
 class Nested:
-    """Everything that settings are made of."""
+    """Settings with a field of every type."""
 
     count: int
     share: float
@@ -103,10 +101,9 @@ class Nested:
 def test_any_settings_survive_json_and_toml(
     count: int, share: float, mode: Any, name: str | None, pairs: list[tuple[int, float]]
 ) -> None:
-    """Whatever letters a text has."""
-    value = Nested(
-        count, share, mode, tuple(pairs), Box(2, -1.0, share if -1 < share < 1e100 else 1.0), name
-    )
+    """Texts may hold any characters."""
+    high = share if -1 < share < 1e100 else 1.0
+    value = Nested(count, share, mode, tuple(pairs), Box(2, -1.0, high), name)
     plain = as_plain(value)
     assert admitted(Nested, json.loads(json.dumps(plain)), "value") == value
     assert admitted(Nested, tomllib.loads(to_toml(plain)), "value") == value
@@ -132,7 +129,7 @@ def test_labels_of_any_script_survive_toml(label: str) -> None:
         (Domains, [1, "ball", None, [], {}, {"kind": []}, np.array([1.0, 2.0]), object()]),
     ],
 )
-def test_wrong_types_are_told_in_one_line(annotation: Any, wrong: list[Any]) -> None:
+def test_wrong_types_are_reported_in_one_line(annotation: Any, wrong: list[Any]) -> None:
     for value in wrong:
         with pytest.raises(ConfigError) as caught:
             admitted(annotation, value, "size")
@@ -142,7 +139,7 @@ def test_wrong_types_are_told_in_one_line(annotation: Any, wrong: list[Any]) -> 
 
 
 class Rude:
-    """Something whose own code raises whatever is asked of it."""
+    """A value all of whose methods raise."""
 
     def __eq__(self, other: object) -> bool:
         raise RuntimeError
@@ -179,15 +176,15 @@ def test_a_fingerprint_is_of_contents_and_not_of_how_they_print() -> None:
     assert fingerprint({"rows": rows, "share": 0.3}) != plain
 
 
-def test_things_that_differ_have_different_fingerprints() -> None:
-    different = [
-        0, 0.0, False, None, "", "0", b"", b"0", [], [[]], [0], {}, {"a": 0}, {"a": None}, -0.0, 1, True, nan,
-        inf, np.zeros(1), np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros(0), LpBall(2),
-        LpBall(2, 1.5), Box(2),
+def test_values_that_differ_have_different_fingerprints() -> None:
+    different: list[Any] = [
+        0, 0.0, False, None, "", "0", b"", b"0", [], [[]], [0], {}, {"a": 0}, {"a": None}, -0.0, 1,
+        True, nan, inf, np.zeros(1), np.zeros((1, 1)), np.zeros(1, dtype=np.int64), np.zeros(0),
+        LpBall(2), LpBall(2, 1.5), Box(2),
     ]  # fmt: skip
     assert len({fingerprint(value) for value in different}) == len(different)
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
     assert fingerprint([1], [2]) != fingerprint([1, 2])
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
-    with pytest.raises(ConfigError, match="not of object"):
+    with pytest.raises(ConfigError, match="got object"):
         fingerprint(object())

@@ -1,6 +1,4 @@
-"""What comes from outside in the middle of a call: nobody is counted twice, nothing shown is
-lost.
-"""
+"""If these fail, an interrupt or error inside a call counts a person twice or loses a release."""
 
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from discreet.engine.rounds import Rounds
 from discreet.learners.forced import forced
 from discreet.learners.running_sum.prefixes import PrefixView
 from discreet.losses import SquaredLoss
+from engine.sums import counted_people
 
 USUAL = Privacy(1.0, 1e-6)
 
@@ -34,12 +33,7 @@ def counting(**more: Any) -> RunningSum:
     return forced(RunningSum, "honaker", 1, 1000, USUAL, **settings)
 
 
-def people(sums: RunningSum) -> float:
-    aggregator = sums._engine.view.aggregators()["sum"]
-    return float(sums.snapshot().block["sum"].sum() / aggregator.levels)
-
-
-def test_an_error_after_people_were_counted_does_not_give_their_rounds_back(
+def test_an_error_after_people_were_counted_does_not_reopen_their_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     honest = PrefixView.gather
@@ -52,14 +46,14 @@ def test_an_error_after_people_were_counted_does_not_give_their_rounds_back(
     sums = counting()
     with pytest.raises(StateError):
         sums.observe_many([[1.0]] * 10)
-    assert (sums.clock, people(sums)) == (10, 10)
+    assert (sums.clock, counted_people(sums)) == (10, 10)
     tickets = sums.open_many(5)
     with pytest.raises(StateError):
         sums.close_many(tickets, [[1.0]] * 5)
     monkeypatch.undo()
     with pytest.raises(StateError, match="is not open"):
         sums.close_many(tickets, [[1.0]] * 5)
-    assert (sums.clock, people(sums)) == (15, 15)
+    assert (sums.clock, counted_people(sums)) == (15, 15)
 
 
 def test_an_interrupt_while_rounds_are_opened_costs_them_and_opens_none_twice(
@@ -81,7 +75,7 @@ def test_an_interrupt_while_rounds_are_opened_costs_them_and_opens_none_twice(
     sums.close_many(tickets, [[1.0]] * 10)
     with pytest.raises(StateError, match="is not open"):
         sums.close_many(tickets, [[1.0]] * 10)
-    assert people(sums) == 10
+    assert counted_people(sums) == 10
 
 
 def test_a_checkpoint_that_fails_warns_and_the_feedback_counts_once(
@@ -97,7 +91,7 @@ def test_a_checkpoint_that_fails_warns_and_the_feedback_counts_once(
         sums.add([1.0])
         with pytest.warns(RuntimeWarning, match="not saved: .*No space left"):
             sums.add([1.0])
-    assert (sums.clock, people(sums)) == (2, 2)
+    assert (sums.clock, counted_people(sums)) == (2, 2)
     sums.add([1.0])  # tried again at once
     sums.detach()
     loaded = discreet.load(tmp_path / "state")
@@ -105,7 +99,7 @@ def test_a_checkpoint_that_fails_warns_and_the_feedback_counts_once(
     loaded.detach()
 
 
-def test_a_save_that_is_interrupted_leaves_one_living_copy(
+def test_an_interrupted_save_leaves_one_copy_that_can_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sums = counting()
@@ -126,7 +120,7 @@ def test_a_save_that_is_interrupted_leaves_one_living_copy(
     loaded.detach()
 
 
-def test_how_large_a_state_is_does_not_tell_who_answered() -> None:
+def test_the_size_of_a_state_does_not_reveal_who_answered() -> None:
     sizes = set()
     for answered in range(3):
         sums = counting()
@@ -137,13 +131,13 @@ def test_how_large_a_state_is_does_not_tell_who_answered() -> None:
 
 
 def regression() -> StreamingLearner:
-    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
+    bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
     return forced(
         StreamingLearner, "leader", LpBall(2), SquaredLoss(), 1000, USUAL, seed=1, **bounds
     )
 
 
-def test_what_cannot_be_read_takes_nobody_along() -> None:
+def test_an_unreadable_row_does_not_affect_other_people() -> None:
     learners: list[tuple[Any, Any]] = [
         (counting(), [1.0]),
         (SetMaximizer(4, 2, 1000, USUAL, feedback="clicks"), None),
@@ -156,23 +150,24 @@ def test_what_cannot_be_read_takes_nobody_along() -> None:
         assert learner.clock == 3
 
 
-def test_one_sample_that_is_no_sample_refuses_nobody_else() -> None:
-    fine, odd, ragged = regression(), regression(), regression()
+def test_one_malformed_sample_does_not_refuse_the_others() -> None:
+    fine = regression()
+    odd = regression()
+    ragged = regression()
     fine.observe_stream([[0.1, 0.2], [0.3, 0.1]], [1.0, float("nan")])
     odd.observe_stream([[0.1, 0.2], [0.1, "n/a"]], [1.0, 1.0])
     ragged.observe_stream([[0.1, 0.2], [0.1]], [1.0, 1.0])
+    expected = fine.snapshot().block["gradient"]
     for learner in (odd, ragged):
-        assert np.array_equal(
-            learner.snapshot().block["gradient"], fine.snapshot().block["gradient"]
-        )
+        assert np.array_equal(learner.snapshot().block["gradient"], expected)
 
 
-def test_no_segment_of_an_endless_sum_is_impossible_or_pays_otherwise() -> None:
+def test_every_segment_of_an_endless_sum_can_be_calibrated_or_is_refused() -> None:
     RunningSum(1, None, Privacy(30.0, 1e-12, contributions=2), bound=1.0, nonnegative=True)
     with pytest.raises(ConfigError, match="finely enough"):
         forced(RunningSum, "toeplitz", 10**6, None, Privacy(0.01, 1e-6), bound=1.0)
 
 
-def test_a_bound_that_would_overflow_is_refused_before_anyone_comes() -> None:
+def test_a_bound_that_would_overflow_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="bound"):
         SetMinimizer(3, 50, USUAL, bound=1e100)

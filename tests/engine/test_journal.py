@@ -15,24 +15,33 @@ import pytest
 
 import discreet
 from discreet import ConfigError, FileJournal, MemoryJournal, Privacy, RunningSum, StateError
+from discreet.arrays import Floats
 from discreet.engine import state_file
 from discreet.engine.journal import as_journal
+from discreet.engine.snapshot import Snapshot
 from discreet.learners.hedge import Hedge
 
 
 def epoch(path: Path) -> int:
-    """How often the file was loaded."""
+    """Return the number of times that the file was loaded."""
     snapshot = FileJournal(path).latest()
     assert snapshot is not None
     return snapshot.epoch
 
 
 def counted(**more: Any) -> RunningSum:
-    settings = {"dimension": 1, "horizon": 10, "privacy": Privacy(1.0), "bound": 1.0} | more
+    """Return a running sum of ten people."""
+    settings: dict[str, Any] = {
+        "dimension": 1,
+        "horizon": 10,
+        "privacy": Privacy(1.0),
+        "bound": 1.0,
+    } | more
     return RunningSum(**settings)
 
 
 def saved(path: Path) -> RunningSum:
+    """Return a running sum of two columns that was saved after three people."""
     sums = counted(dimension=2, privacy=Privacy(1.0, 1e-6))
     for _ in range(3):
         sums.add([0.5, 0.5])
@@ -64,7 +73,7 @@ def test_a_second_load_is_refused_while_the_first_lives(tmp_path: Path) -> None:
     second.detach()
 
 
-def test_whoever_saved_cannot_release_once_the_file_was_loaded(tmp_path: Path) -> None:
+def test_a_learner_that_saved_cannot_release_once_the_file_was_loaded(tmp_path: Path) -> None:
     sums = saved(tmp_path / "sum.state")
     sums.add([0.5, 0.5])  # committed to the file
     loaded = discreet.load(tmp_path / "sum.state")
@@ -77,7 +86,7 @@ def test_whoever_saved_cannot_release_once_the_file_was_loaded(tmp_path: Path) -
 
 
 def test_a_checkpoint_cannot_be_rolled_back_by_loading_it(tmp_path: Path) -> None:
-    """After a save, releases go to the file, so loading it never repeats one with fresh noise."""
+    """After a save, releases go to the file, so loading it never repeats one with new noise."""
     sums = saved(tmp_path / "sum.state")
     shown = [sums.add([0.5, 0.5]) for _ in range(4)]
     loaded = discreet.load(tmp_path / "sum.state")
@@ -86,20 +95,22 @@ def test_a_checkpoint_cannot_be_rolled_back_by_loading_it(tmp_path: Path) -> Non
     assert loaded.guarantee.spent == sums.guarantee.spent
 
 
-def test_a_state_has_one_home(tmp_path: Path) -> None:
+def test_a_state_is_stored_in_one_place(tmp_path: Path) -> None:
     sums = saved(tmp_path / "sum.state")
-    with pytest.raises(StateError, match=r"kept in sum\.state already"):
+    with pytest.raises(StateError, match=r"stored in sum\.state already"):
         sums.save(tmp_path / "other.state")
     with pytest.raises(StateError, match="exists already"):
         saved(tmp_path / "sum.state")
 
     class Foreign:
-        """A database, say."""
+        """A journal of another class, such as a database."""
 
         def __init__(self) -> None:
             inner = MemoryJournal()
-            self.claim, self.commit = inner.claim, inner.commit
-            self.latest, self.close = inner.latest, inner.close
+            self.claim = inner.claim
+            self.commit = inner.commit
+            self.latest = inner.latest
+            self.close = inner.close
 
     with pytest.raises(StateError, match="second copy"):
         counted(journal=Foreign()).save(tmp_path / "third.state")
@@ -121,7 +132,8 @@ def test_a_journal_resumes_only_its_own_settings(tmp_path: Path) -> None:
 
 
 def test_a_file_that_vanished_or_was_replaced_stops_the_learner(tmp_path: Path) -> None:
-    path, other = tmp_path / "sum.state", tmp_path / "other.state"
+    path = tmp_path / "sum.state"
+    other = tmp_path / "other.state"
     sums = counted(journal=path)
     content = path.read_bytes()
     path.unlink()
@@ -136,7 +148,7 @@ def test_a_file_that_vanished_or_was_replaced_stops_the_learner(tmp_path: Path) 
     assert sums.releases == 1
 
 
-def test_a_backup_cannot_be_loaded_over_a_living_learner(tmp_path: Path) -> None:
+def test_a_backup_cannot_be_loaded_over_a_running_learner(tmp_path: Path) -> None:
     path = tmp_path / "sum.state"
     sums = counted(journal=path)
     backup = path.read_bytes()
@@ -162,39 +174,43 @@ def test_a_link_is_not_a_second_copy(tmp_path: Path) -> None:
 
 
 def test_a_hard_link_is_not_a_second_copy(tmp_path: Path) -> None:
-    path, link = tmp_path / "sum.state", tmp_path / "link"
+    path = tmp_path / "sum.state"
+    link = tmp_path / "link"
     sums = counted(journal=path)
     os.link(path, link)
     for name in (link, path):
         with pytest.raises(StateError, match=r"another name \(a hard link\)|in use"):
             discreet.load(name)
-    sums.add([1.0])  # who runs already goes on
+    sums.add([1.0])  # a running learner goes on
     sums.detach()
     link.unlink()
     assert discreet.load(path).releases == 1
 
 
 class Stopped(FileJournal):
-    """Stops in the middle of a commit until it may go on."""
+    """A journal that stops in the middle of a commit until it may go on."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.stopping, self.begun, self.may_go_on = False, Event(), Event()
+        self.stopping = False
+        self.begun = Event()
+        self.may_go_on = Event()
 
-    def commit(self, snapshot: Any) -> None:
+    def commit(self, snapshot: Snapshot) -> None:
         if self.stopping:
             self.begun.set()
             assert self.may_go_on.wait(60)
         super().commit(snapshot)
 
 
-def test_whoever_detaches_waits_for_the_commit_of_another_thread(tmp_path: Path) -> None:
-    """Or somebody else loads the file meanwhile, and two copies make the same release."""
+def test_detaching_waits_for_the_commit_of_another_thread(tmp_path: Path) -> None:
+    """Otherwise another process loads the file meanwhile, and two copies make the same release."""
     journal = Stopped(tmp_path / "sum.state")
     sums = counted(journal=journal)
     sums.observe_many([[1.0]])
     journal.stopping = True
-    releasing, detaching = Thread(target=sums.release_if_due), Thread(target=sums.detach)
+    releasing = Thread(target=sums.release_if_due)
+    detaching = Thread(target=sums.detach)
     releasing.start()
     assert journal.begun.wait(60)
     detaching.start()
@@ -223,7 +239,7 @@ def test_a_learner_is_not_detached_from_inside_a_call(tmp_path: Path) -> None:
 def test_the_epoch_is_read_again_right_before_the_file_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody loads the file while the new one is being flushed: theirs stays."""
+    """Another process loads the file while the new one is being flushed: its file stays."""
     path = tmp_path / "sum.state"
     sums = counted(journal=path)
     sums.observe_many([[1.0]])
@@ -243,7 +259,7 @@ def test_the_epoch_is_read_again_right_before_the_file_is_replaced(
 
 
 def test_the_lock_is_not_followed_through_a_link(tmp_path: Path) -> None:
-    """Or whoever may write to the folder could have a stranger's file opened, or made."""
+    """Otherwise any user who can write to the folder could make us open another user's file."""
     precious = tmp_path / "precious"
     (tmp_path / ".sum.state.lock").symlink_to(precious)
     with pytest.raises(StateError, match="cannot be locked"):
@@ -252,7 +268,7 @@ def test_the_lock_is_not_followed_through_a_link(tmp_path: Path) -> None:
     assert not (tmp_path / "sum.state").exists()
 
 
-def test_a_draft_left_by_the_dead_does_not_stop_the_living(tmp_path: Path) -> None:
+def test_the_draft_of_a_killed_process_does_not_stop_the_next(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("untouched")
     (tmp_path / ".sum.state.draft").symlink_to(precious)
@@ -261,7 +277,7 @@ def test_a_draft_left_by_the_dead_does_not_stop_the_living(tmp_path: Path) -> No
     assert not (tmp_path / ".sum.state.draft").exists()
 
 
-def test_refused_settings_do_not_fence_off_the_living(tmp_path: Path) -> None:
+def test_refused_settings_do_not_fence_off_a_running_learner(tmp_path: Path) -> None:
     sums = saved(tmp_path / "sum.state")
     with pytest.raises(StateError, match="other settings"):
         counted(dimension=2, horizon=11, privacy=Privacy(1.0, 1e-6), journal=tmp_path / "sum.state")
@@ -277,7 +293,7 @@ def test_a_state_is_not_reinterpreted_by_another_calibration(
         discreet.load(tmp_path / "sum.state")
 
 
-def test_a_forgotten_learner_gives_up_its_lock(tmp_path: Path) -> None:
+def test_a_deleted_learner_gives_up_its_lock(tmp_path: Path) -> None:
     sums = counted(journal=tmp_path / "sum.state")
     del sums
     discreet.load(tmp_path / "sum.state")
@@ -326,22 +342,22 @@ def test_a_forked_learner_is_refused() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_neither_keeps_nor_frees_its_parents_lock(tmp_path: Path) -> None:
+def test_a_forked_child_neither_holds_nor_frees_its_parents_lock(tmp_path: Path) -> None:
     path = tmp_path / "sum.state"
     sums = counted(journal=path)
     reader, writer = os.pipe()
-    told, tell = os.pipe()
+    refused_reader, refused_writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             discreet.load(path)
         except StateError:
-            sums.detach()  # not its to give up
-            os.write(tell, b"x")
+            sums.detach()  # the lock is the parent's
+            os.write(refused_writer, b"x")
             os.read(reader, 1)  # lives on, without the lock
             os._exit(7)
         os._exit(0)
-    os.read(told, 1)
+    os.read(refused_reader, 1)
     sums.add([1.0])
     with pytest.raises(StateError, match="in use"):
         discreet.load(path)
@@ -351,7 +367,7 @@ def test_a_forked_child_neither_keeps_nor_frees_its_parents_lock(tmp_path: Path)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert loaded.releases == 1
     loaded.detach()
-    for pipe in (reader, writer, told, tell):
+    for pipe in (reader, writer, refused_reader, refused_writer):
         os.close(pipe)
 
 
@@ -360,18 +376,18 @@ def test_a_forked_child_neither_keeps_nor_frees_its_parents_lock(tmp_path: Path)
 
 @dataclass
 class Disk:
-    """It runs full when the test says so."""
+    """A disk that is full while the test wants it to be."""
 
     full: bool = False
 
 
 @pytest.fixture(params=["bytes", "file", "rename", "folder"])
 def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Disk:
-    """A disk without room at one step: as bytes go out, a flush, the rename, or the folder's
-    flush.
-    """
+    """Return a disk without room at one step: write, flush, rename, or flush of the folder."""
     disk = Disk()
-    fdopen, fsync, rename = os.fdopen, os.fsync, os.replace
+    fdopen = os.fdopen
+    fsync = os.fsync
+    rename = os.replace
 
     def no_room() -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -402,9 +418,7 @@ def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Dis
     return disk
 
 
-def test_a_full_disk_refuses_a_new_learner_and_leaves_nothing_half_made(
-    tmp_path: Path, disk: Disk
-) -> None:
+def test_a_full_disk_refuses_a_new_learner_and_leaves_no_draft(tmp_path: Path, disk: Disk) -> None:
     path = tmp_path / "sum.state"
     disk.full = True
     with pytest.raises(StateError, match="No space left"):
@@ -426,14 +440,16 @@ def test_a_full_disk_refuses_a_save_and_the_learner_goes_on(tmp_path: Path, disk
     disk.full = False
     assert np.array_equal(sums.total, total)
     sums.add([1.0])
-    # Whatever lies there now must not be a second copy that could go on from before that release.
+    # A file that is there now must not be a second copy from before that release.
     assert not path.exists() or discreet.load(path).releases == 2
     sums.save(path)
     sums.detach()
     assert discreet.load(path).releases == 2
 
 
-def test_a_full_disk_in_a_turn_shows_nothing_and_keeps_the_draw(tmp_path: Path, disk: Disk) -> None:
+def test_a_full_disk_in_a_release_shows_nothing_and_retains_the_draw(
+    tmp_path: Path, disk: Disk
+) -> None:
     path = tmp_path / "sum.state"
     sums = counted(journal=path, seed=5)
     twin = counted(seed=5)
@@ -452,13 +468,13 @@ def test_a_full_disk_in_a_turn_shows_nothing_and_keeps_the_draw(tmp_path: Path, 
 
 
 def test_the_draw_of_a_full_disk_is_not_drawn_again(tmp_path: Path, disk: Disk) -> None:
-    """Unseeded: a second draw would differ."""
+    """Without a seed, a second draw would differ."""
     sums = counted(journal=tmp_path / "sum.state")
-    drawn: list[Any] = []
+    drawn: list[Floats] = []
     real = FileJournal.commit
 
     class Watching(FileJournal):
-        def commit(self, snapshot: Any) -> None:
+        def commit(self, snapshot: Snapshot) -> None:
             drawn.append(snapshot.public["total"].copy())
             real(self, snapshot)
 

@@ -1,6 +1,4 @@
-"""If these fail, a person who returns counts twice between two releases, or somebody learns who
-returned.
-"""
+"""If these fail, a person who returns counts twice in a block, or outputs reveal who returned."""
 
 import json
 from hashlib import sha256
@@ -25,10 +23,12 @@ from discreet import (
 )
 from discreet.domains import LpBall, UniformMatroid
 from discreet.engine.people import NOBODY, People, name_of, names_of
+from discreet.engine.problem import view_of
 from discreet.engine.state_file import decode, encode
 from discreet.functions import ClickModel
 from discreet.losses import SquaredLoss
 from discreet.records.table import LogTable
+from engine.sums import counted_people
 
 PLAIN = Privacy(1.0, 1e-6)
 KEYED = Privacy(1.0, 1e-6, contributions=4, keyed=True)
@@ -36,31 +36,25 @@ SECRET = "ann.of.the.hill"
 
 
 def counting(privacy: Privacy = PLAIN, **more: Any) -> RunningSum:
-    """Adds people up, ten at a time."""
+    """Return a running sum with blocks of ten people."""
     return RunningSum(1, 40, privacy, bound=1.0, nonnegative=True, **({"block": 10} | more))
-
-
-def counted(sums: RunningSum) -> float:
-    """How many have been counted since the last release."""
-    problem: Any = RunningSum.problem_for(sums.settings)
-    return float(sums.snapshot().block["sum"][0]) / problem.total.sum_of(0).aggregator.levels
 
 
 # --- which round counts
 
 
-def test_the_first_round_that_a_person_opens_counts_whoever_answers_first() -> None:
+def test_the_first_round_that_a_person_opens_counts_whichever_is_answered_first() -> None:
     sums = counting()
     first, second, other = (sums.open(person=name) for name in ("ann", "ann", "bob"))
     assert sums.close(second, [1.0]) is True
-    assert counted(sums) == 0
+    assert counted_people(sums) == 0
     assert sums.close(other, [1.0]) is True
     assert sums.close(first, [1.0]) is True
-    assert counted(sums) == 2
+    assert counted_people(sums) == 2
 
 
 def test_a_lost_or_skipped_answer_leaves_the_block_without_this_person() -> None:
-    """Otherwise a person who kept silent once would move two places where one is accounted for."""
+    """Otherwise a person who was silent once would move two entries, where one is charged."""
     sums = counting()
     sums.open(person="ann")
     sums.act(person="bob")
@@ -68,25 +62,26 @@ def test_a_lost_or_skipped_answer_leaves_the_block_without_this_person() -> None
     for name in ("ann", "bob"):
         sums.act(person=name)
         sums.observe([1.0])
-    assert counted(sums) == 0
+    assert counted_people(sums) == 0
 
 
-def test_in_the_next_block_everyone_counts_again() -> None:
+def test_every_person_counts_again_in_the_next_block() -> None:
     sums = counting(block=2)
     for _ in range(3):
         sums.add([1.0], person="ann")
-        assert counted(sums) == 1
+        assert counted_people(sums) == 1
         sums.add([1.0], person="ann")
     assert sums.releases == 3
 
 
-def test_rounds_that_name_nobody_count_unless_names_are_asked_for() -> None:
-    sums, keyed = counting(), counting(KEYED)
+def test_rounds_without_a_name_count_unless_names_are_required() -> None:
+    sums = counting()
+    keyed = counting(KEYED)
     whose = ["ann", None, None, "ann"]
     sums.observe_many([[1.0]] * 4, persons=whose)
     keyed.observe_many([[1.0]] * 4, persons=whose)
-    assert counted(sums) == 3
-    assert counted(keyed) == 1
+    assert counted_people(sums) == 3
+    assert counted_people(keyed) == 1
 
 
 def test_one_person_under_two_spellings_is_one_person() -> None:
@@ -103,20 +98,16 @@ def test_one_person_under_two_spellings_is_one_person() -> None:
 
 
 def test_a_whole_number_is_one_person_however_a_column_writes_it() -> None:
-    """A log that grows by one row without a person turns a column of whole numbers into floats,
-    or "7.0".
-    """
+    """A column of whole numbers becomes floats, or "7.0", when a row without a name is added."""
     same = ["7.0", "007", "+7", "7.", "7e+00", np.float32(7), np.array("7.0")[()]]
     assert names_of(same, 7, keyed=True) == [b"7"] * 7
-    assert (
-        names_of(["-7", "-07.0", "-0", "0.0", "00", "-0.0"], 6, keyed=True)
-        == [b"-7"] * 2 + [b"0"] * 4
-    )
+    signed = ["-7", "-07.0", "-0", "0.0", "00", "-0.0"]
+    assert names_of(signed, 6, keyed=True) == [b"-7"] * 2 + [b"0"] * 4
     assert names_of(np.array([7.0, "ann"]), 2, keyed=True) == [b"7", b"ann"]
     for long, floats in ((2**53 + 1, float), (2**24 + 1, np.float32), (2**11 + 1, np.float16)):
         name = name_of(long, keyed=True)
         assert name == str(long).encode() == name_of(str(long), keyed=True)
-        rounded = np.array([long, np.nan, 3], dtype=floats)  # of another whole number as well
+        rounded = np.array([long, np.nan, 3], dtype=floats)  # equal for two whole numbers
         for column in (rounded, list(rounded)):
             assert names_of(column, 3, keyed=True) == [NOBODY, NOBODY, b"3"]
     short = LogTable(
@@ -127,14 +118,14 @@ def test_a_whole_number_is_one_person_however_a_column_writes_it() -> None:
     assert names_of(written, 2, keyed=True) == [NOBODY] * 2
     texts = ["7.5", "1e20", "0x7", "7-8", "9" * 5000, "0" * 5000 + "x", "7e+999", "٧"]
     assert names_of(texts, len(texts), keyed=True) == [text.encode() for text in texts]
-    assert (
-        len(set(names_of(["\u00e9", "e\u0301"], 2, keyed=True) or [])) == 1
-    )  # the same text to Unicode
+    spellings = names_of(["\u00e9", "e\u0301"], 2, keyed=True)
+    assert len(set(spellings or [])) == 1  # one text by Unicode's normal form
 
 
 def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
     rng = np.random.default_rng(0)
-    rows, whose = rng.uniform(0, 1, (40, 3)), rng.integers(6, size=40)
+    rows = rng.uniform(0, 1, (40, 3))
+    whose = rng.integers(6, size=40)
     usual: dict[str, Any] = {
         "items": 3,
         "slots": 2,
@@ -165,25 +156,25 @@ def test_every_way_to_feed_rounds_takes_names_and_they_agree() -> None:
 def test_samples_of_a_stream_take_names() -> None:
     settings: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0, "block": 4, "seed": 1}
     rng = np.random.default_rng(0)
-    features, y = rng.uniform(-0.5, 0.5, (8, 2)), rng.uniform(-1, 1, 8)
+    features = rng.uniform(-0.5, 0.5, (8, 2))
+    y = rng.uniform(-1, 1, 8)
     here, there = (
         StreamingLearner(LpBall(2), SquaredLoss(), 8, PLAIN, **settings) for _ in range(2)
     )
     here.observe_stream(
         features, y, persons=["ann", "bob", "ann", "cid", "ann", "ann", "bob", "bob"]
     )
-    kept = np.where([True, True, False, True, True, False, True, False], y, np.nan)
-    there.observe_stream(features, kept)
+    counting_only = np.where([True, True, False, True, True, False, True, False], y, np.nan)
+    there.observe_stream(features, counting_only)
     assert np.array_equal(here.coefficients, there.coefficients)
 
 
 def test_contexts_and_arms_of_a_second_round_are_decided_and_add_nothing() -> None:
-    """Joint privacy: a person's own decision is theirs in every round; what is learned is one
-    round's.
-    """
+    """Under joint privacy, every round gets its own decision, and one round is learned from."""
     settings: dict[str, Any] = {"block": 4, "seed": 3}
     here, there = (ContextualBandit(3, 2, 400, KEYED, **settings) for _ in range(2))
-    first, second = np.array([[0.1, 0.2], [0.9, -0.9]]), np.array([[0.1, 0.2], [-0.5, 0.3]])
+    first = np.array([[0.1, 0.2], [0.9, -0.9]])
+    second = np.array([[0.1, 0.2], [-0.5, 0.3]])
     for bandit, contexts, reward in ((here, first, 1.0), (there, second, 0.0)):
         tickets = bandit.open_many(contexts, persons=["ann", "ann"])
         assert bandit.close_many(tickets, [0.5, reward]).all()
@@ -210,9 +201,7 @@ def test_a_keyed_learner_refuses_rounds_without_a_name_and_nothing_ticks() -> No
         lambda: sums.open(person=1.5),
         lambda: sums.open_many(2, persons=["a"]),
         lambda: sums.open_many(2, persons="ab"),
-        lambda: sums.open_many(
-            2, persons=[object(), b"ann"]
-        ),  # whatever they are, all of them: a mistake
+        lambda: sums.open_many(2, persons=[object(), b"ann"]),  # all wrong: a mistake in code
     ):
         with pytest.raises(ConfigError, match="person") as error:
             attempt()
@@ -225,14 +214,14 @@ def test_a_selector_has_no_rounds_to_name() -> None:
         SetSelector(UniformMatroid(3, 2), KEYED, function=ClickModel)
 
 
-def test_a_log_whose_rows_name_nobody_is_refused() -> None:
+def test_a_keyed_learner_refuses_a_log_without_names() -> None:
     shop = SetMaximizer(["tea", "milk", "soap"], 2, 40, KEYED, feedback="clicks", stream="iid")
     with pytest.raises(ConfigError, match="without keyed"):
         shop.warm_start([(["soap", "tea"], "tea")])
     assert shop.releases == 0
 
 
-def test_a_round_of_somebody_else_is_not_handed_to_whoever_asks_next() -> None:
+def test_an_open_round_is_not_given_to_another_person() -> None:
     sums = counting()
     sums.act(person="ann")
     assert sums.act(person=" ann").shape == (1,)
@@ -255,17 +244,17 @@ def test_wrong_feedback_of_a_round_that_does_not_count_is_refused_like_any_other
     assert sums.close(again, [1.0]) is True
 
 
-def test_refused_rows_leave_nobody_behind() -> None:
+def test_refused_rows_store_no_person() -> None:
     sums = counting()
     before = encode(sums.snapshot())
     with pytest.raises(OutOfBounds):
         sums.observe_many(np.ones((3, 2)), persons=["ann", "ann", "bob"])
     assert encode(sums.snapshot()) == before
     sums.observe_many(np.ones((3, 1)), persons=["bob", "ann", "cid"])
-    assert counted(sums) == 3
+    assert counted_people(sums) == 3
 
 
-# --- what is kept
+# --- what is stored
 
 
 def test_after_a_reload_a_person_of_the_open_block_does_not_count_again(tmp_path: Path) -> None:
@@ -276,7 +265,7 @@ def test_after_a_reload_a_person_of_the_open_block_does_not_count_again(tmp_path
     loaded: Any = discreet.load(path)
     loaded.add([1.0], person=SECRET)
     loaded.add([1.0], person="bob")
-    assert counted(loaded) == 2
+    assert counted_people(loaded) == 2
     loaded.save(path)
     assert SECRET.encode() not in path.read_bytes()
     while loaded.clock < 10:
@@ -284,12 +273,12 @@ def test_after_a_reload_a_person_of_the_open_block_does_not_count_again(tmp_path
     loaded.release_if_due()
     assert loaded.snapshot().rounds.people is None
     loaded.add([1.0], person=SECRET)
-    assert counted(loaded) == 1
+    assert counted_people(loaded) == 1
     loaded.detach()
 
 
-def test_nobody_is_remembered_after_the_last_release() -> None:
-    """Nobody is read there: a file would hold who came, for good, to no end."""
+def test_no_person_is_stored_after_the_last_release() -> None:
+    """No feedback is read there, so a file would hold digests for good, without any use."""
     often = Privacy(1.0, 1e-6, contributions=50, keyed=True)
     shop = SetMaximizer(3, 2, 40, often, block=15, seed=1)
     tickets = []
@@ -305,12 +294,11 @@ def test_nobody_is_remembered_after_the_last_release() -> None:
     assert again.snapshot().rounds.people is None
 
 
-def test_more_rounds_let_nobody_count_twice_in_the_block_that_they_come_in() -> None:
-    """A last block reads nobody, also once more rounds follow it; from the next one on names
-    count again.
-    """
+def test_extending_lets_no_person_count_twice_in_the_current_block() -> None:
+    """A last block reads no feedback, even after an extension; names count from the next one on."""
     shop = SetMaximizer(4, 2, 400, KEYED, feedback="bandit", stream="iid", seed=1)
-    while shop._engine.view.step is not None:
+    problem = SetMaximizer.problem_for(shop.settings)
+    while view_of(problem, shop.snapshot()).step is not None:
         shop.open_many(shop.rounds_until_release, persons=[0] * shop.rounds_until_release)
         shop.release_if_due()
     before = shop.open(person=SECRET)
@@ -327,7 +315,7 @@ def test_more_rounds_let_nobody_count_twice_in_the_block_that_they_come_in() -> 
 
 
 def test_digests_of_two_blocks_and_two_learners_cannot_be_matched() -> None:
-    found = set()
+    digests = set()
     for _ in range(2):
         sums = counting(block=1)
         for _ in range(3):
@@ -335,13 +323,15 @@ def test_digests_of_two_blocks_and_two_learners_cannot_be_matched() -> None:
             people = sums.snapshot().rounds.people
             assert people is not None
             assert SECRET not in repr(people)
-            found.add(people.digests.tobytes())
-    assert len(found) == 6
+            digests.add(people.digests.tobytes())
+    assert len(digests) == 6
 
 
-def test_tickets_decisions_and_texts_do_not_say_whose_a_round_is() -> None:
-    here, there = counting(KEYED, seed=1), counting(KEYED, seed=1)
-    one, two = here.open_many(3, persons=[SECRET] * 3), there.open_many(3, persons=["a", "b", "c"])
+def test_tickets_decisions_and_texts_do_not_reveal_the_person_of_a_round() -> None:
+    here = counting(KEYED, seed=1)
+    there = counting(KEYED, seed=1)
+    one = here.open_many(3, persons=[SECRET] * 3)
+    two = there.open_many(3, persons=["a", "b", "c"])
     plain = one.as_plain()
     assert plain == two.as_plain()
     assert SECRET not in json.dumps(plain) + repr(one) + repr(here) + repr(here.snapshot())
@@ -376,8 +366,9 @@ def test_a_state_of_people_survives_its_file_and_nonsense_is_refused(tmp_path: P
 # --- settings
 
 
-def test_a_learner_that_is_not_keyed_says_nothing_about_it_in_its_settings() -> None:
-    here, there = counting(), counting(KEYED)
+def test_settings_without_keyed_are_those_of_earlier_versions() -> None:
+    here = counting()
+    there = counting(KEYED)
     assert "keyed" not in here.settings.as_plain()
     assert there.settings.as_plain()["keyed"] is True
     again = type(there.settings).from_toml(there.settings.to_toml())

@@ -1,7 +1,6 @@
-"""If these fail, somebody counts twice or not at all, or a question costs something that it
-should not.
-"""
+"""If these fail, a person counts twice or not at all, or a refused call spends budget."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,26 +24,20 @@ from discreet import (
 from discreet.engine.state_file import encode
 from discreet.engine.tickets import Ticket, Tickets
 from discreet.errors import DiscreetError
+from discreet.learners.base import Learner
+from discreet.learners.running_sum.prefixes import PrefixView
+from engine.sums import counted_people as people
 
 USUAL = Privacy(1.0, 1e-6)
 
 
 def counting(block: int = 10, horizon: int | None = 40, **more: Any) -> RunningSum:
-    """Adds people up, ten at a time; one person is one step of the sum."""
+    """Return a running sum with blocks of ten people."""
     return RunningSum(1, horizon, USUAL, bound=1.0, nonnegative=True, block=block, **more)
 
 
-def people(sums: RunningSum) -> float:
-    """How many have been counted since the last release."""
-    block = sums.snapshot().block["sum"]
-    return float(block[0]) / problem_of(sums).total.sum_of(0).aggregator.levels
-
-
-def problem_of(sums: RunningSum) -> Any:
-    return RunningSum.problem_for(sums.settings)
-
-
-def state(learner: Any) -> bytes:
+def state(learner: Learner) -> bytes:
+    """Return the whole state of a learner as bytes."""
     return encode(learner.snapshot())
 
 
@@ -55,8 +48,10 @@ ONE = [[1.0]]
 
 
 def test_a_ticket_of_another_learner_is_refused() -> None:
-    here, there = counting(), counting()
-    ticket, tickets = there.open(), there.open_many(2)
+    here = counting()
+    there = counting()
+    ticket = there.open()
+    tickets = there.open_many(2)
     here.open_many(3)
     before = state(here)
     for attempt in (
@@ -76,7 +71,7 @@ def test_the_wrong_kind_of_ticket_is_refused_like_a_wrong_ticket() -> None:
     before = state(sums)
     for attempt in (
         lambda: sums.close(tickets, [1.0]),  # type: ignore[arg-type]
-        lambda: sums.close_many(tickets[0], ONE),
+        lambda: sums.close_many(tickets[0], ONE),  # type: ignore[arg-type]
         lambda: sums.close_many(None, []),  # type: ignore[arg-type]
         lambda: sums.close_many(None, ONE),  # type: ignore[arg-type]
         lambda: sums.close_many(5, ONE),  # type: ignore[arg-type]
@@ -87,9 +82,10 @@ def test_the_wrong_kind_of_ticket_is_refused_like_a_wrong_ticket() -> None:
 
 
 def test_a_ticket_from_before_a_load_is_refused(tmp_path: Path) -> None:
-    """By now its round may be somebody else's."""
+    """Its round may have been given to another person meanwhile."""
     sums = counting(journal=tmp_path / "state")
-    stale, many = sums.open(), sums.open_many(2)
+    stale = sums.open()
+    many = sums.open_many(2)
     sums.save(tmp_path / "state")
     sums.detach()
     loaded = discreet.load(tmp_path / "state")
@@ -100,7 +96,7 @@ def test_a_ticket_from_before_a_load_is_refused(tmp_path: Path) -> None:
     assert state(loaded) == before
 
 
-def test_one_round_counts_once_however_it_is_handed_in() -> None:
+def test_one_round_counts_once_however_it_is_closed() -> None:
     sums = counting()
     tickets = sums.open_many(4)
     with pytest.raises(StateError, match="twice"):
@@ -120,7 +116,7 @@ def test_one_round_counts_once_however_it_is_handed_in() -> None:
     assert people(sums) == 4
 
 
-def test_a_round_that_was_never_asked_for_cannot_be_closed() -> None:
+def test_a_round_that_was_never_opened_cannot_be_closed() -> None:
     sums = counting()
     ticket = sums.open()
     for round in (-1, 1, 9, 2**62):
@@ -157,12 +153,12 @@ def test_feedback_that_has_no_rows_is_refused_and_closes_nothing(rows: Any) -> N
         except DiscreetError:
             assert state(sums) == before
         else:
-            assert people(sums) == 0  # three letters are three rows of nothing
+            assert people(sums) == 0  # three letters are three malformed rows
             before = state(sums)
 
 
 class Swollen:
-    """Says that it is one row, and is fifty."""
+    """Feedback of length one that converts to fifty rows."""
 
     def __len__(self) -> int:
         return 1
@@ -171,7 +167,7 @@ class Swollen:
         return np.ones((50, 1))
 
 
-def test_nobody_brings_friends() -> None:
+def test_one_row_cannot_add_fifty_people() -> None:
     sums = counting()
     with pytest.raises(OutOfBounds):
         sums.observe_many(Swollen())
@@ -196,8 +192,6 @@ def test_slices_of_tickets_are_tickets() -> None:
 
 
 def test_tickets_survive_being_sent() -> None:
-    import json
-
     shop = SetMaximizer(5, 2, 1000, USUAL, feedback="clicks", explore=0.5, seed=1)
     tickets = shop.open_many(4)
     again = Tickets.from_plain(json.loads(json.dumps(tickets.as_plain())))
@@ -214,25 +208,26 @@ def test_tickets_survive_being_sent() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"rounds": None}, {"rounds": ["x"]}, {"rounds": [2**70]}, {"rounds": [[0, 1], [2]]}, {"rounds": {}},
-        {"rounds": [0.5, 1.5]}, {"rounds": [True, False]}, {"decisions": None}, {"decisions": []},
+        {"rounds": None}, {"rounds": ["x"]}, {"rounds": [2**70]}, {"rounds": [[0, 1], [2]]},
+        {"rounds": {}}, {"rounds": [0.5, 1.5]}, {"rounds": [True, False]}, {"decisions": None},
+        {"decisions": []},
         {"decisions": 5}, {"epoch": "new"}, {"epoch": None}, {"index": []}, {"index": 0.5},
     ],
 )  # fmt: skip
-def test_tickets_that_are_none_are_refused(change: dict[str, Any]) -> None:
+def test_malformed_tickets_are_refused(change: dict[str, Any]) -> None:
     plain = counting().open_many(2).as_plain()
     with pytest.raises(ConfigError, match="tickets"):
         Tickets.from_plain(plain | change)
+    incomplete = {name: value for name, value in plain.items() if name not in change}
     with pytest.raises(ConfigError, match="tickets"):
-        Tickets.from_plain(
-            {name: value for name, value in plain.items() if name != next(iter(change))}
-        )
-    for nothing in (None, [], "tickets", 3):
+        Tickets.from_plain(incomplete)
+    wrong: list[Any] = [None, [], "tickets", 3]
+    for other in wrong:
         with pytest.raises(ConfigError, match="tickets"):
-            Tickets.from_plain(nothing)  # type: ignore[arg-type]
+            Tickets.from_plain(other)
 
 
-def test_single_decisions_are_trimmed_and_tables_of_them_are_filled_up() -> None:
+def test_single_decisions_are_trimmed_and_tables_of_them_are_padded() -> None:
     shop = SetMaximizer(5, 3, 100, USUAL, seed=1)
     few = np.array([True, False, True, False, False])
     assert sorted(shop.open(available=few).decision.tolist()) == [0, 2]
@@ -258,7 +253,7 @@ def test_more_rounds_than_the_block_has_are_refused_and_none_is_opened() -> None
         sums.observe_many(ONE * 7)
     assert state(sums) == before
     assert len(sums.open_many(6)) == 6
-    assert sums.rounds_until_release == 10  # one is due: before the one after it
+    assert sums.rounds_until_release == 10  # one is due, so these are before the next one
 
 
 @pytest.mark.parametrize(
@@ -275,10 +270,11 @@ def test_more_rounds_than_the_block_has_are_refused_and_none_is_opened() -> None
 def test_a_refused_call_does_not_make_the_release_that_is_due(
     refused: Callable[[Any], Any],
 ) -> None:
-    """It would spend for nothing, and lose whoever answers afterwards."""
+    """The release would spend for nothing, and lose later answers."""
     sums = counting()
     tickets = sums.open_many(10)
-    before, spent = state(sums), sums.guarantee.spent
+    before = state(sums)
+    spent = sums.guarantee.spent
     with pytest.raises(DiscreetError):
         refused(sums)
     assert sums.releases == 0
@@ -289,12 +285,13 @@ def test_a_refused_call_does_not_make_the_release_that_is_due(
 
 
 def test_a_mask_that_leaves_nothing_does_not_make_the_release_that_is_due() -> None:
-    """One that leaves what the next block begins with is fine."""
+    """A mask that leaves an item of the next block is accepted."""
     shop = SetMaximizer(4, 1, 1000, USUAL, max_items=5, block=10, seed=1)
     shop.open_many(10)
     shop.retire(0)
     shop.add_item()
-    gone, new = np.arange(5) == 0, np.arange(5) == 4
+    gone = np.arange(5) == 0
+    new = np.arange(5) == 4
     before = state(shop)
     for attempt in (lambda: shop.open(available=gone), lambda: shop.open_many(2, available=gone)):
         with pytest.raises(ConfigError, match="not retired"):
@@ -304,14 +301,14 @@ def test_a_mask_that_leaves_nothing_does_not_make_the_release_that_is_due() -> N
     assert shop.releases == 1
 
 
-def test_without_end_too_the_next_block_is_known_before_its_release() -> None:
+def test_a_sum_without_end_knows_its_next_block_before_the_release() -> None:
     sums = counting(horizon=None)
     sums.open_many(sums.rounds_until_release)
     assert sums.rounds_until_release > 1
     assert len(sums.open_many(sums.rounds_until_release)) > 1
 
 
-def test_where_a_release_decides_how_long_the_next_block_is_it_is_asked_for_first() -> None:
+def test_a_release_that_decides_the_next_blocks_length_must_be_made_first() -> None:
     shop = SetMaximizer(5, 2, 2000, USUAL, feedback="clicks", explore=0.9, seed=1)
     shop.open_many(shop.rounds_until_release)
     before = state(shop)
@@ -333,7 +330,7 @@ def test_opening_the_next_block_makes_the_release_that_is_due() -> None:
 
 
 @pytest.mark.parametrize("what", [-1, 2.5, "x", None, True, [1.0], np.ones((2, 3)), [[1.0]]])
-def test_a_learner_without_contexts_asks_how_many(what: Any) -> None:
+def test_a_learner_without_contexts_takes_a_number_of_rounds(what: Any) -> None:
     sums = counting()
     with pytest.raises(ConfigError):
         sums.open_many(what)
@@ -353,12 +350,14 @@ def test_contexts_and_masks_that_are_not_used_are_refused() -> None:
     assert sums.clock == 0
 
 
-def test_past_the_horizon_answers_are_free_and_feedback_is_refused() -> None:
+def test_past_the_horizon_decisions_are_free_and_feedback_is_refused() -> None:
     sums = counting(block=10, horizon=20)
     sums.replay(ONE * 20)
     sums.release_if_due()
-    before, spent = state(sums), sums.guarantee.spent
-    ticket, tickets = sums.open(), sums.open_many(1000)
+    before = state(sums)
+    spent = sums.guarantee.spent
+    ticket = sums.open()
+    tickets = sums.open_many(1000)
     assert len(tickets) == 1000
     assert np.array_equal(tickets.decisions[0], sums.total)
     assert np.array_equal(sums.act(), sums.total)
@@ -388,7 +387,7 @@ def test_a_log_that_is_too_long_is_refused_before_its_first_row() -> None:
     sums.replay(ONE * 15)
 
 
-# --- spans in any order
+# --- rounds in any order
 
 
 @settings(max_examples=60)
@@ -400,15 +399,16 @@ def test_a_log_that_is_too_long_is_refused_before_its_first_row() -> None:
 def test_rounds_opened_together_can_be_closed_in_any_order_and_in_any_parts(
     opened: list[int], order: list[int], parts: list[int]
 ) -> None:
-    """Zero opens one round alone; any other number opens so many together."""
+    """Zero opens one round alone; any other number opens that number of rounds together."""
     sums = counting(block=40)
-    tickets: list[Any] = []
+    tickets: list[Ticket] = []
     for count in opened:
         tickets += [sums.open()] if count == 0 else list(sums.open_many(count))
     total = len(tickets)
     assert sums.clock == total
     waiting = [tickets[place] for place in order if place < total]
-    expected, position = 0.0, 0
+    expected = 0.0
+    position = 0
     for size in parts:
         part = waiting[position : position + size]
         if not part:
@@ -427,11 +427,11 @@ def test_rounds_opened_together_can_be_closed_in_any_order_and_in_any_parts(
         with pytest.raises(StateError, match="is not open"):
             sums.close(ticket, [1.0])
     left = {ticket.round for ticket in waiting[position:]}
-    opened = sums.snapshot().rounds.open
-    assert {round for part in opened for round in part.rounds.tolist()} == left
+    still_open = sums.snapshot().rounds.open
+    assert {round for part_open in still_open for round in part_open.rounds.tolist()} == left
 
 
-def test_a_refused_row_leaves_a_span_as_it_was() -> None:
+def test_a_refused_row_leaves_open_rounds_as_they_were() -> None:
     sums = counting()
     tickets = sums.open_many(5)
     before = state(sums)
@@ -446,7 +446,7 @@ def test_a_refused_row_leaves_a_span_as_it_was() -> None:
     assert people(sums) == 2
 
 
-def test_late_answers_to_some_and_timely_ones_to_others_are_told_apart() -> None:
+def test_late_answers_are_reported_and_timely_ones_count() -> None:
     sums = counting()
     first = sums.open_many(10)
     second = sums.open_many(10)
@@ -457,8 +457,8 @@ def test_late_answers_to_some_and_timely_ones_to_others_are_told_apart() -> None
     assert sums.close_many(second, ONE * 10).all()
 
 
-def test_open_spans_survive_being_saved(tmp_path: Path) -> None:
-    """With their masks; the rounds go on, but for whoever holds an old ticket."""
+def test_open_rounds_and_their_masks_survive_being_saved(tmp_path: Path) -> None:
+    """The rounds can be closed after loading, with tickets of the new epoch."""
     shop = SetMaximizer(5, 2, 2000, USUAL, feedback="bandit", explore=0.9, seed=1)
     masks = np.array(
         [[True, True, False, True, True], [True, False, True, True, False], [True] * 5]
@@ -474,32 +474,34 @@ def test_open_spans_survive_being_saved(tmp_path: Path) -> None:
     snapshot = loaded.snapshot()
     (opened,) = snapshot.rounds.open
     assert opened.rounds.tolist() == [0, 2, 3, 4, 5, 6, 7]
+    assert opened.available is not None
     assert np.array_equal(opened.available[[0, 1, 6]], masks[[0, 2, 0]])
     assert opened.available[2:6].all()
-    fresh = Tickets(
+    current = Tickets(
         snapshot.identity, snapshot.epoch, snapshot.index, np.array([2, 0, 5]), np.zeros((3, 2))
     )
-    assert loaded.close_many(fresh, [0.5, 1.0, 0.5]).all()
+    assert loaded.close_many(current, [0.5, 1.0, 0.5]).all()
     assert loaded.open().round == 8
 
 
-def test_a_mask_belongs_to_its_round_whatever_comes_in_between() -> None:
-    """One by one, or joined over calls that came with masks, without any, and with one for all."""
+def test_a_mask_belongs_to_its_round_whatever_calls_come_between() -> None:
+    """Rounds come with masks, without any, and with one for all; they are closed in two ways."""
     masks = np.array([[True, True, False, True, True], [False, True, True, True, False]])
 
-    def asked(shop: SetMaximizer) -> list[Any]:
+    def opened(shop: SetMaximizer) -> list[Ticket]:
         many = shop.open_many(2, available=masks)
         alone = shop.open(available=masks[1])
-        plain, same = shop.open_many(3), shop.open_many(2, available=masks[0])
-        return [*many, alone, *plain, *same]
+        unmasked = shop.open_many(3)
+        same = shop.open_many(2, available=masks[0])
+        return [*many, alone, *unmasked, *same]
 
     one, other = (
         SetMaximizer(5, 2, 2000, USUAL, feedback="bandit", explore=0.9, seed=1) for _ in range(2)
     )
     answers = np.linspace(0, 1, 8)
-    for ticket, answer in zip(asked(one), answers, strict=True):
+    for ticket, answer in zip(opened(one), answers, strict=True):
         one.close(ticket, float(answer))
-    tickets = asked(other)
+    tickets = opened(other)
     order = [7, 2, 0, 5, 3, 1, 6, 4]
     together = Tickets(
         tickets[0].learner,
@@ -516,8 +518,6 @@ def test_a_mask_belongs_to_its_round_whatever_comes_in_between() -> None:
 def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from discreet.learners.running_sum.prefixes import PrefixView
-
     sums = counting()
     real = PrefixView.gather
 
@@ -525,7 +525,8 @@ def test_an_interrupt_after_counting_does_not_let_a_person_count_twice(
         real(self, *arguments)
         raise KeyboardInterrupt
 
-    ticket, tickets = sums.open(), sums.open_many(2)
+    ticket = sums.open()
+    tickets = sums.open_many(2)
     monkeypatch.setattr(PrefixView, "gather", interrupted)
     for attempt in (
         lambda: sums.close(ticket, [1.0]),

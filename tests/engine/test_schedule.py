@@ -25,9 +25,12 @@ def test_equal_blocks_cover_every_round_once(horizon: int, block: int, last: boo
 def test_doubling_blocks_double_until_the_horizon(horizon: int, first: int, last: bool) -> None:
     schedule = DoublingBlocks(horizon, first, last)
     ends = [schedule.end(index) for index in range(schedule.releases)]
-    expected, end, size = [], 0, first
+    expected: list[int] = []
+    end = 0
+    size = first
     while end < horizon:
-        end, size = min(end + size, horizon), size * 2
+        end = min(end + size, horizon)
+        size *= 2
         expected.append(end)
     assert ends == (expected if last else expected[:-1])
 
@@ -46,7 +49,9 @@ def test_listed_blocks_come_one_after_another(lengths: list[int], more: int) -> 
 @given(st.integers(1, 6), st.integers(1, 8))
 def test_segments_go_on_for_ever_without_gaps(block: int, blocks: int) -> None:
     schedule = Segments(block * blocks, block)
-    ends, places, end = [], [], 0
+    ends = []
+    places = []
+    end = 0
     for number in range(4):
         for position in range(schedule.length(number)):
             end += block
@@ -77,7 +82,7 @@ def test_blocks_that_do_not_fit_are_refused(make: Any, message: str) -> None:
         make()
 
 
-def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
+def test_a_plan_has_one_step_per_release_and_none_afterwards() -> None:
     plan = Plan.scheduled(
         EqualBlocks(7, 3, last=False),
         lambda index: pure(index + 1.0),
@@ -86,6 +91,7 @@ def test_a_plan_gives_one_step_after_another_and_then_none() -> None:
         facts={},
         constants=(),
     )
+    assert plan.steps is not None
     assert [plan.steps(index) for index in range(3)] == [
         Step(3, pure(1.0), 0),
         Step(3, pure(2.0), 1),
@@ -99,13 +105,14 @@ def test_plans_that_differ_in_any_constant_have_different_calibrations() -> None
         total = Spending(pure(spent))
         return Plan.scheduled(schedule, pure, total, facts={}, constants=constants).calibration
 
-    threes, fours = EqualBlocks(9, 3), EqualBlocks(9, 4)
-    made = [plan(threes), plan(fours), plan(threes, 0.5), plan(threes, 1.0, 7)]
-    assert len(set(made)) == 4
+    threes = EqualBlocks(9, 3)
+    fours = EqualBlocks(9, 4)
+    calibrations = [plan(threes), plan(fours), plan(threes, 0.5), plan(threes, 1.0, 7)]
+    assert len(set(calibrations)) == 4
     assert plan(threes) == plan(EqualBlocks(9, 3))
 
 
-def test_cohorts_pay_the_most_of_each_measure() -> None:
+def test_cohorts_pay_the_largest_charge_of_each_measure() -> None:
     charges = [pure(0.2), zcdp(0.01), pure(0.5), zcdp(0.02)]
     spent = paid_by_cohorts(Privacy(1.0, 1e-6), charges)
     assert (spent.everyone.amount, spent.pure, spent.zcdp) == (0.0, 0.5, 0.02)

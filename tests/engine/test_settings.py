@@ -1,6 +1,4 @@
-"""If these fail, two learners that differ are taken for the same, or a typing error ends in a
-foreign one.
-"""
+"""If these fail, different settings share a hash, or a wrong setting raises a foreign error."""
 
 import inspect
 import json
@@ -21,7 +19,7 @@ from discreet.learners.set_maximizer import SetMaximizerSettings
 from discreet.losses import HuberLoss, SquaredLoss
 
 USUAL = Privacy(1.0, 1e-6)
-REGRESSION = {
+REGRESSION: dict[str, Any] = {
     "domain": LpBall(3),
     "loss": SquaredLoss(),
     "horizon": 50,
@@ -38,9 +36,9 @@ BASES: list[tuple[type[Learner], dict[str, Any]]] = [
     (StreamingLearner, REGRESSION),
 ]
 WRONG = [
-    "x", "", None, [], {}, (), True, False, 2.5, -1, 0, object(), b"", b"x", nan, inf, -inf, 1e400, 10**400,
-    -(10**30), [None], {"kind": "LpBall"}, {"kind": 3}, np.array([1.0, 2.0]), np.array([]), np.nan, int, len,
-    ..., 1j, {1, 2},
+    "x", "", None, [], {}, (), True, False, 2.5, -1, 0, object(), b"", b"x", nan, inf, -inf, 1e400,
+    10**400, -(10**30), [None], {"kind": "LpBall"}, {"kind": 3}, np.array([1.0, 2.0]),
+    np.array([]), np.nan, int, len, ..., 1j, {1, 2},
 ]  # fmt: skip
 
 
@@ -62,14 +60,12 @@ def test_a_wrong_setting_is_a_config_error_and_nothing_else(
     tmp_path: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each parameter of each learner, given each of thirty wrong things: some two thousand in
-    all.
-    """
+    """Every parameter of every learner gets each of thirty wrong values."""
     monkeypatch.chdir(tmp_path)  # a journal called "x" is a journal
     failures = []
     for wrong in WRONG:
         try:
-            learner(**({"privacy": USUAL} | base | {name: wrong})).detach()  # type: ignore[call-arg]
+            learner(**({"privacy": USUAL} | base | {name: wrong})).detach()
         except ConfigError as error:
             if "\n" in str(error):
                 failures.append(f"{wrong!r}: several lines")
@@ -141,7 +137,8 @@ def test_settings_are_the_same_in_python_toml_and_json(settings: Settings) -> No
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda value: type(value).__name__)
 def test_a_hash_does_not_depend_on_how_numbers_print(settings: Settings) -> None:
-    kind, plain = type(settings), settings.as_plain()
+    kind = type(settings)
+    plain = settings.as_plain()
     with np.printoptions(precision=1, threshold=2, suppress=True, legacy="1.13"):
         assert kind.from_plain(plain).hash == settings.hash
 
@@ -149,14 +146,15 @@ def test_a_hash_does_not_depend_on_how_numbers_print(settings: Settings) -> None
 def test_any_other_setting_has_another_hash() -> None:
     plain = SETTINGS[2].as_plain()
     changes: list[dict[str, Any]] = [
-        {}, {"epsilon": 1.0 + 1e-15}, {"delta": 2e-6}, {"contributions": 2}, {"horizon": 51}, {"seed": 0},
-        {"labels": ["tea", "milk", "rope"]}, {"slots": 1}, {"function": "ClickModel"}, {"stream": "iid"},
+        {}, {"epsilon": 1.0 + 1e-15}, {"delta": 2e-6}, {"contributions": 2}, {"horizon": 51},
+        {"seed": 0}, {"labels": ["tea", "milk", "rope"]}, {"slots": 1}, {"function": "ClickModel"},
+        {"stream": "iid"},
     ]  # fmt: skip
     hashes = {SetMaximizerSettings.from_plain(plain | change).hash for change in changes}
     assert len(hashes) == len(changes)
 
 
-def test_what_is_missing_or_unknown_is_named() -> None:
+def test_missing_and_unknown_settings_are_named() -> None:
     with pytest.raises(ConfigError, match="the settings lack epsilon, delta, items, slots"):
         SetMaximizerSettings.from_plain({})
     with pytest.raises(ConfigError, match="unknown setting 'colour': known are block, bound"):
@@ -165,7 +163,7 @@ def test_what_is_missing_or_unknown_is_named() -> None:
         SetMaximizerSettings.from_toml("epsilon = ")
 
 
-def test_labels_may_stand_in_the_place_of_the_number_of_items() -> None:
+def test_labels_may_replace_the_number_of_items() -> None:
     text = 'epsilon = 1.0\ndelta = 0\nhorizon = 9\nslots = 1\nitems = ["tea", "milk"]\n'
     settings = SetMaximizerSettings.from_toml(text)
     assert (settings.items, settings.labels) == (2, ("tea", "milk"))

@@ -1,6 +1,6 @@
 """If these fail, a signal loses people, counts them twice, or ends a learner in mid-release.
 
-The handlers that are needed are set here: a suite that runs in the background ignores SIGINT.
+The tests install the handlers they need: a suite that runs in the background ignores SIGINT.
 """
 
 import gc
@@ -25,12 +25,14 @@ from discreet.errors import StateError
 from discreet.functions import SetFunction
 from discreet.learners.forced import forced
 from discreet.release.door import Door
+from engine.sums import counted_people as people
 
-USUAL, PURE = Privacy(1.0, 1e-6), Privacy(1.0)
+USUAL = Privacy(1.0, 1e-6)
+PURE = Privacy(1.0)
 
 
 class SoftTimeLimit(Exception):
-    """What a task queue raises in a task that takes too long."""
+    """The exception of a task queue in a task that takes too long."""
 
 
 def too_long(number: int, frame: Any) -> None:
@@ -39,6 +41,7 @@ def too_long(number: int, frame: Any) -> None:
 
 @contextmanager
 def handled(number: int, handler: Any) -> Iterator[None]:
+    """Install a handler while this lasts."""
     before = signal.signal(number, handler)
     try:
         yield
@@ -114,7 +117,7 @@ def test_every_signal_is_delivered_whatever_other_handlers_raise() -> None:
     assert heard == [signal.SIGTERM]
 
 
-def test_a_second_ctrl_c_is_heard_at_once_and_a_third_disturbs_nothing() -> None:
+def test_a_second_ctrl_c_raises_at_once_and_a_third_does_nothing() -> None:
     done = []
 
     @held
@@ -147,7 +150,7 @@ def test_a_handler_that_is_set_inside_stays() -> None:
     assert signal.getsignal(signal.SIGUSR1) is signal.SIG_IGN
 
 
-def test_a_handler_that_is_set_inside_and_calls_the_one_before_is_called_once_ever_after() -> None:
+def test_a_handler_that_is_set_inside_and_calls_the_one_before_is_called_once() -> None:
     """A tracing library wraps the handler that it finds."""
     heard: list[int] = []
     with handled(signal.SIGUSR1, lambda number, frame: heard.append(number)):
@@ -163,7 +166,7 @@ def test_a_handler_that_is_set_inside_and_calls_the_one_before_is_called_once_ev
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_child_that_a_worker_forks_while_signals_wait_hears_them() -> None:
+def test_a_child_that_a_worker_forks_while_signals_wait_receives_them() -> None:
     ended: list[int] = []
 
     def work() -> None:
@@ -184,23 +187,24 @@ def test_a_child_that_a_worker_forks_while_signals_wait_hears_them() -> None:
 
 
 def test_other_threads_leave_handlers_alone() -> None:
-    found: list[Any] = []
+    installed: list[Any] = []
 
     def work() -> None:
         with held:
-            found.append(signal.getsignal(signal.SIGINT))
+            installed.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found == [signal.default_int_handler]
+    assert installed == [signal.default_int_handler]
 
 
 @pytest.mark.parametrize("after", range(1, 7))
-def test_a_signal_while_handlers_are_replaced_or_put_back_makes_nobody_deaf(
+def test_a_signal_while_handlers_are_replaced_or_restored_loses_no_later_signal(
     after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install, numbers = signals.install, iter(range(after, -100, -1))
+    install = signals.install
+    numbers = iter(range(after, -100, -1))
 
     def rung(number: int, handler: Any) -> None:
         install(number, handler)
@@ -232,7 +236,7 @@ def gradient(coefficients: Any, x: Any, y: float) -> Any:
 
 
 def ringing(function: Callable[..., Any], number: int, times: int = 1) -> Callable[..., Any]:
-    """The same function; but the first time it is called, a signal comes."""
+    """Return the same function, except that signals come at its first call."""
     left = [times]
 
     def called(*arguments: Any) -> Any:
@@ -245,6 +249,8 @@ def ringing(function: Callable[..., Any], number: int, times: int = 1) -> Callab
 
 
 def callables(make: Callable[[], Any]) -> Callable[[int | None], tuple[Any, Any]]:
+    """Return a world of callables: a learner and ten people, the fifth of whom may signal."""
+
     def world(number: int | None) -> tuple[Any, Any]:
         fifth = worth if number is None else ringing(worth, number)
         return make(), [worth] * 4 + [fifth] + [worth] * 5
@@ -253,9 +259,10 @@ def callables(make: Callable[[], Any]) -> Callable[[int | None], tuple[Any, Any]
 
 
 def samples(number: int | None) -> tuple[Any, Any]:
-    found = gradient if number is None else ringing(gradient, number)
-    bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    learner = StreamingLearner(LpBall(3), found, 100, USUAL, block=50, **bounds)
+    """Return a learner with a gradient that may signal, and ten samples."""
+    loss = gradient if number is None else ringing(gradient, number)
+    bounds: dict[str, Any] = {"feature_bound": 1.0, "target_bound": 1.0}
+    learner = StreamingLearner(LpBall(3), loss, 100, USUAL, block=50, **bounds)
     return learner, (np.eye(10, 3) + 0.1, np.linspace(-1, 1, 10))
 
 
@@ -269,7 +276,7 @@ WORLDS = {
 
 @raising
 @pytest.mark.parametrize("world", WORLDS)
-def test_a_signal_while_people_are_read_counts_everyone_once(world: str, number: int) -> None:
+def test_a_signal_while_people_are_read_counts_every_person_once(world: str, number: int) -> None:
     plain, people = WORLDS[world](None)
     plain.observe_many(people)
     interrupted, people = WORLDS[world](number)
@@ -294,7 +301,7 @@ def test_a_signal_while_one_person_is_read_is_never_that_persons_blank(number: i
     assert learner.clock == 1
 
 
-def test_a_second_ctrl_c_before_anyone_was_added_leaves_the_batch_to_be_handed_in_again() -> None:
+def test_after_a_second_ctrl_c_before_any_addition_the_batch_can_be_passed_again() -> None:
     learner = SetMinimizer(3, 100, USUAL, block=50)
     tickets = learner.open_many(2)
     with pytest.raises(KeyboardInterrupt):
@@ -307,12 +314,10 @@ def test_a_second_ctrl_c_before_anyone_was_added_leaves_the_batch_to_be_handed_i
     assert learner.snapshot().block["gradient"].any()
 
 
-def test_after_a_second_ctrl_c_nobody_who_was_added_counts_again() -> None:
-    """Costs are added a thousand at a time: the first thousand are, the others are not."""
-    learner, first = (
-        SetMinimizer(3, 5000, USUAL, block=2500),
-        SetMinimizer(3, 5000, USUAL, block=2500),
-    )
+def test_after_a_second_ctrl_c_no_person_who_was_added_counts_again() -> None:
+    """Costs are added 1,024 at a time: the first 1,024 are added, the others are not."""
+    learner = SetMinimizer(3, 5000, USUAL, block=2500)
+    first = SetMinimizer(3, 5000, USUAL, block=2500)
     first.observe_many([worth] * 1024)
     with pytest.raises(KeyboardInterrupt):
         learner.observe_many([worth] * 1500 + [ringing(worth, signal.SIGINT, times=2)])
@@ -327,10 +332,9 @@ PACKAGE = str(Path(discreet.__file__).parent)
 
 
 def signalled(number: int, work: Callable[[], Any], *after: int) -> bool:
-    """Do something, and let signals come after so many calls inside discreet; False if it ended
-    before.
-    """
-    calls, came = 0, 0
+    """Send signals after these numbers of calls inside discreet; return whether all were sent."""
+    calls = 0
+    came = 0
 
     def count(frame: Any, event: str, argument: Any) -> Any:
         nonlocal calls, came
@@ -342,7 +346,7 @@ def signalled(number: int, work: Callable[[], Any], *after: int) -> bool:
         return count
 
     before = sys.gettrace()
-    gc.disable()  # finalisers of other tests' learners are not meant
+    gc.disable()  # finalisers of other tests' learners must not count as calls
     sys.settrace(count)
     try:
         work()
@@ -359,11 +363,6 @@ def counting(**more: Any) -> RunningSum:
     return forced(RunningSum, "honaker", 1, 100, USUAL, **settings)
 
 
-def people(sums: RunningSum) -> float:
-    aggregator = sums._engine.view.aggregators()["sum"]
-    return float(sums.snapshot().block["sum"].sum() / aggregator.levels)
-
-
 ROWS = [[1.0], "n/a", [1.0], [1, 2]]
 
 
@@ -372,14 +371,17 @@ ROWS = [[1.0], "n/a", [1.0], [1, 2]]
     "rows", [ROWS, np.array([[1.0], [np.nan], [1.0], [np.inf]])], ids=["list", "array"]
 )
 def test_a_batch_counts_whole_or_not_at_all_wherever_a_signal_comes(number: int, rows: Any) -> None:
-    after, going, ways = 0, True, set()
+    after = 0
+    going = True
+    ways = set()
     while going:
         sums = counting()
         going = signalled(number, lambda: sums.observe_many(rows), after)  # noqa: B023
         ways.add((sums.clock, people(sums)))
         after += 1
     assert ways == {(0, 0.0), (4, 2.0)}
-    after, going = 0, True
+    after = 0
+    going = True
     while going:
         sums = counting()
         tickets = sums.open_many(4)
@@ -393,7 +395,9 @@ def test_a_batch_counts_whole_or_not_at_all_wherever_a_signal_comes(number: int,
 
 @raising
 def test_one_answer_counts_once_or_not_at_all_wherever_a_signal_comes(number: int) -> None:
-    after, going, ways = 0, True, set()
+    after = 0
+    going = True
+    ways = set()
     while going:
         sums = counting()
         ticket = sums.open()
@@ -410,7 +414,9 @@ def test_one_answer_counts_once_or_not_at_all_wherever_a_signal_comes(number: in
 
 @raising
 def test_an_answer_and_what_it_earned_count_together_wherever_a_signal_comes(number: int) -> None:
-    after, going, ways = 0, True, set()
+    after = 0
+    going = True
+    ways = set()
     while going:
         learner = SetMaximizer(3, 1, 100, USUAL, feedback="clicks", report=0.1, block=50)
         slate = learner.act()
@@ -423,20 +429,22 @@ def test_an_answer_and_what_it_earned_count_together_wherever_a_signal_comes(num
 
 
 @raising
-@pytest.mark.parametrize("kept", [False, True], ids=["memory", "file"])
+@pytest.mark.parametrize("in_file", [False, True], ids=["memory", "file"])
 def test_a_release_is_made_and_charged_once_wherever_a_signal_comes(
-    number: int, kept: bool, memory_path: Path
+    number: int, in_file: bool, memory_path: Path
 ) -> None:
-    after, going, ways = 0, True, set()
+    after = 0
+    going = True
+    ways = set()
     while going:
         path = memory_path / f"state {after}"
-        sums = counting(**({"journal": path} if kept else {}))
+        sums = counting(**({"journal": path} if in_file else {}))
         sums.observe_many([[1.0]] * 4)
         going = signalled(number, sums.release_if_due, after)
         ways.add(sums.releases)
         spent = sums.guarantee.epsilon_spent
         assert (spent > 0) == (sums.releases == 1)
-        if kept:
+        if in_file:
             assert state_file.read(path).index == sums.releases
         assert sums.release_if_due() is (sums.releases == 0) or sums.releases == 1
         assert sums.releases == 1
@@ -447,9 +455,10 @@ def test_a_release_is_made_and_charged_once_wherever_a_signal_comes(
     assert ways == {0, 1}
 
 
-def test_a_second_ctrl_c_anywhere_leaves_a_learner_that_goes_on_and_handlers_as_they_were() -> None:
+def test_a_second_ctrl_c_anywhere_leaves_a_working_learner_and_the_handlers() -> None:
     for first in range(0, 60, 4):
-        second, going = first, True
+        second = first
+        going = True
         while going:
             sums = counting()
             sums.observe_many([[1.0]] * 4)
@@ -466,10 +475,12 @@ def test_a_second_ctrl_c_anywhere_leaves_a_learner_that_goes_on_and_handlers_as_
 
 
 @raising
-def test_a_public_event_is_kept_or_not_wherever_a_signal_comes(
+def test_a_public_event_is_committed_or_not_wherever_a_signal_comes(
     number: int, memory_path: Path
 ) -> None:
-    after, going, ways = 0, True, set()
+    after = 0
+    going = True
+    ways = set()
     while going:
         path = memory_path / f"state {after}"
         settings: dict[str, Any] = {"max_items": 4, "feedback": "clicks", "block": 50}
@@ -485,10 +496,11 @@ def test_a_public_event_is_kept_or_not_wherever_a_signal_comes(
 
 
 @raising
-def test_a_signal_while_a_sample_is_read_is_never_taken_for_a_sample_that_cannot_be_read(
+def test_a_signal_while_a_sample_is_read_is_not_taken_for_a_malformed_sample(
     number: int,
 ) -> None:
-    after, going = 0, True
+    after = 0
+    going = True
     while going:
         learner, _ = samples(None)
         ticket = learner.open()
@@ -501,7 +513,7 @@ def test_a_signal_while_a_sample_is_read_is_never_taken_for_a_sample_that_cannot
 
 
 class Rung(Door):
-    """A door at which signals come, once."""
+    """A door that raises signals after its next draw, once."""
 
     numbers: tuple[int, ...] = ()
 
@@ -514,6 +526,7 @@ class Rung(Door):
 
 
 def rung(journal: Any = None) -> RunningSum:
+    """Return a running sum whose doors are `Rung`, with a release due."""
     sums: RunningSum = RunningSum.from_settings(counting().settings, journal, door=Rung)
     sums.observe_many([[1.0]] * 4)
     return sums
@@ -535,7 +548,7 @@ def test_a_soft_time_limit_after_a_draw_does_not_end_the_learner(
     assert sums.release_if_due()
 
 
-def test_a_second_ctrl_c_after_a_draw_drops_it_and_the_learner_goes_on() -> None:
+def test_a_second_ctrl_c_after_a_draw_discards_it_and_the_learner_goes_on() -> None:
     sums = rung()
     Rung.numbers = (signal.SIGINT, signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
@@ -571,9 +584,7 @@ def test_a_signal_while_a_release_is_written_leaves_it_written_once(
 
 
 @raising
-def test_a_choice_during_which_a_signal_came_is_made_and_can_be_read_back(
-    number: int, tmp_path: Path
-) -> None:
+def test_a_choice_during_which_a_signal_came_can_be_read_back(number: int, tmp_path: Path) -> None:
     def selector() -> SetSelector:
         journal = tmp_path / "state"
         return SetSelector(UniformMatroid(3, 1), PURE, function=SetFunction, journal=journal)
@@ -584,9 +595,7 @@ def test_a_choice_during_which_a_signal_came_is_made_and_can_be_read_back(
     assert selector().fit([worth] * 6).people == 6
 
 
-def test_a_handler_that_calls_the_learner_during_a_release_is_refused_and_the_release_is_made() -> (
-    None
-):
+def test_a_handler_that_calls_the_learner_during_a_release_is_refused() -> None:
     sums = rung()
     Rung.numbers = (signal.SIGUSR1,)
     with (
@@ -602,11 +611,11 @@ def test_a_handler_that_calls_the_learner_during_a_release_is_refused_and_the_re
 
 
 @raising
-def test_a_signal_while_another_thread_reads_people_is_the_main_threads(number: int) -> None:
-    plain, everyone = WORLDS["costs"](None)
-    plain.observe_many(everyone)
-    learner, everyone = WORLDS["costs"](number)
-    thread = threading.Thread(target=learner.observe_many, args=(everyone,))
+def test_a_signal_while_another_thread_reads_people_reaches_the_main_thread(number: int) -> None:
+    plain, rows = WORLDS["costs"](None)
+    plain.observe_many(rows)
+    learner, rows = WORLDS["costs"](number)
+    thread = threading.Thread(target=learner.observe_many, args=(rows,))
 
     def read_elsewhere() -> None:
         thread.start()

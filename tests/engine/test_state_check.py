@@ -1,4 +1,4 @@
-"""If these fail, a state file that somebody damaged and sealed again reaches compiled code."""
+"""If these fail, a damaged state file with a valid checksum reaches compiled code."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -25,21 +25,20 @@ EVERY = [*cases(), *keyed_cases()]
 
 
 def lived(case: Case, rounds: int) -> Snapshot:
-    """A learner's state after so many rounds and the releases between them, with half a block
-    open.
-    """
+    """Return the state after whole blocks of at least `rounds` rounds and half a block more."""
     learner = case.make()
     while learner.clock < rounds:
-        asked(case, learner, learner.rounds_until_release)
+        open_rounds(case, learner, learner.rounds_until_release)
         learner.release_if_due()
     if learner.rounds_until_release:
-        asked(case, learner, (learner.rounds_until_release + 1) // 2)
+        open_rounds(case, learner, (learner.rounds_until_release + 1) // 2)
     return learner.snapshot()
 
 
-def asked(case: Case, learner: Learner, count: int) -> None:
-    """Some rounds; the first one gets its answer."""
-    contexts, first = case.contexts(case.horizon), learner.clock
+def open_rounds(case: Case, learner: Learner, count: int) -> None:
+    """Open some rounds, and close the first one."""
+    contexts = case.contexts(case.horizon)
+    first = learner.clock
     names = [f"person {round}" for round in range(first, first + count)]
     persons = {"persons": names} if learner.settings.keyed else {}
     what = count if contexts is None else contexts[first : first + count]
@@ -48,7 +47,7 @@ def asked(case: Case, learner: Learner, count: int) -> None:
 
 
 def reshaped(array: np.ndarray) -> Iterator[np.ndarray]:
-    """The same numbers in other shapes and dtypes."""
+    """Yield arrays of other shapes and dtypes."""
     yield array[None]
     yield np.concatenate([array, array, np.zeros((1, *array.shape[1:]), array.dtype)])
     if len(array):
@@ -60,20 +59,27 @@ def reshaped(array: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def damaged(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
-    """The state with one buffer of another shape, dtype or name, one after the other."""
+    """Yield states in which one buffer has another shape, dtype or name, with its name."""
     for part in ("public", "hidden", "block"):
-        state = getattr(snapshot, part)
+        state: dict[str, Any] = getattr(snapshot, part)
         for name, value in state.items():
             others: list[Any] = [None, "text", -1] if not isinstance(value, np.ndarray) else [5]
             with np.errstate(all="ignore"):
                 others += reshaped(value) if isinstance(value, np.ndarray) else []
             for other in others:
                 if type(other) is not type(value) or isinstance(value, np.ndarray):
-                    yield f"{part}.{name}", replace(snapshot, **{part: state | {name: other}})
+                    yield f"{part}.{name}", changed(snapshot, part, state | {name: other})
             without = {key: entry for key, entry in state.items() if key != name}
-            if without or part != "block":  # an empty block is one that nobody came to
-                yield f"{part} without {name}", replace(snapshot, **{part: without})
-            yield f"{part} with more", replace(snapshot, **{part: state | {f"{name}.more": value}})
+            if without or part != "block":  # an empty block is a block without feedback
+                yield f"{part} without {name}", changed(snapshot, part, without)
+            more = state | {f"{name}.more": value}
+            yield f"{part} with more", changed(snapshot, part, more)
+
+
+def changed(snapshot: Snapshot, part: str, state: dict[str, Any]) -> Snapshot:
+    """Return the snapshot with another public state, hidden state or block."""
+    fields: dict[str, Any] = {part: state}
+    return replace(snapshot, **fields)
 
 
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
@@ -81,8 +87,10 @@ def damaged(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
 def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
     case: Case, rounds: int, memory_path: Path
 ) -> None:
-    snapshot, path = lived(case, rounds), memory_path / "state"
-    problem = case.make()._engine.problem
+    snapshot = lived(case, rounds)
+    path = memory_path / "state"
+    learner = case.make()
+    problem = learner.problem_for(learner.settings)
     growing = {name for names in view_of(problem, snapshot).growing for name in names}
     path.write_bytes(state_file.encode(snapshot))
     discreet.load(path).detach()
@@ -94,11 +102,11 @@ def test_a_buffer_of_another_shape_is_refused_before_it_is_used(
             continue
         except Exception as error:
             pytest.fail(f"{what}: {type(error).__name__}: {error}")
-        assert what.split(".", 1)[-1] in growing, what  # one row more or less of what grows may be
+        assert what.split(".", 1)[-1] in growing, what  # its number of rows may differ
 
 
 def test_a_state_without_damage_loads_at_any_time(memory_path: Path) -> None:
-    """Every way of learning, after each release, and when all rounds are over."""
+    """All modes, after each release, and when all rounds are over."""
     path = memory_path / "state"
     for case in EVERY:
         for rounds in range(0, case.horizon + 1, 6):
@@ -106,9 +114,10 @@ def test_a_state_without_damage_loads_at_any_time(memory_path: Path) -> None:
             discreet.load(path).detach()
 
 
-def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path: Path) -> None:
-    """How many directions stand out is released: buffers for them grow."""
-    path, chance = memory_path / "state", np.random.default_rng(0)
+def test_a_state_with_a_spiked_covariance_loads(memory_path: Path) -> None:
+    """The number of spikes is a released value, and the buffers for them grow with it."""
+    path = memory_path / "state"
+    chance = np.random.default_rng(0)
     stream = StreamingLearner(
         LpBall(4),
         SquaredLoss(),
@@ -147,8 +156,9 @@ def test_a_state_loads_whose_rows_were_evened_along_some_directions(memory_path:
 def test_counts_that_contradict_each_other_are_refused(
     damage: Callable[[Snapshot], Snapshot], memory_path: Path
 ) -> None:
-    """Among them an account of which more is spent than there was."""
-    sums, path = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=2), memory_path / "state"
+    """One of them is a ledger that has spent more than its budget."""
+    sums = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=2)
+    path = memory_path / "state"
     sums.replay([[0.5, 0.5]] * 7)
     snapshot = sums.snapshot()
     path.write_bytes(state_file.encode(snapshot))
@@ -165,14 +175,16 @@ def edges(*numbers: int) -> np.ndarray:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"edges": edges(0, 2)}, {"edges": edges(4, 40)}, {"edges": edges(4)}, {"edges": edges(6, 4)},
-        {"edges": edges()}, {"edges": np.array([4.0, 6.0])}, {"edges": edges(4, 2**61)},
-        {"context": np.zeros((2, 3))}, {"available": np.ones(3, dtype=np.bool_)}, {"context": np.zeros(2)},
+        {"edges": edges(0, 2)}, {"edges": edges(4, 40)}, {"edges": edges(4)},
+        {"edges": edges(6, 4)}, {"edges": edges()}, {"edges": np.array([4.0, 6.0])},
+        {"edges": edges(4, 2**61)}, {"context": np.zeros((2, 3))},
+        {"available": np.ones(3, dtype=np.bool_)}, {"context": np.zeros(2)},
     ],
     ids=str,
 )  # fmt: skip
-def test_open_rounds_that_cannot_be_are_refused(wrong: dict[str, Any], memory_path: Path) -> None:
-    sums, path = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=4), memory_path / "state"
+def test_impossible_open_rounds_are_refused(wrong: dict[str, Any], memory_path: Path) -> None:
+    sums = RunningSum(2, 10, Privacy(1.0), bound=1.0, block=4)
+    path = memory_path / "state"
     sums.replay([[0.5, 0.5]] * 4)
     sums.open_many(2)
     snapshot = deepcopy(sums.snapshot())
@@ -195,24 +207,26 @@ def test_open_rounds_that_cannot_be_are_refused(wrong: dict[str, Any], memory_pa
         ("points", 0, "slates.catalogue.announced", False),
     ],
 )
-def test_items_that_there_cannot_be_are_refused_before_compiled_code_sees_them(
+def test_impossible_items_are_refused_before_compiled_code_reads_them(
     name: str, rounds: int, entry: str, wrong: Any, memory_path: Path
 ) -> None:
-    """The checksum of a file can be made anew."""
+    """The checksum of a file can be forged."""
     case = next(case for case in cases() if case.name == name)
-    snapshot, path = lived(case, rounds), memory_path / "state"
+    snapshot = lived(case, rounds)
+    path = memory_path / "state"
     public = snapshot.public | {entry: np.full_like(snapshot.public[entry], wrong)}
     path.write_bytes(state_file.encode(replace(snapshot, public=public)))
     with pytest.raises(StateError, match="does not fit its settings"):
         discreet.load(path)
 
 
-def test_trials_that_there_cannot_be_are_refused(memory_path: Path) -> None:
+def test_impossible_trials_are_refused(memory_path: Path) -> None:
     shop = SetMaximizer(5, 2, 20_000, Privacy(1.0), feedback="clicks", seed=1)
     while shop.snapshot().public["phase"] != "ExchangePlan":
         shop.open_many(shop.rounds_until_release)
         shop.release_if_due()
-    snapshot, path = shop.snapshot(), memory_path / "state"
+    snapshot = shop.snapshot()
+    path = memory_path / "state"
     for entry, wrong in (("items", 10**9), ("slots", 2), ("rounds", 10**6), ("rounds", -1)):
         key = f"phase.trials.{entry}"
         public = snapshot.public | {key: np.full_like(snapshot.public[key], wrong)}

@@ -1,4 +1,4 @@
-"""If these fail, a damaged or made-up state is believed, or brings the program down."""
+"""If these fail, a damaged or forged state is accepted, or crashes the program."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 import discreet
 from discreet import Privacy, RunningSum, SetMaximizer, StateError
 from discreet.engine import state_file
-from discreet.engine.snapshot import OpenRounds, RoundsState, Snapshot
+from discreet.engine.snapshot import OpenRounds, RoundsState
 from discreet.errors import DiscreetError
 from discreet.learners.forced import forced
 
@@ -28,6 +29,7 @@ START = len(state_file.MAGIC) + 2 + 8 + 8
 
 
 def saved(path: Path) -> RunningSum:
+    """Return a running sum that was saved after three people."""
     sums = RunningSum(2, 10, Privacy(1.0, 1e-6), bound=1.0)
     for _ in range(3):
         sums.add([0.5, 0.5])
@@ -36,7 +38,7 @@ def saved(path: Path) -> RunningSum:
 
 
 def sealed(header: Any, rest: bytes = b"", *, version: int = state_file.VERSION) -> bytes:
-    """A file with this header and a checksum that fits."""
+    """Return a file with this header and a valid checksum."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     length = START + len(text) + len(rest) + 32
     start = state_file.MAGIC + version.to_bytes(2, "little")
@@ -45,20 +47,21 @@ def sealed(header: Any, rest: bytes = b"", *, version: int = state_file.VERSION)
 
 
 def opened(content: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header and the arrays of a file."""
+    """Return the header and the arrays of a file."""
     size = int.from_bytes(content[18:26], "little")
     return json.loads(content[START : START + size]), content[START + size : -32]
 
 
 @contextmanager
 def quickly(seconds: float = 3.0) -> Iterator[None]:
+    """Fail if the work inside takes longer."""
     begin = time.monotonic()
     yield
     assert time.monotonic() - begin < seconds
 
 
-def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
-    """With everything in it: a half-filled block, open rounds with masks, and tallies."""
+def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """It has all parts: a half-filled block, open rounds with masks, and mask counts."""
     path = tmp_path / "shop.state"
     shop = SetMaximizer(5, 2, 2000, Privacy(1.0, 1e-6), feedback="clicks", explore=0.9, seed=1)
     shop.observe_many(np.zeros(7, dtype=np.int64))
@@ -76,8 +79,8 @@ def test_a_state_comes_back_as_it_was(tmp_path: Path) -> None:
     assert snapshot.ledger == shop.snapshot().ledger
 
 
-def test_counts_of_masks_that_do_not_fit_the_learner_are_refused(tmp_path: Path) -> None:
-    """Compiled code adds to them."""
+def test_mask_counts_that_do_not_fit_the_learner_are_refused(tmp_path: Path) -> None:
+    """Compiled code adds to mask counts, and relies on their shape."""
     path = tmp_path / "shop.state"
     shop = SetMaximizer(6, 2, 2000, Privacy(1.0, 1e-6), feedback="clicks", seed=1)
     shop.open(available=np.arange(6) > 1)
@@ -141,10 +144,10 @@ def _example() -> bytes:
 @pytest.mark.parametrize(
     ("version", "wrote"), [(1, r"0\.1"), (2, r"0\.3"), (3, r"0\.4"), (4, r"0\.5")]
 )
-def test_what_an_earlier_version_wrote_is_not_reinterpreted(
+def test_a_file_of_an_earlier_version_is_not_reinterpreted(
     tmp_path: Path, version: int, wrote: str
 ) -> None:
-    """Its grids, settings or modes were others: only the version that wrote it can finish it."""
+    """Grids, settings or modes differed, so only the version that wrote it can finish it."""
     path = tmp_path / "old.state"
     path.write_bytes(sealed({"kind": "RunningSum", "config": {}}, version=version))
     with pytest.raises(
@@ -153,7 +156,7 @@ def test_what_an_earlier_version_wrote_is_not_reinterpreted(
         discreet.load(path)
 
 
-# --- what is no file of ours
+# --- other files
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
@@ -162,7 +165,7 @@ def test_a_device_is_no_state(device: str) -> None:
         discreet.load(device)
 
 
-def test_a_pipe_is_no_state_and_nobody_waits_for_it(tmp_path: Path) -> None:
+def test_a_pipe_is_no_state_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with quickly(), pytest.raises(StateError, match="not a discreet state file"):
         discreet.load(tmp_path / "pipe")
@@ -188,7 +191,7 @@ def test_a_folder_is_no_state(tmp_path: Path) -> None:
     ["x" * 300, "no\0name", "nowhere/at/all", "sum.state/inside", ""],
     ids=["long", "nul", "nowhere", "inside", "folder"],
 )
-def test_a_path_that_cannot_be_is_refused_by_us(tmp_path: Path, path: str) -> None:
+def test_an_impossible_path_raises_no_foreign_error(tmp_path: Path, path: str) -> None:
     (tmp_path / "sum.state").write_bytes(b"")
     with pytest.raises(DiscreetError):
         discreet.load(str(tmp_path) + "/" + path)
@@ -200,7 +203,7 @@ def test_a_path_that_cannot_be_is_refused_by_us(tmp_path: Path, path: str) -> No
     "start", [b"", state_file.MAGIC, sealed({})], ids=["nothing", "name", "header"]
 )
 def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path, start: bytes) -> None:
-    """Eight gigabytes of nothing, in a process that may have three."""
+    """The file has eight gigabytes of zeros, and the process may use three."""
     path = tmp_path / "huge.state"
     path.write_bytes(start)
     os.truncate(path, 2**33)
@@ -219,7 +222,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path, start: bytes) 
     assert run.returncode == 7, run.stderr.decode()[-300:]
 
 
-# --- nonsense with a checksum that fits
+# --- malformed content with a valid checksum
 
 
 @pytest.mark.parametrize(
@@ -239,34 +242,34 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path, start: bytes) 
         {"public": 1, "hidden": [], "block": None},
     ],
 )
-def test_a_header_that_is_nonsense_is_refused(tmp_path: Path, header: Any) -> None:
+def test_a_malformed_header_is_refused(tmp_path: Path, header: Any) -> None:
     path = tmp_path / "sum.state"
     path.write_bytes(sealed(header))
     with quickly(), pytest.raises(StateError, match="makes no sense"):
         discreet.load(path)
 
 
-NONSENSE = [
-    None, True, -1, 2**70, 1e308, "", "x", "9" * 50, [], [[]], {}, {"dtype": "<f8", "shape": [2**40]},
-    {"dtype": "O", "shape": [1]}, {"dtype": "<f8", "shape": [-1]}, {"dtype": "<f8", "shape": "ab"}, [1, 2, 3],
+WRONG: list[Any] = [
+    None, True, -1, 2**70, 1e308, "", "x", "9" * 50, [], [[]], {},
+    {"dtype": "<f8", "shape": [2**40]}, {"dtype": "O", "shape": [1]},
+    {"dtype": "<f8", "shape": [-1]}, {"dtype": "<f8", "shape": "ab"}, [1, 2, 3],
 ]  # fmt: skip
 FIELDS = [
-    "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin", "public",
-    "hidden", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon", "settings.horizon",
-    "settings.dimension", "public.newest.prefix", "public.total", "public.closed", "hidden.steps",
-    "block.sum", "ledger.everyone", "ledger.cohort", "rounds.clock", "rounds.open", "rounds.mask_counts",
+    "identity", "kind", "settings", "settings_hash", "calibration", "epoch", "index", "begin",
+    "public", "hidden", "block", "ledger", "coin_key", "rounds", "failed", "settings.epsilon",
+    "settings.horizon", "settings.dimension", "public.newest.prefix", "public.total",
+    "public.closed", "hidden.steps", "block.sum", "ledger.everyone", "ledger.cohort",
+    "rounds.clock", "rounds.open", "rounds.mask_counts",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_state_with_one_field_of_nonsense_is_refused_or_goes_on(
-    tmp_path: Path, field: str
-) -> None:
-    """Never a foreign error."""
+def test_a_state_with_one_wrong_field_raises_no_foreign_error(tmp_path: Path, field: str) -> None:
+    """Such a state is refused, or goes on."""
     path = tmp_path / "sum.state"
     saved(path)
     content = path.read_bytes()
-    for wrong in NONSENSE:
+    for wrong in WRONG:
         header, rest = opened(content)
         place = header
         *outer, last = field.split(".", 1)
@@ -285,7 +288,7 @@ def test_a_state_with_one_field_of_nonsense_is_refused_or_goes_on(
             pytest.fail(f"{field} = {wrong!r}: {type(error).__name__}: {error}")
 
 
-def test_arrays_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
+def test_missing_arrays_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "sum.state"
     saved(path)
     header, rest = opened(path.read_bytes())
@@ -294,10 +297,8 @@ def test_arrays_that_are_not_there_are_not_made_up(tmp_path: Path) -> None:
         discreet.load(path)
 
 
-def test_a_ledger_cannot_be_refilled_below_what_the_state_says_it_spent(tmp_path: Path) -> None:
-    """Nobody can tell a made-up account from a true one; but one that overspends is refused
-    before a draw.
-    """
+def test_a_forged_ledger_that_is_spent_refuses_the_next_release(tmp_path: Path) -> None:
+    """A forged ledger cannot be told from a true one, but it cannot overspend either."""
     path = tmp_path / "sum.state"
     sums = forced(RunningSum, "honaker", 1, 8, Privacy(1.0), bound=1.0, journal=path)
     sums.add([1.0])
@@ -312,33 +313,33 @@ def test_a_ledger_cannot_be_refilled_below_what_the_state_says_it_spent(tmp_path
     assert loaded.releases == 1
 
 
-def test_only_plain_values_can_be_kept() -> None:
+def test_only_plain_values_can_be_stored() -> None:
     sums = RunningSum(1, 10, Privacy(1.0), bound=1.0)
     snapshot = sums.snapshot()
-    for odd in (object(), np.array([object()]), np.array(["text"]), {"nested": 1}, [1]):
-        spans = RoundsState(1, (OpenRounds(np.array([0, 1]), context=odd),))
+    odd: list[Any] = [object(), np.array([object()]), np.array(["text"]), {"nested": 1}, [1]]
+    for context in odd:
+        rounds = RoundsState(1, (OpenRounds(np.array([0, 1]), context=context),))
         with pytest.raises(StateError, match="plain arrays, numbers and strings"):
-            state_file.encode(Snapshot(**(vars(snapshot) | {"rounds": spans})))
+            state_file.encode(replace(snapshot, rounds=rounds))
 
 
 @pytest.mark.parametrize("size", [1, 100, 10**6])
 def test_a_file_is_flushed_whole_before_its_name_and_its_folder_after(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one that fits a buffer: or a power cut leaves an empty file under the name of the
-    state.
-    """
+    """Otherwise a power cut leaves an empty file under the name of the state."""
     done: list[Any] = []
-    fsync, replace = os.fsync, os.replace
+    fsync = os.fsync
+    rename = os.replace
 
     def flushed(descriptor: int) -> None:
-        about = os.fstat(descriptor)
-        done.append("folder" if stat.S_ISDIR(about.st_mode) else about.st_size)
+        status = os.fstat(descriptor)
+        done.append("folder" if stat.S_ISDIR(status.st_mode) else status.st_size)
         fsync(descriptor)
 
     def renamed(*paths: Any) -> None:
         done.append("name")
-        replace(*paths)
+        rename(*paths)
 
     monkeypatch.setattr(os, "fsync", flushed)
     monkeypatch.setattr(os, "replace", renamed)

@@ -1,6 +1,4 @@
-"""If these fail, many open rounds make every answer and every checkpoint slow, or lose what was
-asked.
-"""
+"""If these fail, many open rounds make answers and checkpoints slow, or lose their requests."""
 
 from typing import Any
 
@@ -11,25 +9,25 @@ from discreet import Privacy, RunningSum, StateError
 from discreet.engine import state_file
 from discreet.engine.request import EMPTY_REQUEST, Request
 from discreet.engine.snapshot import OpenRounds
-from discreet.engine.waiting import STRETCH, Waiting
+from discreet.engine.waiting import MOST_JOINED, Waiting
 
 
 def restored(waiting: Waiting) -> dict[int, Any]:
-    """The context of each round that waits, after a journal kept it."""
-    found = {}
+    """Return the context of each round that waits, from the state for the journal."""
+    by_round: dict[int, Any] = {}
     for part in waiting.state():
         contexts = [None] * len(part.rounds) if part.context is None else part.context.tolist()
-        found.update(zip(part.rounds.tolist(), contexts, strict=True))
-    return found
+        by_round.update(zip(part.rounds.tolist(), contexts, strict=True))
+    return by_round
 
 
 def request(*rounds: int) -> Request:
-    """Each round's context is its own number."""
+    """Return a request in which the context of each round is its own number."""
     return Request(np.array(rounds, dtype=np.float64)[:, None])
 
 
 def test_answers_in_random_order_leave_few_entries_in_the_state() -> None:
-    """Or each answer walks over all the entries before it, and each checkpoint writes them all."""
+    """Otherwise each answer searches all entries, and each checkpoint writes them all."""
     sums = RunningSum(1, 40_000, Privacy(1.0), bound=1.0, block=20_000)
     tickets = sums.open_many(4_000)
     for place in np.random.default_rng(1).permutation(4_000)[:2_000]:
@@ -46,11 +44,11 @@ def test_rounds_opened_one_by_one_take_few_bytes_and_few_entries_in_a_checkpoint
     for ticket in tickets[::3]:
         sums.close(ticket, [1.0])
     snapshot = sums.snapshot()
-    assert len(snapshot.rounds.open) <= 8_000 // STRETCH + 1
+    assert len(snapshot.rounds.open) <= 8_000 // MOST_JOINED + 1
     assert len(state_file.encode(snapshot)) - empty < 20 * 8_000
 
 
-def test_small_groups_become_one_when_they_are_kept() -> None:
+def test_small_groups_are_joined_in_the_state() -> None:
     waiting = Waiting()
     for first in range(0, 40_000, 2_000):
         rounds = np.arange(first, first + 2_000)
@@ -60,10 +58,12 @@ def test_small_groups_become_one_when_they_are_kept() -> None:
     assert len(waiting.state()) == 1
 
 
-def test_what_came_with_a_question_stays_with_its_round() -> None:
-    """Opened alone and together, taken alone and together, put back and kept, in any order."""
+def test_a_request_stays_with_its_round() -> None:
+    """Rounds are opened and taken alone and together, put back and stored, in any order."""
     chance = np.random.default_rng(3)
-    waiting, model, clock = Waiting(), set[int](), 0
+    waiting = Waiting()
+    model = set[int]()
+    clock = 0
     for _ in range(600):
         what = chance.integers(6)
         here = [int(round) for round in chance.permutation(sorted(model))[: chance.integers(1, 9)]]
@@ -79,14 +79,17 @@ def test_what_came_with_a_question_stays_with_its_round() -> None:
         elif what == 2:
             waiting = Waiting(waiting.state())
         elif here and what == 3:
-            found = waiting.take(here[0])
-            assert found.context.tolist() == [[here[0]]]
+            taken = waiting.take(here[0])
+            assert taken.context is not None
+            assert taken.context.tolist() == [[here[0]]]
             if chance.random() < 0.5:
-                waiting.put_back(here[0], found)
+                waiting.put_back(here[0], taken)
             else:
                 model.remove(here[0])
         elif here:
-            assert waiting.take_many(np.array(here)).context[:, 0].tolist() == here
+            contexts = waiting.take_many(np.array(here)).context
+            assert contexts is not None
+            assert contexts[:, 0].tolist() == here
             if chance.random() < 0.5:
                 waiting.put_back_many(np.array(here))
             else:
@@ -106,11 +109,12 @@ def test_rounds_with_and_without_a_mask_wait_together() -> None:
     waiting = Waiting()
     waiting.add_many(np.arange(3), EMPTY_REQUEST)
     waiting.add(3, Request(None, mask))
-    found = waiting.take_many(np.array([3, 1]))
-    assert found.available.tolist() == [mask.tolist(), [True, True, True]]
+    masks = waiting.take_many(np.array([3, 1])).available
+    assert masks is not None
+    assert masks.tolist() == [mask.tolist(), [True, True, True]]
 
 
-def test_runs_of_rounds_are_kept_by_their_edges() -> None:
+def test_runs_of_rounds_are_stored_as_edges() -> None:
     rounds = np.array([0, 1, 2, 7, 9, 10])
     part = OpenRounds.of(rounds)
     assert part.edges.tolist() == [0, 3, 7, 8, 9, 11]

@@ -339,7 +339,7 @@ def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
     selector = SetSelector(
         UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), journal=journal
     )
-    with pytest.raises(StateError, match=r"could not be kept \(OSError\): try again"):
+    with pytest.raises(StateError, match=r"could not be stored \(OSError\): try again"):
         selector.fit(homes(300))
     assert selector.fit(homes(200)).people == 200
 

@@ -1,4 +1,5 @@
-"""When data becomes public, and how surely.
+"""The release engine: when data becomes public, and how that survives crashes and interrupts.
 
-Schedules and plans, the turn record, coins, settings, journals and state files, the engine, rounds.
+Plans and schedules, problems and views, snapshots, public coins, settings, journals and state
+files, the engine, rounds.
 """

@@ -1,16 +1,15 @@
-"""Described values: frozen dataclasses that are the same in Python, in TOML, in JSON and in a state
-file.
+"""Described values: frozen dataclasses with one form in Python, TOML, JSON and state files.
 
     [domain]
     kind = "LpBall"
     dimension = 20
     p = 1.5
 
-A value is decoded by the annotation of the field it is for, so this module imports nothing of what
-it describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. Where a kind
-needs no settings its name alone will do (`function = "ClickModel"`). A wrong type is a
-`ConfigError` that names the field. A field that came later (`metadata={"later": True}`) is told
-only where it is not its default: what was described before keeps its hash.
+A value is decoded by the annotation of its field, so this module imports none of the classes that
+it describes: a field annotated `LpBall | Box | Simplex` takes any of these, by `kind`. If all
+fields of a kind have defaults, its name alone is enough (`function = "ClickModel"`). A wrong type
+is a `ConfigError` that names the field. A field that came later (`metadata={"later": True}`) is
+left out while it has its default, so that older descriptions keep their hash.
 """
 
 import json
@@ -35,8 +34,7 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 def admitted(annotation: object, value: object, name: str) -> object:
-    """The value as the annotation wants it, from Python or from plain data; `ConfigError` if it
-    cannot be.
+    """Return a value of Python or of plain data with the annotated type, or raise `ConfigError`.
 
     >>> admitted(tuple[float, ...] | None, [1, 2.5], "weights")
     (1.0, 2.5)
@@ -46,32 +44,33 @@ def admitted(annotation: object, value: object, name: str) -> object:
     """
     value = require.plain(value)
     for wanted in _choices(annotation):
-        found = _as(wanted, value, name)
-        if found is not _NO:
-            return found
+        decoded = _as(wanted, value, name)
+        if decoded is not _NO:
+            return decoded
     if type(value) is dict and isinstance(value.get("kind"), str):
-        value = value["kind"]  # what may be misspelt
+        value = value["kind"]  # the part that may be misspelt
     rule = " or ".join(_words(wanted) for wanted in _choices(annotation))
     raise ConfigError(f"{name} must be {rule}, got {require.shown(value)}")
 
 
 _NO = object()
+"""The value cannot have the wanted type."""
 
 
 def _choices(annotation: object) -> tuple[object, ...]:
+    """Return the members of a union, or the annotation itself."""
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
 def _as(wanted: object, value: object, name: str) -> object:
-    """The value as one kind of thing, or _NO."""
+    """Return the value with one wanted type, or _NO."""
     if wanted is Any:
         return value
     if wanted is NoneType:
         return None if value is None else _NO
     if get_origin(wanted) is Literal:
-        return next(
-            (word for word in get_args(wanted) if type(word) is type(value) and word == value), _NO
-        )
+        is_allowed = any(type(word) is type(value) and word == value for word in get_args(wanted))
+        return value if is_allowed else _NO
     if get_origin(wanted) is tuple:
         return _as_tuple(get_args(wanted), value, name)
     if wanted is bool or wanted is str:
@@ -88,14 +87,15 @@ def _as(wanted: object, value: object, name: str) -> object:
 
 
 def _as_whole(value: object) -> object:
-    """A whole number, also one that is written as 1e5."""
+    """Return the value as an integer (1e5 is one), or _NO."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else _NO
 
 
 def _as_float(value: object) -> object:
-    if isinstance(value, str) and value == "inf":  # JSON has no word for it
+    """Return the value as a float, or _NO."""
+    if isinstance(value, str) and value == "inf":  # JSON has no infinity
         return inf
     if isinstance(value, bool) or not isinstance(value, int | float):
         return _NO
@@ -106,6 +106,7 @@ def _as_float(value: object) -> object:
 
 
 def _as_tuple(parts: tuple[object, ...], value: object, name: str) -> object:
+    """Return a list, tuple or array as a tuple with entries of these types, or _NO."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, list | tuple):
@@ -120,12 +121,12 @@ def _as_tuple(parts: tuple[object, ...], value: object, name: str) -> object:
 
 
 def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -> object:
+    """Return the value as a dataclass: an instance, its name or class, or its fields; or _NO."""
     if type(value) is wanted:
         check_fields(value)  # 1 and 1.0 must not be different settings
         return value
-    if value is wanted or (
-        isinstance(value, str) and value == wanted.__name__
-    ):  # it needs no settings
+    is_named = isinstance(value, str) and value == wanted.__name__
+    if value is wanted or is_named:  # all its fields have defaults
         value = {}
     elif type(value) is dict and value.get("kind") == wanted.__name__:
         value = {key: entry for key, entry in value.items() if key != "kind"}
@@ -135,7 +136,7 @@ def _as_described(wanted: "type[DataclassInstance]", value: object, name: str) -
 
 
 def made(kind: type[T], plain: Mapping[str, object], name: str) -> T:
-    """The described value of this kind from its plain fields."""
+    """Return the described value of this kind from its plain fields."""
     known = _annotations(kind)
     if unknown := sorted(set(plain) - set(known)):
         raise ConfigError(f"unknown setting {unknown[0]!r}: known are {', '.join(sorted(known))}")
@@ -143,9 +144,9 @@ def made(kind: type[T], plain: Mapping[str, object], name: str) -> T:
     try:
         return kind(**decoded)
     except TypeError:
-        needed = [field.name for field in fields(kind) if field.name not in plain]
+        missing = [field.name for field in fields(kind) if field.name not in plain]
         raise ConfigError(
-            f"{name} lacks settings of {kind.__name__}: it takes {', '.join(needed)}"
+            f"{name} lacks settings of {kind.__name__}: it takes {', '.join(missing)}"
         ) from None
 
 
@@ -156,14 +157,14 @@ def _annotations(kind: "type[DataclassInstance]") -> dict[str, object]:
 
 
 def check_fields(described: "DataclassInstance") -> None:
-    """Give every field of a new frozen dataclass the type that its annotation wants, or refuse."""
+    """Convert every field of a new frozen dataclass to its annotated type, or raise."""
     annotations = _annotations(type(described))
     for name, annotation in annotations.items():
         object.__setattr__(described, name, admitted(annotation, getattr(described, name), name))
 
 
 def _words(wanted: object) -> str:
-    """What an annotation wants, in words."""
+    """Return the rule of an annotation in words, for an error message."""
     if get_origin(wanted) is Literal:
         return " or ".join(map(str, get_args(wanted)))
     known = {
@@ -182,7 +183,7 @@ def as_plain(described: "DataclassInstance") -> dict[str, object]:
     """Return a described value as plain data: its `kind`, and its fields that are not None."""
     plain = {
         field.name: _plain(getattr(described, field.name))
-        for field in _told(described)
+        for field in _described_fields(described)
         if field.init
     }
     return {"kind": type(described).__name__} | {
@@ -191,6 +192,7 @@ def as_plain(described: "DataclassInstance") -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
+    """Return a field as plain data; None for a callable, which has no plain form."""
     if is_dataclass(value) and not isinstance(value, type):
         return as_plain(value)
     if isinstance(value, list | tuple):
@@ -200,17 +202,18 @@ def _plain(value: object) -> object:
     return None if callable(value) else value
 
 
-def _told(value: "DataclassInstance") -> list[Field[object]]:
-    """The fields of a dataclass, but for those that came later and are left at their default."""
-    return [
-        field
-        for field in fields(value)
-        if not (field.metadata.get("later") and getattr(value, field.name) == field.default)
-    ]
+def _described_fields(value: "DataclassInstance") -> list[Field[object]]:
+    """Return all fields of a dataclass except later ones that have their default value."""
+    described = []
+    for field in fields(value):
+        is_later = field.metadata.get("later", False)
+        if not (is_later and getattr(value, field.name) == field.default):
+            described.append(field)
+    return described
 
 
 def to_toml(plain: dict[str, object], table: str = "") -> str:
-    """Plain data as TOML: single values first, then a table for each described one."""
+    """Return plain data as TOML: single values first, then one table per described value."""
     lines = [
         f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)
     ]
@@ -222,7 +225,7 @@ def to_toml(plain: dict[str, object], table: str = "") -> str:
 
 
 def from_toml(text: str) -> dict[str, object]:
-    """Plain data from TOML; `ConfigError` if it is none.
+    """Return the plain data of a TOML text; raise `ConfigError` if it is none.
 
     >>> from_toml("epsilon = ")
     Traceback (most recent call last):
@@ -232,20 +235,19 @@ def from_toml(text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"not TOML: {error}") from None
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, a thousand brackets
+    except (ValueError, RecursionError) as error:  # 5,000 digits, a thousand brackets
         raise ConfigError(f"not TOML that can be read ({type(error).__name__})") from None
 
 
 def _toml(value: object) -> str:
-    """JSON's numbers, texts and lists are TOML's, but for letters beyond the first plane, and
-    one more.
-    """
+    """Return a value as TOML: JSON, without escapes, except for the character DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def fingerprint(*values: object) -> str:
-    """A hash of contents: types, numbers, and of arrays the dtype, shape and bytes. Never of how
-    they print.
+    """Return a hash of contents: types and numbers; for arrays dtype, shape and bytes.
+
+    It never depends on how values print.
 
     >>> row, column = np.zeros(3), np.zeros((3, 1))
     >>> fingerprint(row) == fingerprint(row.copy()), fingerprint(row) == fingerprint(column)
@@ -258,12 +260,13 @@ def fingerprint(*values: object) -> str:
 
 
 def _feed(digest: blake2b, value: object) -> None:
+    """Add the type and content of a value to a hash."""
     if isinstance(value, np.ndarray):
         digest.update(f"array {value.dtype.str} {value.shape} ".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
     elif is_dataclass(value) and not isinstance(value, type):
         digest.update(f"{type(value).__name__}(".encode())
-        for field in _told(value):
+        for field in _described_fields(value):
             digest.update(f"{field.name}=".encode())
             _feed(digest, getattr(value, field.name))
         digest.update(b")")
@@ -286,6 +289,6 @@ def _feed(digest: blake2b, value: object) -> None:
         digest.update(b"callable ")
     else:
         raise ConfigError(
-            "a fingerprint is of numbers, texts, arrays and dataclasses, not of "
+            "fingerprints are made of numbers, texts, arrays and dataclasses, got "
             f"{type(value).__name__}"
         )

@@ -1,14 +1,14 @@
-"""Typed state as a flat dictionary, as journals and state files keep it, and back.
+"""Typed state as a flat dictionary, as journals and state files store it, and back.
 
     Public(slate=…, posterior=Posterior(centre=0.05, …), phase=ExchangePlan(length=500, …))
 
-    {"slate": …, "belief.centre": 0.05, …, "phase": "ExchangePlan", "phase.length": 500, …}
+    {"slate": …, "posterior.centre": 0.05, …, "phase": "ExchangePlan", "phase.length": 500, …}
 
 A state is a frozen dataclass whose fields are arrays, numbers, texts, or such dataclasses again.
-The fields of a nested dataclass stand under its name and a dot. Where the annotation is a union (`A
-| B`, `A | None`), the field's own key holds the name of the class; None is left out. A field
-annotated `State` is a dictionary that a mechanism keeps (a running total's): its entries stay as
-they are.
+The fields of a nested dataclass stand under its name and a dot. If the annotation is a union (`A |
+B`, `A | None`), the field's own key holds the name of the class; None is left out. A field
+annotated `State` is the dictionary of a mechanism (a running total's): its entries stay as they
+are.
 """
 
 from dataclasses import dataclass, fields, is_dataclass
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def flat(value: object, prefix: str = "") -> State:
-    """Return the entries of a typed state; a dictionary is flat already.
+    """Return the entries of a typed state; a dictionary is returned as it is.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -40,25 +40,26 @@ def flat(value: object, prefix: str = "") -> State:
     """
     if isinstance(value, dict):
         return {prefix + name: part for name, part in value.items()} if prefix else value
-    found: State = {}
+    entries: State = {}
     for field in _fields_of(type(value)):  # type: ignore[arg-type]
-        key, part = prefix + field.name, getattr(value, field.name)
+        key = prefix + field.name
+        part = getattr(value, field.name)
         if type(part) is dict:
             for name, entry in part.items():
-                found[f"{key}.{name}"] = entry
+                entries[f"{key}.{name}"] = entry
         elif _is_state(type(part)):  # type: ignore[arg-type]
             if field.is_union:
-                found[key] = type(part).__name__
-            found |= flat(part, key + ".")
+                entries[key] = type(part).__name__
+            entries |= flat(part, key + ".")
         elif part is not None:
-            found[key] = part
-    return found
+            entries[key] = part
+    return entries
 
 
 def of_flat(kind: type[T], state: State | T, prefix: str = "") -> T:
-    """Return the typed state with these entries: the inverse of `flat`; other entries are ignored.
+    """Return the typed state with these entries: the inverse of `flat`.
 
-    A state that is typed already is given back.
+    Other entries are ignored. A state that is typed already is returned as it is.
     """
     if not isinstance(state, dict):
         return state
@@ -71,27 +72,27 @@ def of_flat(kind: type[T], state: State | T, prefix: str = "") -> T:
 
 def _part(field: "_Field", state: State, key: str) -> Any:
     """Return one field that is a dictionary, a dataclass, or one of several types."""
-    inside = key + "."
+    prefix = key + "."
     if field.is_dict:
-        size = len(inside)
-        return {name[size:]: state[name] for name in state if name.startswith(inside)}
+        size = len(prefix)
+        return {name[size:]: state[name] for name in state if name.startswith(prefix)}
     if not field.is_union:
-        return of_flat(field.kinds[0], state, inside)
+        return of_flat(field.kinds[0], state, prefix)
     if not field.kinds or key not in state:
         return state.get(key)
     (kind,) = (kind for kind in field.kinds if kind.__name__ == state[key])
-    return of_flat(kind, state, inside)
+    return of_flat(kind, state, prefix)
 
 
 @dataclass(frozen=True)
 class _Field:
-    """A field of a typed state, and what its annotation says."""
+    """A field of a typed state, with the facts of its annotation."""
 
     name: str
     is_union: bool
     is_dict: bool
     kinds: tuple[Any, ...]
-    """The dataclasses that it may be."""
+    """The dataclasses that its value may be."""
 
     @cached_property
     def is_leaf(self) -> bool:
@@ -103,14 +104,14 @@ class _Field:
 def _fields_of(kind: Any) -> tuple[_Field, ...]:
     """Return the fields of a dataclass."""
     hints = get_type_hints(kind)
-    found = []
+    described = []
     for name in (field.name for field in fields(kind)):
         is_union = get_origin(hints[name]) in (Union, UnionType)
         choices = get_args(hints[name]) if is_union else (hints[name],)
         is_dict = get_origin(choices[0]) is dict
         kinds = tuple(choice for choice in choices if is_dataclass(choice))
-        found.append(_Field(name, is_union, is_dict, kinds))
-    return tuple(found)
+        described.append(_Field(name, is_union, is_dict, kinds))
+    return tuple(described)
 
 
 @cache

@@ -1,8 +1,8 @@
-"""Where turns are kept: a turn is committed here before anything of it is shown.
+"""Journals: a snapshot is committed to one before anything of it is shown.
 
-A journal holds the newest turn only. `FileJournal` keeps it in one file that is replaced
-atomically. Whoever opens the file locks it and raises its epoch, so of all copies of a learner only
-the newest can release anything.
+A journal holds the newest snapshot only. `FileJournal` stores it in one file that is replaced
+atomically. A learner that opens the file locks it and raises its epoch, so only the newest copy of
+a learner can release anything.
 
 Guarantee   docs/guarantees/engine.md, Theorem 3 (crashes and copies)
 """
@@ -19,52 +19,51 @@ from discreet.engine import state_file
 from discreet.engine.snapshot import Snapshot
 from discreet.errors import ConfigError, StateError
 
-_held: set[int] = set()
-"""Locks of this process; a forked child closes its copies, so that they do not outlive their
-owner.
-"""
+_locks: set[int] = set()
+"""Locks of this process; a forked child closes its copies, which would outlive their owner."""
 
 
-def _let_go() -> None:
-    for lock in _held:
+def _close_locks() -> None:
+    for lock in _locks:
         with suppress(OSError):
             os.close(lock)
-    _held.clear()
+    _locks.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_close_locks)
 
 
 class Journal(Protocol):
-    """What the turn mechanism asks of a place to keep turns."""
+    """Protocol of a place that stores the newest snapshot of a learner.
+
+    Guarantee: docs/guarantees/engine.md, Theorem 3.
+    """
 
     def claim(self, accept: Callable[[Snapshot], None]) -> Snapshot | None:
-        """Become the only holder; gives the newest turn, if there is one.
+        """Become the only holder, and return the newest snapshot if there is one.
 
-        `accept` raises, before anything changes, if that turn is not wanted.
+        `accept` gets that snapshot before anything changes, and raises if it cannot be used.
         """
 
     def commit(self, snapshot: Snapshot) -> None:
-        """Keep this turn durably, or raise. If it raises, the outcome is unknown until `latest`
-        is asked.
-        """
+        """Store a snapshot durably, or raise; `latest` then tells whether it was stored."""
 
     def latest(self) -> Snapshot | None:
-        """The newest turn that was committed, for certain."""
+        """Return the newest snapshot that is stored durably."""
 
     def close(self) -> None:
-        """Let others claim it."""
+        """Let other learners claim the journal."""
 
 
 class MemoryJournal:
-    """Keeps nothing beyond the process."""
+    """A journal in memory: nothing survives the process."""
 
     def __init__(self) -> None:
         self._snapshot: Snapshot | None = None
 
     def claim(self, accept: Callable[[Snapshot], None]) -> None:
-        """A new journal is always empty; a used one belongs to its learner."""
+        """Raise if the journal belongs to a learner already; a new one is always empty."""
         if self._snapshot is not None:
             raise StateError("this journal belongs to another learner: make a new one")
 
@@ -75,15 +74,24 @@ class MemoryJournal:
         return self._snapshot
 
     def close(self) -> None:
-        """Nothing to give up."""
+        """Do nothing: there is no lock."""
 
 
 class FileJournal:
-    """Keeps the newest turn in one file (see discreet/engine/state_file.py).
+    """A journal that stores the newest snapshot in one file (discreet/engine/state_file.py).
 
     A lock beside it (an empty file, never replaced) is held from `claim` to `close`, or to the end
-    of the process. With `hold=False` it is taken for each commit only, so that somebody else may
-    load the file; the commit after that is refused.
+    of the process. With `hold=False` it is held during each commit only, so that another process
+    may load the file; the next commit is then refused.
+
+    Parameters
+    ----------
+    path
+        The file; links are followed.
+    hold
+        Whether the lock is held between commits.
+
+    Guarantee: docs/guarantees/engine.md, Theorem 3.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, hold: bool = True) -> None:
@@ -91,7 +99,7 @@ class FileJournal:
             raise ConfigError(f"journal must be a path, got {require.shown(path)}")
         try:
             name = os.fsencode(path)
-        except UnicodeEncodeError:  # half a letter, which no file system knows
+        except UnicodeEncodeError:  # a lone surrogate, which no file system can store
             name = b""
         if not name or b"\0" in name:
             raise ConfigError(f"journal must be a path, got {require.shown(path)}")
@@ -115,9 +123,7 @@ class FileJournal:
 
     def commit(self, snapshot: Snapshot) -> None:
         def check() -> None:
-            """Right before the file takes the place of the one that is there: not minutes
-            before.
-            """
+            """Raise if another copy has written the file; runs right before it is replaced."""
             if snapshot.index + snapshot.epoch > 0 or self._exists():
                 newest = self._read()
                 if (newest.identity, newest.epoch) != (snapshot.identity, snapshot.epoch):
@@ -139,7 +145,7 @@ class FileJournal:
             try:
                 self._write(snapshot)
                 self.created = True
-            except BaseException:  # a copy that nobody commits to must not stay behind
+            except BaseException:  # a copy that no learner commits to must not remain
                 self.created = False
                 with suppress(OSError):
                     self.path.unlink(missing_ok=True)
@@ -150,7 +156,7 @@ class FileJournal:
             return None
         snapshot = self._read()
         try:
-            state_file.make_durable(self.path.parent)  # what is read back must survive a power cut
+            state_file.make_durable(self.path.parent)  # it must survive a power cut
         except OSError as error:
             raise StateError(
                 f"{self.path.name} cannot be read back for certain: {error.strerror}"
@@ -159,10 +165,9 @@ class FileJournal:
 
     def close(self) -> None:
         lock, self._lock = self._lock, None
-        if (
-            lock is not None and self._process == os.getpid()
-        ):  # a child must not give up its parent's
-            _held.discard(lock)
+        is_own = self._process == os.getpid()  # a child must not give up its parent's lock
+        if lock is not None and is_own:
+            _locks.discard(lock)
             with suppress(OSError):
                 os.close(lock)
 
@@ -170,12 +175,12 @@ class FileJournal:
         try:
             return self.path.exists()
         except OSError as error:
-            raise StateError(f"{self.path.name} cannot be looked at: {error.strerror}") from None
+            raise StateError(f"{self.path.name} cannot be accessed: {error.strerror}") from None
 
     def _refuse_links(self) -> None:
-        """A commit replaces one name of a file: another one would stay behind as a second copy."""
+        """Raise if the file has a second hard link, which a commit would leave as a copy."""
         names = 1
-        with suppress(OSError):  # reading it says why
+        with suppress(OSError):  # reading the file raises the same error
             names = self.path.stat().st_nlink
         if names > 1:
             raise StateError(
@@ -195,24 +200,24 @@ class FileJournal:
                 f"{self.path.name} is in use by the process that this one was forked from"
             )
         if self._lock is None:
-            self._lock, self._process = self._taken(), os.getpid()
+            self._lock, self._process = self._acquired(), os.getpid()
         try:
             yield
         finally:
             if not self.hold:
                 self.close()
 
-    def _taken(self) -> int:
-        """The lock: an empty file beside the state, held alone.
+    def _acquired(self) -> int:
+        """Lock an empty file beside the state, and return its descriptor.
 
-        It is never followed through a link, and closed in programs that this one starts.
+        Links are not followed, and programs that this process starts do not inherit the lock.
         """
         import fcntl
 
-        beside = self.path.with_name(f".{self.path.name}.lock")
+        path = self.path.with_name(f".{self.path.name}.lock")
         lock = -1
         try:
-            lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
@@ -221,15 +226,15 @@ class FileJournal:
             if lock >= 0:
                 os.close(lock)
             raise StateError(f"{self.path.name} cannot be locked: {error.strerror}") from None
-        except BaseException:  # an interrupt must not leave a lock that nobody holds
+        except BaseException:  # an interrupt must not leave a lock without an owner
             if lock >= 0:
                 os.close(lock)
             raise
-        _held.add(lock)
+        _locks.add(lock)
         return lock
 
     def __del__(self) -> None:
-        with suppress(Exception):  # the interpreter may be half gone
+        with suppress(Exception):  # the interpreter may be shutting down
             self.close()
 
     def __reduce__(self) -> NoReturn:
@@ -237,7 +242,7 @@ class FileJournal:
 
 
 def as_journal(journal: Journal | str | os.PathLike[str] | None) -> Journal:
-    """A journal as it is, a path as a file journal, None as memory."""
+    """Return a journal as it is, a file journal for a path, a memory journal for None."""
     if journal is None:
         return MemoryJournal()
     if isinstance(journal, str | os.PathLike):

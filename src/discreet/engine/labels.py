@@ -1,4 +1,4 @@
-"""Labels: what users call the candidates. Modes compute with numbers; learners translate both ways.
+"""Labels: the users' names of candidates. Modes compute with numbers; learners translate.
 
 Guarantee   none is needed: labels are public, and a translation reads nothing else
 """
@@ -14,12 +14,12 @@ from discreet.arrays import Integers
 
 Label = str | int
 Decides = Literal["one", "slate", "set"]
-"""What a decision is: one candidate, a row of as many as there are slots, or a set of any size."""
+"""Kind of decision: one candidate, one candidate per slot, or a set of any size."""
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of all candidates by number, and decisions in terms of them.
+    """The labels of all candidates, and the translation of decisions into labels and back.
 
     >>> shop = Labels(("tea", "milk", "soap"), "slate")
     >>> shop.single(np.array([2, 0])), shop.many(np.array([[2, 0], [1, 2]])).tolist()
@@ -38,31 +38,29 @@ class Labels:
 
     @cached_property
     def _array(self) -> np.ndarray:
-        """The labels to be indexed with tables of numbers: whole numbers, or Python's own texts."""
+        """The labels as an array: of integers if all are integers, otherwise of objects."""
         whole = all(isinstance(label, int) and abs(label) < 2**63 for label in self.names)
         array = np.empty(len(self.names), dtype=np.int64 if whole else object)
         array[:] = self.names
         return array
 
     def single(self, decision: Integers | np.int64) -> Label | list[Label]:
-        """One round's decision: a label, or a list of labels."""
+        """Return the decision of one round: a label, or a list of labels."""
         return self._set(decision) if isinstance(decision, np.ndarray) else self.names[decision]
 
     def _set(self, decision: Integers) -> list[Label]:
         return [self.names[number] for number in decision.tolist() if number >= 0]
 
     def many(self, decisions: Integers) -> np.ndarray | list[list[Label]]:
-        """One decision per round: an array of labels, or a list of lists where sets differ in
-        size.
-        """
+        """Return one decision per round: an array of labels, or lists if sets differ in size."""
         if self.decides == "one":
             return self._array[decisions]
         if self.decides == "slate" and (not decisions.size or decisions[:, -1].min() >= 0):
-            return self._array[decisions]  # −1, for no item, stands at the end only
+            return self._array[decisions]  # −1 (no item) comes at the end of a row only
         return [self._set(row) for row in decisions]
 
     def table(self, decisions: Sequence[Any]) -> Integers:
-        """The inverse of `many`: decisions by number, sets filled up with −1."""
+        """Return decisions by number, sets padded with −1: the inverse of `many`."""
         if self.decides == "one":
             return np.array([self.numbers[label] for label in decisions], dtype=np.int64)
         table = np.full((len(decisions), max(map(len, decisions), default=0)), -1)
@@ -71,10 +69,10 @@ class Labels:
         return table
 
     def as_plain(self) -> dict[str, object]:
-        """Strings and lists: for a message or a file."""
+        """Return the labels as strings and lists, for a message or a file."""
         return {"names": list(self.names), "decides": self.decides}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Labels":
-        """The inverse of `as_plain`."""
+        """Return the labels that `as_plain` has described."""
         return cls(tuple(plain["names"]), plain["decides"])

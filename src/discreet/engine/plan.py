@@ -1,9 +1,8 @@
-"""When data is released and what each release costs: known in advance, up to what released values
-decide.
+"""Plans: when data is released, and the charge of each release.
 
-`steps(index)` gives the step that ends with release `index`. Where released values decide how long
-a block is, the view of that block gives it (discreet/engine/view.py). It never changes inside a
-step, and the total is fixed before the first person arrives.
+`steps(index)` returns the step that ends with release `index`. Where released values decide how
+long a block is, the view of that block returns its step (discreet/engine/view.py). A step never
+changes once its block has begun, and the total is fixed before the first person arrives.
 """
 
 from collections.abc import Callable
@@ -23,8 +22,8 @@ State = dict[str, Any]
 class Step:
     """A block of rounds and the release at its end.
 
-    `charge` is what the release adds to the account of the person who pays most; releases of
-    different `cohort`s read different people.
+    `charge` is the privacy loss that the release adds for the person who loses most; releases of
+    different `cohort`s read disjoint sets of people.
     """
 
     rounds: int
@@ -34,23 +33,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """All steps of a learner, and what anyone pays in the end."""
+    """All steps of a learner, and the total privacy loss of one person."""
 
     steps: Callable[[int], Step | None] | None
-    """The step before release `index`; None if there is none: what is decided then stays.
+    """The step that ends with release `index`; None after the last release.
 
-    Not given where released values decide how long a block is.
+    The field itself is None where released values decide how long a block is.
     """
     total: Spending
     horizon: int | None
     releases: int | None
-    """How many releases there will be (None: without end)."""
+    """Number of releases (None: without end)."""
     facts: dict[str, object] = field(default_factory=dict)
-    """What a person planning with this learner would like to know: public numbers only."""
+    """Public numbers for a person who plans with this learner."""
     constants: tuple[object, ...] = ()
-    """All that state depends on besides the settings: levels, noise, coefficients, measures of
-    cohorts.
-    """
+    """Everything that the state depends on besides the settings: levels, noise, coefficients."""
 
     @classmethod
     def scheduled(
@@ -63,7 +60,7 @@ class Plan:
         facts: dict[str, object],
         constants: tuple[object, ...],
     ) -> "Plan":
-        """The plan whose steps a schedule fixes once and for all."""
+        """Return the plan whose steps follow a fixed schedule."""
 
         def step(index: int) -> Step | None:
             if schedule.releases is not None and index >= schedule.releases:
@@ -75,24 +72,20 @@ class Plan:
 
     @property
     def calibration(self) -> str:
-        """A hash of the constants: state that was calibrated differently must not be
-        reinterpreted.
-        """
+        """Hash of the constants: state of another calibration must not be reinterpreted."""
         return fingerprint(self.total, self.constants)
 
 
 def paid_by_cohorts(privacy: Privacy, charges: list[Charge], *, blocks: int = 0) -> Spending:
-    """What is spent if each of these charges is paid by other people.
+    """Return the total spending if disjoint cohorts of people pay these charges.
 
-    `blocks` says how many releases there are, if each reads one block of rounds of its own: then
-    rounds that name their person cost less (`Privacy.times`).
+    `blocks` is the number of releases, if each reads one block of rounds of its own: rounds that
+    name their person then cost less (`Privacy.times`).
     """
-    amounts = {
-        measure: max(
-            (charge.amount for charge in charges if charge.measure == measure), default=0.0
-        )
-        for measure in ("pure", "zcdp")
-    }
+    amounts = {}
+    for measure in ("pure", "zcdp"):
+        of_measure = (charge.amount for charge in charges if charge.measure == measure)
+        amounts[measure] = max(of_measure, default=0.0)
     return Spending(
         pure(0.0) if privacy.pure else zcdp(0.0),
         pure=amounts["pure"],

@@ -1,16 +1,16 @@
 """A problem: what a learner does, as a pure function of its settings; its hooks are in its views.
 
-It knows no journal, clock or thread, and can be pickled and shipped.
+A problem has no journal, clock or thread, and can be pickled and sent to another machine.
 
     plan                              when data is released, and the charge of each release
-    start()                           public and kept state before anyone came
+    start()                           public and hidden state before the first round
     view(public, index, begin, coins) the hooks of the block that follows release `index` − 1
-    asked, rows, blank, single        questions and feedback, as far as they do not depend on state
+    request, rows, blank, single      questions and feedback, as far as they do not depend on state
 
-State is four parts: `public` (all that releases produced: with `mask_counts`, the only thing
-decisions read), `mask_counts` (public numbers that grow within a block), `hidden` (noise buffers
-and what must outlive a block: never shown) and `block` (aggregated since the last release; the
-engine empties it).
+State has four parts: `public` (everything that releases produced: with `mask_counts`, all that
+decisions read), `mask_counts` (public counts that grow within a block), `hidden` (noise buffers and
+sums that outlive a block: never shown) and `block` (aggregates since the last release; the engine
+empties it).
 
 Guarantee   docs/guarantees/engine.md
 """
@@ -36,19 +36,19 @@ from discreet.silence import silence
 
 
 class Problem(ABC):
-    """A way of learning: what the engine calls to plan, and to view the block that people are in.
+    """A mode of a learner: its plan, its first state, and the views of its blocks.
 
-    A mode of a learner is one of these.
+    Guarantee: docs/guarantees/engine.md.
     """
 
     notion: ClassVar[str] = "DP"
     neighbours: ClassVar[str] = "replace one round"
     words: ClassVar[Wording] = Wording()
-    """In which the guarantee speaks of what a person brings."""
+    """Words for what a person brings, in the text of the guarantee."""
     proof: ClassVar[str]
     takes_context: ClassVar[bool] = False
     retry: ClassVar[str] = "release_if_due() tries again"
-    """What to do after a commit that failed."""
+    """Remedy after a failed commit, for the error message."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -56,42 +56,38 @@ class Problem(ABC):
 
     @classmethod
     def serves(cls, settings: Any) -> bool:
-        """Whether these settings ask for this way of learning."""
+        """Return whether these settings ask for this mode."""
         return True
 
     def check(self) -> None:  # noqa: B027  most have nothing to refuse
-        """Refuse settings that this way of learning cannot serve."""
+        """Raise `ConfigError` for settings that this mode cannot serve."""
 
     def __reduce__(self) -> tuple[type[Self], tuple[Settings]]:
         return type(self), (self.settings,)
 
     @cached_property
     def name(self) -> bytes:
-        """Tells these settings from others: the key of public shuffles, chosen before anyone
-        came.
-        """
+        """Key of public shuffles, a hash of the settings: fixed before the first round."""
         return bytes.fromhex(self.settings.hash)
 
     @property
     def assumes(self) -> str:
-        """What the value assumes about the stream, if anything."""
+        """The assumptions about the stream on which value rests, in words; "" without any."""
         return ""
 
     @property
     def previews(self) -> bool:
-        """Whether decisions of rounds to come may be shown: not where value rests on nobody
-        knowing them.
-        """
+        """Whether decisions of later rounds may be shown; False if value rests on their secrecy."""
         return True
 
     @property
     def candidates(self) -> int | None:
-        """How many candidates a mask is about; None if masks are not taken."""
+        """Number of candidates in a mask; None if the learner takes no masks."""
         return None
 
     @property
     def decision_size(self) -> int:
-        """How many numbers one decision takes, at most."""
+        """Largest number of array entries that one decision takes."""
         return 1
 
     @property
@@ -100,31 +96,31 @@ class Problem(ABC):
         """When data is released, and the charge of each release."""
 
     @abstractmethod
-    def start(self) -> tuple[Any, State]:
-        """Public state, typed, and kept state before anyone came."""
+    def start(self) -> tuple[object, State]:
+        """Return the public state, typed, and the hidden state before the first round."""
 
     @abstractmethod
     def view(self, public: Any, index: int, begin: int, coins: Coins) -> View[object]:
-        """The view of the block that ends with release `index` and begins with round `begin`.
+        """Return the view of the block that begins with `begin` and ends with release `index`.
 
-        `public` is what `start` or the release before has produced: typed, or flat as files keep
-        it.
+        `public` is the public state from `start` or from the release before: typed, or flat as
+        files store it.
         """
 
     @abstractmethod
-    def blank(self) -> Any:
-        """Feedback that says nothing: adds the same as a missing answer."""
+    def blank(self) -> object:
+        """Return feedback that adds the same as a missing answer."""
 
     def blank_request(self) -> Request:
-        """A question that says nothing."""
+        """Return a valid request without information."""
         return EMPTY_REQUEST
 
     def single(self, decisions: np.ndarray) -> Any:
-        """The decision of the one round that was asked for."""
+        """Return the decision of a single round from a table of one row."""
         return decisions[0]
 
     def rows(self, feedback: Any) -> Any:
-        """Feedback of many rounds as something with a length and slices, one entry a round."""
+        """Return the feedback of many rounds as a list or array with one entry per round."""
         if hasattr(feedback, "to_numpy"):
             feedback = feedback.to_numpy()
         if isinstance(feedback, list | tuple) or (
@@ -134,24 +130,26 @@ class Problem(ABC):
         with held, silence(), suppress(Exception):  # its text may hold a person's data
             if hasattr(type(feedback), "__len__"):
                 return list(feedback)
-        raise OutOfBounds("feedback must be one entry or row a round: a list or an array")
+        raise OutOfBounds("feedback must be one entry or row per round: a list or an array")
 
     # --- questions --------------------------------------------------------------------------------
 
-    def request(self, context: Any, available: Any, count: int, *, one: bool = False) -> Request:
-        """What came with some questions, checked; refused where the learner does not use it."""
+    def request(
+        self, context: object, available: object, count: int, *, one: bool = False
+    ) -> Request:
+        """Return the checked request of some rounds; refuse what the learner does not use."""
         if context is None and available is None:
             return EMPTY_REQUEST
         if context is not None and not self.takes_context:
             raise ConfigError("this learner does not use a context: leave it out")
         if available is not None and self.candidates is None:
             raise ConfigError("this learner does not use `available`: leave it out")
-        if context is None and type(available) is np.ndarray:  # reading it runs no code of others
+        if context is None and type(available) is np.ndarray:  # reading it runs no foreign code
             return Request(None, self._masks(available, count, one))
         with held, silence():
             return Request(self._contexts(context, count, one), self._masks(available, count, one))
 
-    def _contexts(self, context: Any, count: int, one: bool) -> Floats | None:
+    def _contexts(self, context: object, count: int, one: bool) -> Floats | None:
         if context is None:
             return None
         try:
@@ -160,10 +158,10 @@ class Problem(ABC):
             raise OutOfBounds("a context must be numbers") from None
         rows = rows[None] if one else rows
         if rows.ndim != 2 or len(rows) != count:
-            raise OutOfBounds("contexts must be one row of numbers a round")
+            raise OutOfBounds("contexts must be one row of numbers per round")
         return rows.copy()
 
-    def _masks(self, available: Any, count: int, one: bool) -> Mask | None:
+    def _masks(self, available: object, count: int, one: bool) -> Mask | None:
         if available is None:
             return None
         items = self.candidates
@@ -181,5 +179,5 @@ class Problem(ABC):
 
 
 def view_of(problem: Problem, snapshot: Snapshot) -> View[object]:
-    """The view of a problem that a turn led to: all that a replica needs to decide."""
+    """Return the view of a problem after a snapshot: all that a replica needs to decide."""
     return problem.view(snapshot.public, snapshot.index, snapshot.begin, Coins(snapshot.coin_key))

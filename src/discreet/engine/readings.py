@@ -1,6 +1,4 @@
-"""What a learner tells from released values: scores of candidates, and reports of what was
-earned.
-"""
+"""Readings of released values: scores of candidates, and reports of what decisions earned."""
 
 from dataclasses import dataclass
 
@@ -10,7 +8,7 @@ from discreet.engine.labels import Label
 
 @dataclass(frozen=True)
 class Scores:
-    """How good each candidate is, from released values only, and how far off the noise makes that.
+    """Estimated value of each candidate and its standard deviation, from released values only.
 
     One entry per candidate, in the order of `labels` (their numbers if they have no labels); for
     slates, one row per slot.
@@ -21,7 +19,7 @@ class Scores:
     labels: tuple[Label, ...] = ()
 
     def as_dict(self) -> dict[Label, float] | list[dict[Label, float]]:
-        """Values by label: a dictionary; for slates, a list with one per slot.
+        """Return the values by label: a dictionary; for slates, a list with one per slot.
 
         >>> import numpy as np
         >>> Scores(np.array([0.25, 0.5]), None, ("tea", "milk")).as_dict()
@@ -34,16 +32,16 @@ class Scores:
 
 @dataclass(frozen=True)
 class Report:
-    """What was earned, from released values only: one entry a release.
+    """What decisions earned, from released values only: one entry per release.
 
-    `value` is the mean reward (clicks: the share who clicked; costs: the mean cost) of the people
-    between two releases, up to `rounds`. Whoever gave no answer counts with what a missing answer
-    is taken for: the middle of the rewards' range (ContextualBandit), or 0 (sets: no reward, no
-    click, no cost).
+    `value` is the mean reward (clicks: the share of people who clicked; costs: the mean cost) of
+    the people between two releases, up to `rounds`. People who gave no answer count with the value
+    of a missing answer: the middle of the rewards' range (ContextualBandit), or 0 (sets: no reward,
+    no click, no cost).
     """
 
     rounds: Integers
     value: Floats
     standard_deviation: Floats
     what: str = "mean reward"
-    """What the values are, in words."""
+    """Name of the quantity in `value`."""

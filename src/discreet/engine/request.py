@@ -1,4 +1,4 @@
-"""What comes with the questions of rounds, and feedback on its way to a view."""
+"""Requests, which come with the questions of rounds, and batches of feedback."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,38 +9,42 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.release.aggregators import Aggregate
 
 Block = dict[str, Aggregate]
+"""The aggregates of one block, by the name of their aggregator."""
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What came with the questions of some rounds: a row of context each, and what was available.
+    """What comes with the questions of some rounds: one row of context per round, and a mask.
 
-    `available` is one mask of candidates for all of them, or one a round.
+    `available` is one mask of candidates for all rounds, or one per round.
     """
 
     context: Floats | None = field(default=None, repr=False)
     available: Mask | None = None
 
     def row(self, place: int) -> "Request":
-        """What came with one of the questions."""
+        """Return the request of one of the rounds."""
         return self[place : place + 1]
 
     def __getitem__(self, part: slice | Integers | Mask) -> "Request":
         if self is EMPTY_REQUEST:
             return self
+        context = self.context
         mask = self.available
-        mask = mask if mask is None or mask.ndim == 1 else mask[part]
-        return Request(None if self.context is None else self.context[part], mask)
+        return Request(
+            None if context is None else context[part],
+            mask if mask is None or mask.ndim == 1 else mask[part],
+        )
 
     def same(self, other: "Request") -> bool:
-        """Whether two questions are the same."""
+        """Return whether two requests are equal."""
         if self.context is None or other.context is None:
-            contexts = self.context is other.context
+            are_contexts_equal = self.context is other.context
         else:
-            contexts = np.array_equal(self.context, other.context, equal_nan=True)
+            are_contexts_equal = np.array_equal(self.context, other.context, equal_nan=True)
         if self.available is None or other.available is None:
-            return contexts and self.available is other.available
-        return contexts and np.array_equal(self.available, other.available)
+            return are_contexts_equal and self.available is other.available
+        return are_contexts_equal and np.array_equal(self.available, other.available)
 
 
 EMPTY_REQUEST = Request()
@@ -48,11 +52,10 @@ EMPTY_REQUEST = Request()
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Feedback of some rounds of one block, on its way to `read`.
+    """Feedback of some rounds of one block, for `View.read`.
 
-    `single` feedback comes from one `close`: it is refused if it is wrong, and the round stays
-    open. Otherwise `feedback` holds one entry or row a round, and whoever is malformed adds
-    nothing.
+    `single` feedback comes from one `close`: it is refused if it is malformed, and the round stays
+    open. Otherwise `feedback` holds one entry or row per round, and malformed ones add nothing.
     """
 
     rounds: Integers
@@ -65,7 +68,7 @@ class Batch:
 
 
 def all_leave_some(masks: Mask) -> bool:
-    """Whether every mask, one or one a row, has a yes."""
+    """Return whether every mask (one mask, or one per row) has at least one candidate."""
     if masks.ndim == 1:
-        return bool(np.count_nonzero(masks))  # what one visitor waits for
+        return bool(np.count_nonzero(masks))  # fast: runs while one visitor waits
     return bool(masks.any(axis=-1).all())

@@ -1,9 +1,9 @@
-"""Rounds: the clock, tickets, and who waits for feedback. It knows no mechanisms.
+"""Rounds: the clock, tickets, and open rounds that wait for feedback. Mechanisms are elsewhere.
 
-The clock ticks when a decision is asked for, never when feedback comes. A round's block is over
-when the clock has passed its end and the next question is asked; whoever has not answered by then
-adds nothing. If rounds name their person, of each person's rounds in a block only the first one
-that they open counts. Memory: an open round keeps what came with its question.
+The clock ticks when a decision is asked for, never when feedback comes. A block is over when the
+clock has reached its end and the next question is asked; people who have not answered by then add
+nothing. If rounds name their person, only the first round that a person opens in a block counts.
+Memory: every open round holds its request.
 
 Guarantee   docs/guarantees/engine.md, docs/guarantees/returning.md
 """
@@ -27,25 +27,28 @@ from discreet.errors import HorizonReached, StateError
 from discreet.limits import MOST_NUMBERS
 
 AT_ONCE = nullcontext()
-"""Where one call adds all of a single answer, nothing has to wait."""
+"""In the place of `held` where one call of compiled code adds a whole single answer."""
 
 
 class Rounds:
-    """The rounds of one learner, in memory; what happens at the end of a block is the engine's
-    business.
+    """The clock and the open rounds of one learner, in memory.
+
+    The engine makes the releases at the ends of blocks.
+
+    Guarantee: docs/guarantees/engine.md, docs/guarantees/returning.md.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         state = engine.committed.rounds
         self.clock = state.clock
-        """Rounds opened so far."""
+        """Number of rounds opened so far."""
         self._index = engine.committed.index
         self._waiting = Waiting(state.open)
         self._mask_counts: State = _copied(state.mask_counts)
         self._people = None if state.people is None else People.restored(state.people)
 
-    # --- what may be read -------------------------------------------------------------------------
+    # --- readings ---------------------------------------------------------------------------------
 
     @property
     def is_over(self) -> bool:
@@ -54,18 +57,18 @@ class Rounds:
 
     @property
     def is_due(self) -> bool:
-        """Whether the next question, or `snapshot`, makes a release."""
+        """Whether the next question, or `release_if_due`, makes a release."""
         engine = self._engine
         return self.clock == engine.end and engine.step is not None
 
     @property
     def until_release(self) -> int:
-        """How many more rounds can be opened before the next release (if one is due, the one after
-        it).
+        """Number of rounds that can be opened before the next release that is not due yet.
 
-        Where the length of that block is known only once the release is made: 1, which always fits.
+        It is 1, which always fits, if a release is due that decides the length of the next block.
         """
-        engine, steps = self._engine, self._engine.problem.plan.steps
+        engine = self._engine
+        steps = engine.problem.plan.steps
         if not self.is_due:
             return _length(engine.end, self.clock)
         if steps is None:
@@ -75,16 +78,16 @@ class Rounds:
 
     @property
     def until_horizon(self) -> int:
-        """How many more rounds are planned."""
+        """Number of rounds that are planned and not opened yet."""
         return _length(self._engine.horizon, self.clock)
 
     def waits(self, round: int) -> bool:
-        """Whether this round of the current block waits for feedback."""
+        """Return whether this round of the current block waits for feedback."""
         return round in self._waiting
 
     @held
     def state(self) -> RoundsState:
-        """Everything here, for the journal."""
+        """Return the clock, the open rounds, the mask counts and the people, for the journal."""
         if self._index != self._engine.committed.index:  # an interrupt came right after a release
             return RoundsState(self.clock)
         people = None if self._people is None else self._people.state()
@@ -93,8 +96,9 @@ class Rounds:
     # --- questions --------------------------------------------------------------------------------
 
     def release_if_due(self) -> bool:
-        """Make the release that is due, if one is; an event that may be kept is settled before
-        it.
+        """Make the release that is due, if one is, and return whether one was.
+
+        A public event that is not known to be committed is committed before.
         """
         if self._engine.noted is not None:
             self._engine.settle(self.state())
@@ -103,19 +107,24 @@ class Rounds:
             self._engine.release(self.clock, self._mask_counts)
         # The block is over: now, or before an interrupt that came right after a release.
         if self._index != self._engine.committed.index:
-            self._waiting, self._mask_counts, self._people = Waiting(), {}, None
+            self._waiting = Waiting()
+            self._mask_counts = {}
+            self._people = None
             self._index = self._engine.committed.index
         return due
 
     def open(self, request: Request, person: Name = None) -> Ticket:
-        """Ask for the next round's decision. The clock ticks now, whether or not feedback comes."""
+        """Open the next round and return its ticket; the clock ticks even if no feedback comes."""
         if request is EMPTY_REQUEST:
             self.release_if_due()
         else:
             self._release_before(request)
-        engine, round = self._engine, self.clock
-        snapshot, view = engine.committed, engine.view
-        rounds, request = np.array([round]), view.admitted(request)
+        engine = self._engine
+        snapshot = engine.committed
+        view = engine.view
+        round = self.clock
+        rounds = np.array([round])
+        request = view.admitted(request)
         decision = engine.problem.single(view.decide(rounds, request))
         if not self.is_over:
             self.clock += 1  # first: an interrupt may cost a round, and never opens one twice
@@ -129,10 +138,11 @@ class Rounds:
     def open_many(
         self, count: int, request: Request, persons: Sequence[Name] | None = None
     ) -> Tickets:
-        """Ask for so many rounds' decisions at once; all in one block."""
+        """Open `count` rounds of one block at once, and return their tickets."""
         self._refuse_crossing(count)
         self._release_before(request)
-        engine, rounds = self._engine, np.arange(self.clock, self.clock + count)
+        engine = self._engine
+        rounds = np.arange(self.clock, self.clock + count)
         request = engine.view.admitted(request)
         decisions = engine.view.decide(rounds, request)
         tickets = Tickets(
@@ -143,38 +153,39 @@ class Rounds:
             decisions,
         )
         if not self.is_over and count:
-            first, self.clock = self.clock, self.clock + count
+            first = self.clock
+            self.clock = first + count
             self._count_masks(rounds, request)
             if persons is not None:
                 self._enter(first, persons)
-            rounds.setflags(write=False)  # the tickets have it too
+            rounds.setflags(write=False)  # the tickets share it
             self._waiting.add_many(rounds, request)
         return tickets
 
     def preview(self, count: int) -> np.ndarray:
-        """The decisions of the next rounds of this block, without asking for them."""
+        """Return the decisions of the next rounds of this block without opening them."""
         self._refuse_crossing(count)
         self.release_if_due()
-        view, rounds = self._engine.view, np.arange(self.clock, self.clock + count)
+        view = self._engine.view
+        rounds = np.arange(self.clock, self.clock + count)
         return view.decide(rounds, view.admitted(EMPTY_REQUEST))
 
     def _release_before(self, request: Request) -> None:
-        """Make the release that is due before this question, unless the question will be
-        refused.
-        """
+        """Make the release that is due before a question, unless the question will be refused."""
         if self.is_due:
             self._engine.view.refuse_next(request)
         self.release_if_due()
 
     def _refuse_crossing(self, count: int) -> None:
-        """Refuse more rounds than the block has: before a release that is due, which would be
-        for nothing.
+        """Raise if more rounds are asked for than the block has, or than fit into memory.
+
+        This comes before a release that is due, which would otherwise be made for nothing.
         """
         if not self.is_over and count > self.until_release:
             remedy = "cut them, or use replay"
             if self.is_due and self._engine.problem.plan.steps is None:
                 remedy = (
-                    "release_if_due() first, the release that is due tells how many more there are"
+                    "release_if_due() first, the release that is due decides how many there are"
                 )
             raise StateError(
                 f"{count} rounds, but {self.until_release} until the next release: {remedy}"
@@ -186,42 +197,40 @@ class Rounds:
             )
 
     def rehearse(self, rows: Any) -> None:
-        """Refuse rows as `observe_many` would, and change nothing.
+        """Raise as `observe_many` would for these rows, and change nothing.
 
-        A batch is refused for its type and its width, never for what a person brought: one row
-        tells.
+        A batch is refused for its type and its width, never for a person's values, so the first row
+        is enough.
         """
         first = np.array([self._engine.view.begin])
         self._engine.rehearse(Batch(first, rows[:1], EMPTY_REQUEST))
 
     @property
     def most_at_once(self) -> int:
-        """How many rounds may be asked about in one call."""
+        """Largest number of rounds of one call."""
         return max(1, MOST_NUMBERS // self._engine.problem.decision_size)
 
     def known_as(self, person: Name) -> Name:
-        """What a person is known by in this block."""
-        return self._known().digest(person) if person else person
+        """Return the digest of a person's name in this block."""
+        return self._people_of_block().digest(person) if person else person
 
-    def _known(self) -> People:
+    def _people_of_block(self) -> People:
         if self._people is None:
             self._people = People(self._engine.people_key())
         return self._people
 
     def _enter(self, first: int, persons: Sequence[Name]) -> Entered:
-        """Note whose rounds these are, before they can be closed.
+        """Note the people of these rounds, before the rounds can be closed.
 
-        After the last release nobody is read any more, so nobody's name has to be kept. More rounds
-        do not change that: a problem that is extended leaves the block that people are in as it is.
+        No feedback is read after the last release, so no name has to be stored then. More rounds do
+        not change that: extending a problem leaves the current block as it is.
         """
         if self._engine.step is None:
             return Entered([], [])
-        return self._known().enter(first, persons)
+        return self._people_of_block().enter(first, persons)
 
     def _count_masks(self, rounds: Integers, request: Request) -> None:
-        """Count what masks change, when the question is asked: whether an answer comes plays no
-        role.
-        """
+        """Add rounds to the mask counts when they are opened, whether or not an answer comes."""
         if request.available is None:
             return
         view = self._engine.view
@@ -231,17 +240,18 @@ class Rounds:
 
     # --- answers ----------------------------------------------------------------------------------
 
-    def close(self, ticket: Ticket, feedback: Any) -> bool:
-        """End a round with its feedback; False if its block was over, and it counted without."""
+    def close(self, ticket: Ticket, feedback: object) -> bool:
+        """Close a round with its feedback; return False if its block was over already."""
         if isinstance(ticket, Tickets):
             raise StateError("close takes one ticket: use close_many for many")
-        if not self._current(ticket):
+        if not self._is_current(ticket):
             return False
-        round, rounds = ticket.round, np.array([ticket.round])
-        # First out of the open ones: whatever interrupts this, nobody is counted twice.
+        round = ticket.round
+        rounds = np.array([round])
+        # The round leaves the open ones first: even after an interrupt, no person counts twice.
         waiting = self._waiting
         request = waiting.take(round)
-        if feedback is None:  # no answer, like one that never comes
+        if feedback is None:  # no answer, as if none came
             return True
         self._gather(
             rounds, feedback, request, lambda: waiting.put_back(round, request), single=True
@@ -249,27 +259,28 @@ class Rounds:
         return True
 
     @held
-    def close_many(self, tickets: Tickets, feedback: Any) -> Mask:
-        """End many rounds; one entry or row of feedback each."""
+    def close_many(self, tickets: Tickets, feedback: object) -> Mask:
+        """Close many rounds with one entry or row of feedback each; return which were in time."""
         if not isinstance(tickets, Tickets):
-            raise StateError("close_many takes what open_many gave: use close for one ticket")
+            raise StateError("close_many takes the tickets of open_many: use close for one ticket")
         rows = self._engine.problem.rows(feedback)
         count = len(tickets)
         if len(rows) != count:
             raise StateError(
-                f"{count} tickets, but {len(rows)} rows of feedback: hand in one a ticket, None "
-                "for none"
+                f"{count} tickets, but {len(rows)} rows of feedback: pass one per ticket, None for "
+                "a missing answer"
             )
-        if not count or not self._current(tickets):
+        if not count or not self._is_current(tickets):
             return np.zeros(count, dtype=np.bool_)
-        waiting, rounds = self._waiting, tickets.rounds
+        waiting = self._waiting
+        rounds = tickets.rounds
         request = waiting.take_many(rounds)
         self._gather(rounds, rows, request, lambda: waiting.put_back_many(rounds))
         return np.ones(count, dtype=np.bool_)
 
     @held
     def observe_many(self, rows: Any, persons: Sequence[Name] | None = None) -> None:
-        """Open and close so many rounds at once."""
+        """Open and close one round per row, all in one block."""
         count = len(rows)
         if count and self.is_over:
             raise HorizonReached(
@@ -281,72 +292,71 @@ class Rounds:
         self.release_if_due()
         if not count:
             return
-        first, self.clock = self.clock, self.clock + count
-        rounds, mask_counts = np.arange(first, first + count), _copied(self._mask_counts)
+        first = self.clock
+        self.clock = first + count
+        rounds = np.arange(first, first + count)
+        mask_counts = _copied(self._mask_counts)
         entered = None if persons is None else self._enter(first, persons)
         request = self._engine.view.admitted(EMPTY_REQUEST)
         self._count_masks(rounds, request)
-        self._gather(rounds, rows, request, lambda: self._set_back(first, mask_counts, entered))
+        self._gather(rounds, rows, request, lambda: self._restore(first, mask_counts, entered))
 
     def _gather(
         self,
         rounds: Integers,
-        feedback: Any,
+        feedback: object,
         request: Request,
         undo: Callable[[], None],
         *,
         single: bool = False,
     ) -> None:
-        """Hand feedback to the engine; if that fails before anybody was counted, undo what was done
-        here.
+        """Pass feedback to the engine; if that raises before any addition, call `undo`.
 
-        Not afterwards: who may have been counted must not be counted again.
+        After an addition nothing is undone: people who may have been counted must not count again.
         """
         engine = self._engine
-        counted, gather = engine.additions, engine.gather
+        additions = engine.additions
+        gather = engine.gather
         if self._people is not None and single and not self._people.counts(int(rounds[0])):
             gather = engine.rehearse
         elif self._people is not None and not single:
             counting = self._people.counting(rounds)
-            rounds, feedback, request = (
-                rounds[counting],
-                _chosen(feedback, counting),
-                request[counting],
-            )
+            rounds = rounds[counting]
+            feedback = _chosen(feedback, counting)
+            request = request[counting]
         if not len(rounds):
             return
         with AT_ONCE if single and len(engine.block) == 1 else held:
             try:
                 gather(Batch(rounds, feedback, request, single))
             except BaseException:
-                if engine.additions == counted:
+                if engine.additions == additions:
                     undo()
                 raise
 
-    def _set_back(self, clock: int, mask_counts: State, entered: Entered | None) -> None:
+    def _restore(self, clock: int, mask_counts: State, entered: Entered | None) -> None:
+        """Undo the opening of rounds that were refused."""
         if entered is not None and self._people is not None:
             self._people.leave(entered)
-        self.clock, self._mask_counts = clock, mask_counts
+        self.clock = clock
+        self._mask_counts = mask_counts
 
-    def _current(self, ticket: Ticket | Tickets) -> bool:
-        """Whether the ticket's block is the current one; refuses tickets that are not this
-        learner's own.
-        """
+    def _is_current(self, ticket: Ticket | Tickets) -> bool:
+        """Return whether the ticket's block is the current one; refuse foreign tickets."""
         snapshot = self._engine.committed
         if getattr(ticket, "learner", None) != snapshot.identity:
-            raise StateError(
-                "this ticket is of another learner: hand it back to the one that gave it out"
-            )
+            raise StateError("this ticket is of another learner: pass it to the one that made it")
         if ticket.epoch < snapshot.epoch and ticket.index < snapshot.index:
-            return False  # from before a restart, and its block is over all the same
+            return False  # from before a restart, and its block is over
         if ticket.epoch != snapshot.epoch:
             raise StateError(
-                "this ticket is from before the state was loaded: its round may be somebody "
-                "else's by now"
+                "this ticket is from before the state was loaded, and its round may be another "
+                "person's now: open a new round"
             )
-        newest = (
-            int(np.max(ticket.rounds, initial=-1)) if isinstance(ticket, Tickets) else ticket.round
-        )
+        if isinstance(ticket, Tickets):
+            newest = int(np.max(ticket.rounds, initial=-1))
+        else:
+            newest = ticket.round
         horizon = self._engine.horizon
         if horizon is not None and newest >= horizon:
             raise HorizonReached(
@@ -356,16 +366,17 @@ class Rounds:
 
 
 def _length(end: int | None, clock: int) -> int:
+    """Return the number of rounds from the clock to an end; a huge number without end."""
     return 2**62 if end is None else end - clock
 
 
 def _copied(mask_counts: State) -> State:
-    """Counts that later rounds are not added to."""
+    """Return a copy of mask counts, to which later rounds are not added."""
     return {name: counts.copy() for name, counts in mask_counts.items()}
 
 
 def _chosen(rows: Any, counting: Mask) -> Any:
-    """The rows of feedback that count."""
+    """Return the rows of feedback that count."""
     if isinstance(rows, list | tuple):
         return [row for row, counts in zip(rows, counting, strict=True) if counts]
     return rows[counting]

@@ -1,4 +1,4 @@
-"""When data is turned into something public: fixed in advance, the same whatever the data says.
+"""Schedules: when data is released, fixed in advance and independent of the data.
 
 Rounds are numbered from 0. Block `index` ends after `end(index)` rounds; release `index` reads the
 people up to there, and decisions change only then. `last=False` leaves out the release after the
@@ -16,23 +16,23 @@ from discreet.errors import ConfigError
 
 
 class Schedule(Protocol):
-    """What a learner needs to know about its releases."""
+    """The rounds after which a learner releases."""
 
     @property
     def horizon(self) -> int | None:
-        """How many rounds there are (None: without end)."""
+        """Number of rounds (None: without end)."""
 
     @property
     def releases(self) -> int | None:
-        """How many releases there are (None: without end)."""
+        """Number of releases (None: without end)."""
 
     def end(self, index: int) -> int:
-        """After how many rounds release `index` is made."""
+        """Return the number of rounds before release `index`."""
 
 
 @dataclass(frozen=True)
 class EqualBlocks:
-    """A release after every `block` rounds, and after the last one; `block=1` is every round.
+    """A release after every `block` rounds, and after the last round.
 
     >>> [EqualBlocks(10, 4).end(index) for index in range(EqualBlocks(10, 4).releases)]
     [4, 8, 10]
@@ -112,7 +112,7 @@ class ListedBlocks:
 
 
 def growing_blocks(rounds: int, first: float, growth: float, most: float = inf) -> tuple[int, ...]:
-    """Lengths of blocks that grow by a factor, up to `most`, as many as end before the last round.
+    """Return lengths of blocks that grow by a factor up to `most` and end before the last round.
 
     >>> growing_blocks(100, 10, 1.5)
     (10, 15, 22, 33)
@@ -126,8 +126,7 @@ def growing_blocks(rounds: int, first: float, growth: float, most: float = inf) 
 
 @dataclass(frozen=True)
 class Segments:
-    """Without end: segments of `first`, 2·`first`, 4·`first`, … rounds, each cut into blocks of
-    `block`.
+    """Segments of `first`, 2·`first`, 4·`first`, … rounds without end, in blocks of `block`.
 
     >>> [Segments(4, 2).end(index) for index in range(6)]
     [2, 4, 6, 8, 10, 12]
@@ -155,13 +154,13 @@ class Segments:
         return None
 
     def segment(self, index: int) -> tuple[int, int]:
-        """The segment that release `index` lies in, and its position there, both counted from 0."""
+        """Return the segment of release `index` and its position there, both counted from 0."""
         in_first = self.first // self.block
         number = (index // in_first + 1).bit_length() - 1
         return number, index - (in_first << number) + in_first
 
     def length(self, number: int) -> int:
-        """How many releases segment `number` has."""
+        """Return the number of releases of segment `number`."""
         return self.first // self.block << number
 
     def end(self, index: int) -> int:

@@ -1,6 +1,4 @@
-"""A learner's settings: frozen, public, hashed, and the same in Python, TOML, JSON and a state
-file.
-"""
+"""Settings of learners: frozen, public, hashed; the same in Python, TOML, JSON and state files."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -14,20 +12,18 @@ from discreet.errors import ConfigError
 from discreet.limits import MOST_ROUNDS
 
 EARNERS = (
-    "for learners that are told what their decision earned (ContextualBandit, SetSelector; "
+    "for learners that see what their decision earned (ContextualBandit, SetSelector; "
     "feedback='bandit' or 'clicks' of sets)"
 )
 NO_REPORT = {"report": f"it is {EARNERS}"}
-"""For the constructors of learners that are never told what a decision earned."""
+"""For the constructors of learners that never see what a decision earned."""
 
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
 
 def refuse_removed(removed: Mapping[str, str], given: Iterable[str]) -> None:
-    """Refuse a word that a learner does not take, or takes no more, and say what to write
-    instead.
-    """
+    """Raise `ConfigError` for a setting that does not exist (any more), with the remedy."""
     for name in given:
         if name in removed:
             raise ConfigError(f"{name} is no setting: {removed[name]}")
@@ -38,7 +34,7 @@ def refuses_removed(
 ) -> Callable[
     [Callable[Concatenate[Made, Arguments], None]], Callable[Concatenate[Made, Arguments], None]
 ]:
-    """Decorate a constructor: a word that is no parameter is a `ConfigError` with the remedy."""
+    """Return a decorator of constructors that raises `ConfigError` for removed parameters."""
 
     def decorate(
         constructor: Callable[Concatenate[Made, Arguments], None],
@@ -55,7 +51,7 @@ def refuses_removed(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every learner is set up with; each adds its own fields, annotated with what they may be.
+    """Settings that all learners share; each learner adds its own annotated fields.
 
     >>> settings = Settings(epsilon=1, delta=1e-06, horizon=100)
     >>> print(settings.to_toml())
@@ -77,13 +73,11 @@ class Settings:
     seed: int | None = None
     keyed: bool = field(default=False, metadata={"later": True})
     mode: str = field(default="auto", metadata={"later": True})
-    """The name of a mode that was forced (discreet/learners/forced.py); "auto" by any
-    constructor.
-    """
+    """Name of a forced mode (discreet/learners/forced.py); every constructor sets "auto"."""
     report: float = 0.0
 
     removed: ClassVar[Mapping[str, str]] = {}
-    """Words of earlier versions, or of other learners, each with what to write instead."""
+    """Settings of earlier versions or of other learners, each with its remedy."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -92,38 +86,35 @@ class Settings:
         require.number("report", self.report, 0.0, 0.5)
         if self.report and not self.earns:
             raise ConfigError(f"report is {EARNERS}: leave it out, got {self.report}")
-        self.privacy  # noqa: B018  refuses impossible ones
+        self.privacy  # noqa: B018  raises for impossible budgets
 
     @cached_property
     def privacy(self) -> Privacy:
-        """What is asked for."""
+        """The privacy that these settings ask for."""
         return Privacy(self.epsilon, self.delta, contributions=self.contributions, keyed=self.keyed)
 
     @property
     def earns(self) -> bool:
-        """Whether people say what the decision that they met earned or cost, so that it can be
-        reported.
-        """
+        """Whether feedback states what the shown decision earned or cost, as `report` needs."""
         return False
 
     @cached_property
     def hash(self) -> str:
-        """A short name that two settings share only if they are the same."""
+        """Hash of all fields that are set."""
         return fingerprint(self.as_plain())
 
     def as_plain(self) -> dict[str, object]:
-        """The fields that are set, as plain data."""
+        """Return the fields that are set, as plain data."""
         plain = as_plain(self)
-        del plain["kind"]  # the learner's name is kept beside its settings
+        del plain["kind"]  # the learner's name is stored beside its settings
         if not self.report:
-            del plain[
-                "report"
-            ]  # who asks for none has the same hash, and coins, as where there are none
+            # So that hashes and coins are those of learners that have no reports.
+            del plain["report"]
         return plain
 
     @classmethod
     def from_arguments(cls, privacy: Any, **given: Any) -> Self:
-        """Return the settings that a constructor's arguments mean."""
+        """Return the settings for the arguments of a constructor."""
         if not isinstance(privacy, Privacy):
             raise ConfigError(
                 f"privacy must be a Privacy(epsilon, delta), got {require.shown(privacy)}"
@@ -135,22 +126,22 @@ class Settings:
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for what is given: names in place of the number of items, say."""
+        """Return the fields for arguments, such as labels in place of the number of items."""
         return given
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """The inverse of `as_plain`; what `translated` understands may be given too."""
+        """Return the settings of plain data, as `as_plain` or a constructor has them."""
         refuse_removed(cls.removed, plain)
         plain = cls.translated(plain)
-        needed = [name for name in cls.needed() if name not in plain]
-        if needed:
-            raise ConfigError(f"the settings lack {', '.join(needed)}")
+        missing = [name for name in cls.needed() if name not in plain]
+        if missing:
+            raise ConfigError(f"the settings lack {', '.join(missing)}")
         return made(cls, plain, "the settings")
 
     @classmethod
     def needed(cls) -> list[str]:
-        """The fields without which nothing can begin."""
+        """Return the names of the fields without a default."""
         return [
             field.name
             for field in fields(cls)
@@ -158,12 +149,12 @@ class Settings:
         ]
 
     def to_toml(self) -> str:
-        """The settings as TOML."""
+        """Return the settings as TOML."""
         return to_toml(self.as_plain())
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
-        """The inverse of `to_toml`."""
+        """Return the settings of a TOML text, as `to_toml` writes them."""
         try:
             plain = from_toml(text)
         except ConfigError as error:

@@ -1,7 +1,7 @@
-"""A turn: the moment at which secret becomes public, as one record.
+"""Snapshots: a learner's whole state as one record, as journals and state files store it.
 
-Everything a learner is lies in its newest turn: what was released (`public`), what is held back
-(`hidden`, `block`), what was paid (`ledger`), and which rounds are open.
+A snapshot holds what was released (`public`), what is held back (`hidden`, `block`), what was
+spent (`ledger`), and which rounds are open.
 """
 
 from dataclasses import dataclass, field
@@ -16,15 +16,14 @@ from discreet.engine.plan import State
 
 @dataclass(frozen=True, eq=False)
 class OpenRounds:
-    """Rounds that wait for feedback, and what came with their questions: one row per round, or one
-    mask.
+    """Rounds that wait for feedback, and their requests: one row per round, or one mask for all.
 
     >>> OpenRounds.of(np.array([3, 4, 5, 9])).edges
     array([ 3,  6,  9, 10])
     """
 
     edges: Integers
-    """Where each run of neighbouring rounds begins and ends, in ascending order."""
+    """Begin and end of each run of consecutive rounds, in ascending order."""
     context: Floats | None = field(default=None, repr=False)
     available: Mask | None = None
 
@@ -32,7 +31,7 @@ class OpenRounds:
     def of(
         cls, rounds: Integers, context: Floats | None = None, available: Mask | None = None
     ) -> "OpenRounds":
-        """These rounds, in ascending order."""
+        """Return the record of these rounds, which are in ascending order."""
         begins = np.flatnonzero(np.diff(rounds, prepend=rounds[0] - 2) != 1)
         ends = np.append(begins[1:], len(rounds)) - 1
         edges = np.stack([rounds[begins], rounds[ends] + 1], axis=1)
@@ -40,45 +39,37 @@ class OpenRounds:
 
     @property
     def rounds(self) -> Integers:
-        """All of them, in ascending order."""
+        """The numbers of all rounds, in ascending order."""
         runs = self.edges.reshape(-1, 2).tolist()
         return np.concatenate([np.arange(begin, end) for begin, end in runs])
 
 
 @dataclass(frozen=True)
 class RoundsState:
-    """Where the clock stands, which rounds are open, and what masks have changed so far in this
-    block.
-    """
+    """The clock, the open rounds, and the mask counts of the current block."""
 
     clock: int = 0
     open: tuple[OpenRounds, ...] = ()
     mask_counts: State = field(default_factory=dict)
     people: "PeopleState | None" = field(default=None, repr=False)
-    """Who has opened rounds in this block, if rounds named their person."""
+    """The people who have opened rounds in this block, if rounds named their person."""
 
 
 @dataclass(frozen=True, eq=False)
 class PeopleState:
-    """Digests of the people who have opened rounds in this block, and their rounds that do not
-    count.
-    """
+    """Digests of the people who have opened rounds in this block, and the silent rounds."""
 
     key: bytes = field(repr=False)
-    """Of the digests: 16 bytes, secret, drawn for this block alone."""
+    """Secret key of the digests: 16 bytes, drawn for this block alone."""
     digests: NDArray[np.uint8] = field(repr=False)
-    """One row of 16 bytes a person."""
+    """One row of 16 bytes per person."""
     silent: Integers = field(repr=False)
-    """Rounds whose feedback adds nothing: a person's second ones, and those of nobody knows
-    whom.
-    """
+    """Rounds whose feedback adds nothing: later ones of a person, and those without a name."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A learner's whole state, right after release `index` − 1; saved in between, some rounds
-    later.
-    """
+    """A learner's whole state, after release `index` − 1 or some rounds later."""
 
     identity: str
     """Drawn when the learner was made; its copies share it."""
@@ -86,13 +77,13 @@ class Snapshot:
     settings: dict[str, object]
     settings_hash: str
     calibration: str
-    """A hash of the plan's constants: state calibrated by another version must not be
-    reinterpreted.
-    """
+    """Hash of the plan's constants: state of another calibration must not be reinterpreted."""
     epoch: int
+    """Number of times that the state was loaded."""
     index: int
+    """Number of releases so far, which is the index of the next one."""
     begin: int
-    """The rounds before the current block."""
+    """First round of the current block."""
     public: State
     hidden: State = field(repr=False)
     block: dict[str, np.ndarray] = field(repr=False)
@@ -101,8 +92,9 @@ class Snapshot:
     coin_key: bytes
     rounds: RoundsState = field(default_factory=RoundsState)
     failed: bool = False
-    """A release broke after its noise was drawn: drawing again would condition it, so nothing
-    may follow.
+    """Whether a release raised after its noise was drawn; no further release is possible then.
+
+    A second draw would be conditioned on that failure.
     """
     revision: int = 0
-    """How many public events have changed what is public."""
+    """Number of public events so far."""

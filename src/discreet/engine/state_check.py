@@ -1,8 +1,8 @@
-"""Whether a state that was read from a journal fits its problem: names, dtypes and shapes of all
-buffers.
+"""Checks of a stored snapshot against the problem that is to go on from it.
 
-A checksum says that a file is as it was written, not who wrote it. Compiled code relies on shapes,
-so they are compared with what the problem starts with before anything is computed from them.
+A checksum proves that a file is as it was written, not who wrote it. Compiled code relies on
+shapes, so names, dtypes and shapes of all buffers are compared with those of the problem before
+anything is computed from them.
 """
 
 from math import isfinite
@@ -14,69 +14,101 @@ from discreet.engine.plan import State
 from discreet.engine.problem import Problem, view_of
 from discreet.engine.request import Batch
 from discreet.engine.snapshot import Snapshot
-from discreet.engine.view import View, nobody
+from discreet.engine.view import GROWING, View, nobody
 from discreet.errors import StateError
+
+DOES_NOT_FIT = "the state does not fit its settings: restore it from where it was copied"
+
+
+def check_belongs(problem: Problem, kind: str, snapshot: Snapshot) -> None:
+    """Raise `StateError` if a snapshot is of other settings or another version, or has failed."""
+    if (snapshot.kind, snapshot.settings_hash) != (kind, problem.settings.hash):
+        raise StateError(
+            f"the journal belongs to other settings (of {snapshot.kind}): use discreet.load, or "
+            "another file"
+        )
+    if snapshot.calibration != problem.plan.calibration:
+        raise StateError(
+            "this state was calibrated by another version of discreet or its parts: "
+            "go on with that version"
+        )
+    if snapshot.failed:
+        raise StateError(
+            "a release of this state failed after its noise was drawn: "
+            "it cannot go on; start a new learner"
+        )
 
 
 def check_fits(problem: Problem, snapshot: Snapshot) -> None:
-    """Refuse a turn whose buffers, rounds or counts this problem cannot have written."""
+    """Raise `StateError` if the problem cannot have written these buffers, rounds or counts."""
     try:
         view = view_of(problem, snapshot)
         fits = _buffers_fit(view, snapshot) and _rounds_fit(view, snapshot) and _hooks_fit(view)
-    except Exception:  # what lies there may be anything
+    except Exception:  # the content may be anything
         fits = False
     if not fits:
-        raise StateError("the state does not fit its settings: restore it from where it was copied")
+        raise StateError(DOES_NOT_FIT)
 
 
 def _buffers_fit(view: View[object], snapshot: Snapshot) -> bool:
+    """Return whether public state, hidden state and block have the names and types of the view."""
     public, hidden = view.layout()
     if snapshot.block and snapshot.block.keys() != view.aggregators().keys():
         return False
-    fits = _alike(snapshot.public, flat(public), view.growing) and _alike(
-        snapshot.hidden, hidden, ()
-    )
+    if not _alike(snapshot.public, flat(public), view.growing):
+        return False
+    if not _alike(snapshot.hidden, hidden, ()):
+        return False
     for together in view.growing:
         lengths = {len(snapshot.public[name]) for name in together if name in snapshot.public}
-        fits &= len(lengths) <= 1
+        if len(lengths) > 1:
+            return False
     steps = [value for name, value in snapshot.hidden.items() if name.split(".")[-1] == "steps"]
-    fits = fits and all(0 <= count <= snapshot.index for count in steps)
-    return fits and snapshot.public.get("index", snapshot.index) == snapshot.index
-
-
-def _alike(found: State, expected: State, growing: tuple[tuple[str, ...], ...]) -> bool:
-    """Whether two states have the same names, and values of the same type, dtype and shape."""
-    if found.keys() != expected.keys():
+    if not all(0 <= count <= snapshot.index for count in steps):
         return False
-    free = {name for together in growing for name in together}
-    return all(_is_like(found[name], value, name in free) for name, value in expected.items())
+    return bool(snapshot.public.get("index", snapshot.index) == snapshot.index)
 
 
-def _is_like(found: object, value: object, grows: bool) -> bool:
+def _alike(state: State, expected: State, growing: GROWING) -> bool:
+    """Return whether two states have the same names, and values of equal type, dtype and shape."""
+    if state.keys() != expected.keys():
+        return False
+    grow = {name for together in growing for name in together}
+    return all(_is_like(state[name], value, name in grow) for name, value in expected.items())
+
+
+def _is_like(value: object, expected: object, grows: bool) -> bool:
+    """Return whether a value has the expected type; the number of rows may differ if it grows."""
+    if not isinstance(expected, np.ndarray):
+        is_finite = not isinstance(value, float) or isfinite(value)
+        return _plain_type(value) is _plain_type(expected) and is_finite
     if not isinstance(value, np.ndarray):
-        return _kind(found) is _kind(value) and (not isinstance(found, float) or isfinite(found))
-    if not isinstance(found, np.ndarray) or found.dtype != value.dtype or found.ndim != value.ndim:
         return False
-    return bool(found.shape[grows:] == value.shape[grows:])
+    if value.dtype != expected.dtype or value.ndim != expected.ndim:
+        return False
+    return bool(value.shape[grows:] == expected.shape[grows:])
 
 
-def _kind(value: object) -> type:
-    """Of a number or text; NumPy's numbers come back from a file as Python's."""
+def _plain_type(value: object) -> type:
+    """Return the type that a number or text has after it was read from a file."""
     return type(value.item()) if isinstance(value, np.generic) else type(value)
 
 
 def _rounds_fit(view: View[object], snapshot: Snapshot) -> bool:
-    """Whether the clock is inside the block, and all open rounds were asked for as they can be."""
+    """Return whether the clock is inside the block, and all open rounds have valid requests."""
     problem: Problem = view.problem
-    plan, clock = problem.plan, snapshot.rounds.clock
-    end, horizon = view.end, view.horizon
-    fits = plan.releases is None or snapshot.index <= plan.releases
+    releases = problem.plan.releases
+    clock = snapshot.rounds.clock
+    end = view.end
+    horizon = view.horizon
+    fits = releases is None or snapshot.index <= releases
     fits &= end is None or snapshot.begin <= clock <= end
     fits &= horizon is None or (end is not None and end <= horizon)
     for part in snapshot.rounds.open:
         if part.context is not None or part.available is not None or problem.takes_context:
             problem.request(part.context, part.available, len(part.rounds))
-    if (people := snapshot.rounds.people) is not None:
+    people = snapshot.rounds.people
+    if people is not None:
         fits &= bool(((people.silent >= snapshot.begin) & (people.silent < clock)).all())
     if snapshot.rounds.mask_counts:
         fits &= _alike(snapshot.rounds.mask_counts, view.no_mask_counts(), ())
@@ -84,17 +116,17 @@ def _rounds_fit(view: View[object], snapshot: Snapshot) -> bool:
 
 
 def _hooks_fit(view: View[object]) -> bool:
-    """Whether a person can be decided for and read, on numbers that nobody contributed."""
+    """Return whether the hooks can decide and read, on feedback that no person gave."""
     view.check_state()
     problem: Problem = view.problem
-    rounds, request = np.array([view.begin]), view.admitted(problem.blank_request())
+    rounds = np.array([view.begin])
+    request = view.admitted(problem.blank_request())
     view.decide(rounds, request)
     view.plain()
-    if (
-        view.step is None or not view.step.rounds or not view.takes_rounds
-    ):  # nobody is read in a round
-        return True
-    blanks = problem.rows([problem.blank()])
-    batch = Batch(rounds, blanks, request)
-    view.gather(nobody(view), view.read(batch))
+    step = view.step
+    reads_rounds = step is not None and step.rounds > 0 and view.takes_rounds
+    if reads_rounds:
+        blanks = problem.rows([problem.blank()])
+        batch = Batch(rounds, blanks, request)
+        view.gather(nobody(view), view.read(batch))
     return True

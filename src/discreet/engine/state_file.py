@@ -1,12 +1,11 @@
-"""One turn in one file: versioned, checksummed, readable by its owner only, replaced atomically, no
-pickle.
+"""State files: one snapshot per file, versioned, checksummed, replaced atomically, no pickle.
 
     "DISCREET" · version (2 bytes) · length of the file (8) · length of the header (8) ·
-    header (JSON) · arrays · SHA-256 of all before (32)
+    header (JSON) · arrays · SHA-256 of everything before (32)
 
-The file holds raw sums, noise buffers, keyed digests of the people of the open block where rounds
-name their person, and, for learners that keep rows for one release, people's rows. It is NOT
-private: keep it where the data itself may be kept.
+Only the owner can read the file (mode 0600). It holds raw sums and noise buffers; where rounds name
+their person, keyed digests of the people of the open block; and, for learners that hold rows until
+one release, people's rows. It is NOT private: store it where the data itself may be stored.
 """
 
 import json
@@ -29,14 +28,14 @@ from discreet.errors import StateError
 MAGIC = b"DISCREET"
 VERSION = 6
 FINISHES = {1: "0.1", 2: "0.3", 3: "0.4", 4: "0.5", 5: "0.6 before its release"}
-"""Which release of discreet can go on from older formats."""
+"""The version of discreet that can go on from each older format."""
 _START = len(MAGIC) + 2 + 8 + 8
 _CHECK = 32
 _STATES = ("public", "hidden", "block")
 
 
 def encode(snapshot: Snapshot) -> bytes:
-    """The bytes of a turn."""
+    """Return the bytes of a snapshot."""
     writer = _Writer()
     header: dict[str, object] = {
         field.name: getattr(snapshot, field.name) for field in fields(Snapshot)
@@ -50,10 +49,11 @@ def encode(snapshot: Snapshot) -> bytes:
 
 
 class _Writer:
-    """States as plain values; their arrays are put aside, and described where they stood."""
+    """Converts states to plain values; arrays are collected, and described in their place."""
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
+        """The arrays so far, in the order of the file."""
 
     def plain(self, value: object) -> object:
         """Return a number or text as it is, and the description of an array."""
@@ -70,27 +70,29 @@ class _Writer:
         return {name: self.plain(value) for name, value in state.items()}
 
     def rounds(self, rounds: RoundsState) -> State:
-        """Return the clock, the open rounds, the tally and who has opened rounds."""
+        """Return the clock, the open rounds, the mask counts and the people as plain values."""
         opened = []
         for part in rounds.open:
             opened.append(
                 [self.plain(part.edges), self.plain(part.context), self.plain(part.available)]
             )
-        found: State = {
+        plain: State = {
             "clock": rounds.clock,
             "open": opened,
             "mask_counts": self.dictionary(rounds.mask_counts),
         }
-        if (people := rounds.people) is not None:
-            digests, silent = self.plain(people.digests), self.plain(people.silent)
-            found["people"] = {"key": people.key.hex(), "digests": digests, "silent": silent}
-        return found
+        people = rounds.people
+        if people is not None:
+            plain["people"] = {
+                "key": people.key.hex(),
+                "digests": self.plain(people.digests),
+                "silent": self.plain(people.silent),
+            }
+        return plain
 
 
 def _framed(text: bytes, arrays: list[np.ndarray]) -> bytes:
-    """Return the file: what it is and how long, the header, the arrays, and a checksum of all of
-    it.
-    """
+    """Return the file: its start (see above), the header, the arrays, and their checksum."""
     length = _START + len(text) + sum(array.nbytes for array in arrays) + _CHECK
     start = [
         MAGIC,
@@ -103,67 +105,63 @@ def _framed(text: bytes, arrays: list[np.ndarray]) -> bytes:
 
 
 def decode(content: bytes, name: str) -> Snapshot:
-    """The turn in these bytes; a `StateError` names what is wrong with the file called `name`."""
+    """Return the snapshot in these bytes of the file `name`, or raise `StateError`."""
     length = _length(content[:_START], name)
     if len(content) < max(_START + _CHECK, length):
         raise StateError(f"{name} is truncated: restore it from where it was copied")
-    size = int.from_bytes(content[18:26], "little")
-    body, check = content[:-_CHECK], content[-_CHECK:]
-    if sha256(body).digest() != check:  # nothing of the content is read before this
+    header_length = int.from_bytes(content[18:26], "little")
+    body = content[:-_CHECK]
+    checksum = content[-_CHECK:]
+    if sha256(body).digest() != checksum:  # nothing of the content is parsed before this
         raise StateError(
             f"{name} was altered (its checksum does not match): restore it from where it was copied"
         )
+    arrays_begin = _START + header_length
     try:
-        return _snapshot(
-            json.loads(body[_START : _START + size]), memoryview(body)[_START + size :]
-        )
-    except Exception as error:  # a checksum can be made anew
+        header = json.loads(body[_START:arrays_begin])
+        return _snapshot(header, memoryview(body)[arrays_begin:])
+    except Exception as error:  # a checksum can be forged
         raise StateError(
             f"{name} makes no sense ({type(error).__name__}): restore it from where it was copied"
         ) from None
 
 
-def _snapshot(header: dict[str, Any], rest: memoryview) -> Snapshot:
-    restored = _reader(rest)
-    special: dict[str, Any] = {
-        name: {key: restored(value) for key, value in header[name].items()} for name in _STATES
-    }  # in the order in which `encode` wrote the arrays
-    rounds = header["rounds"]
-    opened = tuple(OpenRounds(*(restored(part) for part in parts)) for parts in rounds["open"])
-    mask_counts = {key: restored(value) for key, value in rounds["mask_counts"].items()}
-    people = None
-    if (plain := rounds.get("people")) is not None:
-        digests, silent = restored(plain["digests"]), restored(plain["silent"])
-        people = PeopleState(bytes.fromhex(plain["key"]), digests, silent)
-    special["rounds"] = RoundsState(rounds["clock"], opened, mask_counts, people)
-    settings = header["settings"]
-    contributions, keyed = settings.get("contributions", 1), settings.get("keyed", False)
-    privacy = Privacy(
-        settings["epsilon"], settings["delta"], contributions=contributions, keyed=keyed
-    )
-    special["ledger"] = Ledger.from_plain(privacy, header["ledger"])
-    special["coin_key"] = bytes.fromhex(header["coin_key"])
-    snapshot = Snapshot(**(header | special))
+def _snapshot(header: dict[str, Any], arrays: memoryview) -> Snapshot:
+    """Return the snapshot of a header and its arrays.
+
+    Arrays are read in the order in which `encode` has written them.
+    """
+    reader = _Reader(arrays)
+    decoded: dict[str, Any] = {name: reader.dictionary(header[name]) for name in _STATES}
+    decoded["rounds"] = reader.rounds(header["rounds"])
+    decoded["ledger"] = Ledger.from_plain(_privacy(header["settings"]), header["ledger"])
+    decoded["coin_key"] = bytes.fromhex(header["coin_key"])
+    snapshot = Snapshot(**(header | decoded))
     _check(snapshot)
     return snapshot
 
 
-def _check(snapshot: Snapshot) -> None:
-    """Refuse fields of the wrong kind: whoever goes on from them must be able to rely on it."""
-    texts = (snapshot.identity, snapshot.kind, snapshot.settings_hash, snapshot.calibration)
-    counts = (
-        snapshot.epoch,
-        snapshot.index,
-        snapshot.begin,
-        snapshot.rounds.clock,
-        snapshot.revision,
+def _privacy(settings: dict[str, Any]) -> Privacy:
+    """Return the privacy that plain settings ask for."""
+    return Privacy(
+        settings["epsilon"],
+        settings["delta"],
+        contributions=settings.get("contributions", 1),
+        keyed=settings.get("keyed", False),
     )
+
+
+def _check(snapshot: Snapshot) -> None:
+    """Raise `ValueError` for fields of the wrong type or range: later code relies on them."""
+    texts = (snapshot.identity, snapshot.kind, snapshot.settings_hash, snapshot.calibration)
+    begin = snapshot.begin
+    clock = snapshot.rounds.clock
+    counts = (snapshot.epoch, snapshot.index, begin, clock, snapshot.revision)
     fits = all(isinstance(text, str) for text in texts) and isinstance(snapshot.failed, bool)
     fits &= all(type(count) is int and 0 <= count < 2**62 for count in counts)
-    fits &= snapshot.begin <= snapshot.rounds.clock and _are_open(
-        snapshot.rounds.open, snapshot.begin, snapshot.rounds.clock
-    )
-    if (people := snapshot.rounds.people) is not None:
+    fits &= begin <= clock and _are_open(snapshot.rounds.open, begin, clock)
+    people = snapshot.rounds.people
+    if people is not None:
         fits &= len(people.key) == 16
         fits &= people.digests.dtype == np.uint8 and people.digests.shape[1:] == (16,)
         fits &= people.silent.dtype == np.int64 and people.silent.ndim == 1
@@ -172,61 +170,89 @@ def _check(snapshot: Snapshot) -> None:
 
 
 def _are_open(parts: tuple[OpenRounds, ...], begin: int, clock: int) -> bool:
-    """Whether these are rounds of the open block in ascending order, with one question each."""
+    """Return whether these are rounds of the open block in ascending order, one request each."""
     for part in parts:
         edges = part.edges
-        fits = (
-            edges.dtype == np.int64 and edges.ndim == 1 and len(edges) % 2 == 0 and len(edges) > 0
-        )
-        if not fits or edges[0] < begin or edges[-1] > clock or (np.diff(edges) <= 0).any():
+        if edges.dtype != np.int64 or edges.ndim != 1 or len(edges) % 2 or not len(edges):
+            return False
+        if edges[0] < begin or edges[-1] > clock or (np.diff(edges) <= 0).any():
             return False
         count = int((edges[1::2] - edges[::2]).sum())
-        context, mask = part.context, part.available
-        if context is not None and not (context.dtype == np.float64 and len(context) == count):
-            return False
-        if mask is not None and not (
-            mask.dtype == np.bool_ and (mask.ndim == 1 or len(mask) == count)
-        ):
+        if not _are_requests(part, count):
             return False
         begin = int(edges[-1])
     return True
 
 
-def _reader(rest: memoryview) -> Callable[[Any], Any]:
-    """Plain values as they are, descriptions of arrays as the next bytes."""
-    place = 0
+def _are_requests(part: OpenRounds, count: int) -> bool:
+    """Return whether contexts and masks have the types and lengths of this number of rounds."""
+    context = part.context
+    if context is not None and not (context.dtype == np.float64 and len(context) == count):
+        return False
+    mask = part.available
+    if mask is None:
+        return True
+    return mask.dtype == np.bool_ and (mask.ndim == 1 or len(mask) == count)
 
-    def restored(value: Any) -> Any:
-        nonlocal place
-        if not isinstance(value, dict):
-            return value
-        dtype, shape = np.dtype(value["dtype"]), [int(length) for length in value["shape"]]
+
+class _Reader:
+    """The inverse of `_Writer`: reads arrays in the order of the file."""
+
+    def __init__(self, arrays: memoryview) -> None:
+        self._arrays = arrays
+        self._place = 0
+        """Where the next array begins."""
+
+    def value(self, plain: Any) -> Any:
+        """Return a number or text as it is, and the next array for its description."""
+        if not isinstance(plain, dict):
+            return plain
+        dtype = np.dtype(plain["dtype"])
+        shape = [int(length) for length in plain["shape"]]
         if dtype.kind not in "biuf" or min(shape, default=0) < 0:
             raise ValueError
-        size = dtype.itemsize * int(np.prod(shape, dtype=object))
-        start, place = place, place + size
-        if place > len(rest):
+        begin = self._place
+        end = begin + dtype.itemsize * int(np.prod(shape, dtype=object))
+        if end > len(self._arrays):
             raise ValueError
-        return np.frombuffer(rest[start:place], dtype=dtype).reshape(shape).copy()
+        self._place = end
+        return np.frombuffer(self._arrays[begin:end], dtype=dtype).reshape(shape).copy()
 
-    return restored
+    def dictionary(self, plain: State) -> State:
+        """Return all entries of a state."""
+        return {name: self.value(entry) for name, entry in plain.items()}
+
+    def rounds(self, plain: State) -> RoundsState:
+        """Return the clock, the open rounds, the mask counts and the people."""
+        opened = tuple(OpenRounds(*map(self.value, part)) for part in plain["open"])
+        mask_counts = self.dictionary(plain["mask_counts"])
+        people = None
+        if plain.get("people") is not None:
+            people = self._people(plain["people"])
+        return RoundsState(plain["clock"], opened, mask_counts, people)
+
+    def _people(self, plain: State) -> PeopleState:
+        digests = self.value(plain["digests"])
+        silent = self.value(plain["silent"])
+        return PeopleState(bytes.fromhex(plain["key"]), digests, silent)
 
 
 def read(path: Path) -> Snapshot:
-    """The turn in a file. Only an ordinary file that is as long as it says is read at all."""
+    """Return the snapshot in a file; refuse all but ordinary files of the stated length."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
         raise StateError(f"{path.name} cannot be read: {error.strerror}") from None
     try:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise StateError(f"{path.name} is not a discreet state file")
         start = os.read(descriptor, _START)
         length = _length(start, path.name)
-        if about.st_size != length:
-            what = "truncated" if about.st_size < length else "altered (it is longer than it says)"
-            raise StateError(f"{path.name} is {what}: restore it from where it was copied")
+        if status.st_size != length:
+            is_short = status.st_size < length
+            damage = "truncated" if is_short else "altered (longer than its header states)"
+            raise StateError(f"{path.name} is {damage}: restore it from where it was copied")
         with os.fdopen(os.dup(descriptor), "rb") as file:
             return decode(start + file.read(), path.name)
     except OSError as error:
@@ -236,7 +262,7 @@ def read(path: Path) -> Snapshot:
 
 
 def _length(start: bytes, name: str) -> int:
-    """How long the file says that it is; refuses what is no state of this version."""
+    """Return the length of the file that its start states; refuse other files and versions."""
     if start[: len(MAGIC)] != MAGIC[: len(start)] or not start:
         raise StateError(f"{name} is not a discreet state file")
     if len(start) < _START:
@@ -251,12 +277,10 @@ def _length(start: bytes, name: str) -> int:
 
 
 def write(path: Path, content: bytes, check: Callable[[], None] = lambda: None) -> None:
-    """Replace the file in one step that survives a power cut; `check` may refuse right before
-    that step.
-    """
+    """Replace a file atomically and durably; `check` may raise right before the replacement."""
     draft = path.with_name(f".{path.name}.draft")
     try:
-        draft.unlink(missing_ok=True)  # left by a process that was killed
+        draft.unlink(missing_ok=True)  # from a process that was killed
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -276,7 +300,7 @@ def write(path: Path, content: bytes, check: Callable[[], None] = lambda: None) 
 
 
 def make_durable(folder: Path) -> None:
-    """Flush a directory, so that a file's new name survives a power cut."""
+    """Flush a directory, so that the new name of a file survives a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,4 @@
-"""Tickets: rounds in flight. They come back with the feedback, to the learner that gave them
-out.
-"""
+"""Tickets of open rounds: they come back with the feedback, to the learner that made them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,20 +14,29 @@ from discreet.errors import ConfigError
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """One round in flight: hand it back to `close` together with the feedback."""
+    """A round that waits for feedback: pass it to `close` together with the feedback.
+
+    Examples
+    --------
+    >>> from discreet import Hedge, Privacy
+    >>> learner = Hedge(3, horizon=100, privacy=Privacy(1.0), seed=1)
+    >>> ticket = learner.open()
+    >>> ticket.round, learner.close(ticket, [0.1, 0.5, 0.2])
+    (0, True)
+    """
 
     learner: str
-    """Who gave it out."""
+    """Identity of the learner that opened the round."""
     epoch: int
-    """How often that learner's state had been loaded by then."""
+    """Number of times that the learner's state had been loaded by then."""
     index: int
-    """The release that its feedback is for."""
+    """Index of the release that reads its feedback."""
     round: int
     decision: Any
-    """What to show: labels where the learner has them, otherwise numbers."""
+    """The decision to show: labels if the learner has them, otherwise numbers."""
 
     def as_plain(self) -> dict[str, object]:
-        """Numbers, strings and lists: for a message or a file.
+        """Return the ticket as numbers, strings and lists, for a message or a file.
 
         >>> Ticket.from_plain(Ticket("shop", 0, 0, 7, ["tea", "milk"]).as_plain()).decision
         ['tea', 'milk']
@@ -44,20 +51,21 @@ class Ticket:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Ticket":
-        """The inverse of `as_plain`."""
+        """Return the ticket that `as_plain` has described."""
         try:
-            learner, epoch, index = _origin(plain)
-            round, decision = _whole(plain["round"]), plain["decision"]
-        except Exception:  # whatever somebody else's data raises
+            origin = _Origin.from_plain(plain)
+            round = _whole(plain["round"])
+            decision = plain["decision"]
+        except Exception:  # foreign data may raise anything
             raise ConfigError("a ticket must be what as_plain gave") from None
-        return cls(learner, epoch, index, round, decision)
+        return cls(origin.learner, origin.epoch, origin.index, round, decision)
 
 
 @dataclass(frozen=True, eq=False)
 class Tickets:
-    """Many rounds in flight, with one decision per row.
+    """Many rounds that wait for feedback, with one decision per row.
 
-    Slices are tickets again, and each entry is a `Ticket`.
+    A slice is a `Tickets` again, and each entry is a `Ticket`.
     """
 
     learner: str
@@ -65,14 +73,14 @@ class Tickets:
     index: int
     rounds: Integers
     numbers: np.ndarray
-    """The decisions by number, one row per round; −1 fills up sets of different sizes."""
+    """Decisions by number, one row per round; sets of different sizes are padded with −1."""
     labels: Labels | None = None
 
     @cached_property
     def decisions(self) -> Any:
-        """What to show, one row per round: labels where the learner has them, otherwise numbers.
+        """The decisions to show, one per round: labels if the learner has them, or numbers.
 
-        An array; with labels, sets of different sizes are a list of lists.
+        They are an array, or a list of lists if labelled sets differ in size.
         """
         return self.numbers if self.labels is None else self.labels.many(self.numbers)
 
@@ -88,66 +96,77 @@ class Tickets:
     def __getitem__(
         self, part: int | np.integer | slice | Sequence[int] | Integers | Mask
     ) -> "Ticket | Tickets":
+        rounds = self.rounds[part]
+        numbers = self.numbers[part]
         if isinstance(part, int | np.integer):
-            round, decision = int(self.rounds[part]), self.numbers[part]
-            decision = _single(decision) if self.labels is None else self.labels.single(decision)
-            return Ticket(self.learner, self.epoch, self.index, round, decision)
-        rounds, numbers = self.rounds[part], self.numbers[part]
+            decision = _single(numbers) if self.labels is None else self.labels.single(numbers)
+            return Ticket(self.learner, self.epoch, self.index, int(rounds), decision)
         return Tickets(self.learner, self.epoch, self.index, rounds, numbers, self.labels)
 
     def __iter__(self) -> Iterator[Ticket]:
         return (self[place] for place in range(len(self)))
 
     def as_plain(self) -> dict[str, object]:
-        """Numbers, strings and lists: for a message or a file."""
+        """Return the tickets as numbers, strings and lists, for a message or a file."""
         plain: dict[str, object] = {
             "learner": self.learner,
             "epoch": self.epoch,
             "index": self.index,
+            "rounds": self.rounds.tolist(),
+            "decisions": _plain(self.decisions),
         }
-        plain |= {"rounds": self.rounds.tolist(), "decisions": _plain(self.decisions)}
         return plain if self.labels is None else plain | {"labels": self.labels.as_plain()}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> "Tickets":
-        """The inverse of `as_plain`."""
+        """Return the tickets that `as_plain` has described."""
         try:
-            learner, epoch, index = _origin(plain)
-            rounds, decisions = [_whole(round) for round in plain["rounds"]], plain["decisions"]
+            origin = _Origin.from_plain(plain)
+            numbers_of_rounds = [_whole(round) for round in plain["rounds"]]
+            decisions = plain["decisions"]
             labels = Labels.from_plain(plain["labels"]) if "labels" in plain else None
             numbers = np.array(decisions) if labels is None else labels.table(decisions)
-            if numbers.shape[:1] != (len(rounds),):
+            if numbers.shape[:1] != (len(numbers_of_rounds),):
                 raise ValueError
-        except Exception:  # whatever somebody else's data raises
+        except Exception:  # foreign data may raise anything
             raise ConfigError(
                 "tickets must be what as_plain gave: one decision per round"
             ) from None
-        return cls(learner, epoch, index, np.array(rounds, dtype=np.int64), numbers, labels)
+        rounds = np.array(numbers_of_rounds, dtype=np.int64)
+        return cls(origin.learner, origin.epoch, origin.index, rounds, numbers, labels)
 
 
-def _origin(plain: dict[str, Any]) -> tuple[str, int, int]:
-    """Who gave a ticket out, in which epoch and before which release."""
-    if not isinstance(plain["learner"], str):
-        raise ValueError
-    return plain["learner"], _whole(plain["epoch"]), _whole(plain["index"])
+@dataclass(frozen=True)
+class _Origin:
+    """Where a ticket comes from: the learner, its epoch, and the release of its feedback."""
+
+    learner: str
+    epoch: int
+    index: int
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> "_Origin":
+        learner = plain["learner"]
+        if not isinstance(learner, str):
+            raise ValueError
+        return cls(learner, _whole(plain["epoch"]), _whole(plain["index"]))
 
 
 def _whole(number: object) -> int:
+    """Return an integer of less than 62 bits; raise `ValueError` for anything else."""
     if type(number) is not int or abs(number) >= 2**62:
         raise ValueError
     return number
 
 
-def _plain(decisions: Any) -> Any:
+def _plain(decisions: object) -> object:
+    """Return decisions as lists and Python numbers."""
     return decisions.tolist() if isinstance(decisions, np.ndarray | np.generic) else decisions
 
 
 def _single(decision: Any) -> Any:
-    """A set without the −1 that fills it up in a table of many sets; a plain number for a
-    number.
-    """
+    """Return a decision without the padding of −1; a NumPy number becomes a Python number."""
     if isinstance(decision, np.generic):
         return decision.item()
-    return (
-        decision[decision >= 0] if decision.dtype.kind == "i" and decision.ndim == 1 else decision
-    )
+    is_set = decision.dtype.kind == "i" and decision.ndim == 1
+    return decision[decision >= 0] if is_set else decision

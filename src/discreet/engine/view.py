@@ -1,17 +1,17 @@
-"""A view: a problem between two releases, with the hooks of the block that people are in.
+"""A view: a problem between two releases, with the hooks of the current block.
 
-    step                                 the rounds of this block, and what its release costs
-    aggregators()                         what the block adds up, by name
-    decide(rounds, request)                the decisions of many rounds at once
-    mask_counts(counts, rounds, request)         public counts that masks change, when rounds are opened
-    read(batch)                          feedback as typed answers; refuses what is malformed
-    gather(block, answers)               clip, quantise, add: rounds of the block, in any order
-    release(mask_counts, hidden, block, door)    what is public and what is kept after the block
+    step                                        rounds of this block, and the charge of its release
+    aggregators()                               the aggregators of the block, by name
+    decide(rounds, request)                     decisions of many rounds at once
+    count_masks(counts, rounds, request)        add public counts when rounds with masks are opened
+    read(batch)                                 feedback as typed answers; refuses malformed ones
+    gather(block, answers)                      clip, quantise, add: any rounds, in any order
+    release(mask_counts, hidden, block, door)   public and hidden state after the block
 
 A view reads released values only. It never changes: the engine makes a new one for every release,
 and a caller that holds an old view sees one consistent state. A mode with several kinds of blocks
-has a subclass for each, a *phase*; which one a block is in follows from what is published, or from
-the schedule.
+has a subclass for each, a *phase*; the phase of a block follows from the public state, or from the
+schedule.
 
 Guarantee   docs/guarantees/engine.md
 """
@@ -35,47 +35,53 @@ from discreet.release.door import Door
 Public_co = TypeVar("Public_co", covariant=True)
 
 GROWING = tuple[tuple[str, ...], ...]
+"""Type of `View.growing`."""
 
 
 @dataclass(frozen=True, eq=False)
 class View(ABC, Generic[Public_co]):
-    """A problem during one of its blocks: the parent of all phases."""
+    """A problem during one of its blocks; base class of all phases.
+
+    Guarantee: docs/guarantees/engine.md.
+    """
 
     problem: Any
-    """The problem that this is a block of; each phase says which one."""
+    """The problem that this block belongs to; each phase annotates it with its own class."""
     public: Public_co
-    """All that releases and public events have produced, typed."""
+    """The typed public state: everything that releases and public events have produced."""
     index: int
     """Index of the release that ends this block."""
     begin: int
-    """The first round of this block."""
+    """First round of this block."""
     coins: Coins = field(repr=False)
-    """One public coin per round of this block, for decisions that are drawn afresh in every round.
+    """One public coin per round of this block, for decisions that are drawn in every round.
 
-    A shuffle that is fixed before the block begins has a key: `Coin(problem.name, number)`.
+    A shuffle that is fixed before the block begins uses `Coin(problem.name, number)` instead.
     """
 
     takes_rounds: ClassVar[bool] = True
-    """Whether people come in rounds; otherwise all at once, and are counted where they are."""
+    """Whether people come in rounds; otherwise they come all at once (`Engine.admit`)."""
     growing: ClassVar[GROWING] = ()
-    """Names of public arrays (as in the flat state) whose number of rows changes, those that change
-    together side by side."""
+    """Names of public arrays (as in the flat state) whose number of rows changes.
+
+    Arrays of one inner tuple always have equally many rows.
+    """
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @property
     def step(self) -> Step | None:
-        """The rounds of this block and the charge of its release; None after the last release.
+        """Rounds of this block and charge of its release; None after the last release.
 
-        A phase whose length follows from released values overrides this.
+        A phase whose length follows from released values overrides this property.
         """
         plan: Plan = self.problem.plan
-        assert plan.steps is not None, "a phase of a plan without steps says itself how long it is"
+        assert plan.steps is not None, "a phase of a plan without steps overrides `step`"
         return plan.steps(self.index)
 
     @property
     def horizon(self) -> int | None:
-        """How many rounds are planned by now."""
+        """Number of rounds planned so far; None without end."""
         plan: Plan = self.problem.plan
         return plan.horizon
 
@@ -87,128 +93,132 @@ class View(ABC, Generic[Public_co]):
 
     @property
     def neighbours(self) -> str:
-        """What is replaced in neighbouring streams."""
-        found: str = self.problem.neighbours
-        return found
+        """The neighbouring relation: the part of the stream that is replaced, in words."""
+        neighbours: str = self.problem.neighbours
+        return neighbours
 
     def layout(self) -> tuple[object, State]:
-        """Public and kept state with the names, dtypes and shapes that they have in this block."""
-        found: tuple[object, State] = self.problem.start()
-        return found
+        """Return public and hidden state with the names, dtypes and shapes of this block."""
+        first: tuple[object, State] = self.problem.start()
+        return first
 
     def check_state(self) -> None:
-        """Refuse a state that was read from a file, if no release can have produced it.
+        """Raise if a state that was read from a file is one that no release can have produced.
 
-        Names, dtypes and shapes fit by then (`layout`); compiled code also relies on numbers of
-        items.
+        Names, dtypes and shapes are checked before (`layout`); compiled code relies on the values
+        of indices, too.
         """
 
     # --- the hooks of a block ---------------------------------------------------------------------
 
     @abstractmethod
     def aggregators(self) -> dict[str, Aggregator]:
-        """What this block adds up, by name."""
+        """Return the aggregators of this block, by name."""
 
     @abstractmethod
     def decide(self, rounds: Integers, request: Request) -> np.ndarray:
-        """The decisions of many rounds at once, one per row."""
+        """Return the decisions of many rounds at once, one per row."""
 
     def no_mask_counts(self) -> State:
-        """The tally that the first round with a mask is added to.
+        """Return the mask counts before the first round with a mask.
 
-        As long as no round has one, the tally is empty: `release` is then given {}.
+        As long as no round of the block has a mask, `release` gets {} instead.
         """
         return {}
 
     def count_masks(self, counts: State, rounds: Integers, request: Request) -> None:
-        """Add public counts of rounds with masks to the tally.
+        """Add rounds with masks to the mask counts, when they are opened.
 
-        Rounds without are not counted: the schedule says what they do.
+        Rounds without a mask are not counted: they follow the schedule.
         """
 
     @abstractmethod
     def read(self, batch: Batch) -> Any:
-        """Feedback of some rounds as typed answers; a single one that is malformed is refused."""
+        """Return the feedback of some rounds as typed answers; refuse a malformed single one."""
 
     @abstractmethod
     def gather(self, block: Block, answers: Any) -> None:
-        """Clip, quantise and add what `read` gave: any rounds of the block, in any order."""
+        """Clip, quantise and add answers from `read`: any rounds of the block, in any order."""
 
     @abstractmethod
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public_co, State]:
-        """The public and the kept state after this block, from what the door gives.
+        """Return the public and the hidden state after this block, from what the door returns.
 
-        `mask_counts` is what `mask_counts` has counted, {} if no round had a mask; `hidden` is what
-        the release before has left; `block` is what was aggregated, by the names of `aggregators`.
+        Parameters
+        ----------
+        mask_counts
+            What `count_masks` has counted; {} if no round had a mask.
+        hidden
+            The hidden state after the release before.
+        block
+            The aggregates of this block, by the names of `aggregators`.
+        door
+            The one way from aggregates to released values.
         """
 
     # --- public events and questions --------------------------------------------------------------
 
     def noted(self, event: Any) -> Public_co:
-        """What is public after a public event."""
+        """Return the public state after a public event."""
         raise ConfigError(f"{type(self.problem).__name__} takes no public events")
 
     def admitted(self, request: Request) -> Request:
-        """What is asked for, within what public events allow now."""
+        """Return the request, restricted to what public events allow now."""
         return request
 
     def refuse_next(self, request: Request) -> None:
-        """Refuse a question that would be refused after the release that is due."""
+        """Raise if this request would be refused after the release that is due."""
 
-    # --- what may be read -------------------------------------------------------------------------
+    # --- readings ---------------------------------------------------------------------------------
 
     def names(self) -> list[Label] | None:
-        """The candidates' labels by number, their numbers if they have none; None without
-        candidates.
-        """
+        """Return the labels of the candidates (their numbers if unlabelled); None without any."""
         return None
 
     @property
     def labels(self) -> Labels | None:
-        """How decisions are told in labels; None if they are numbers."""
+        """The translation of decisions into labels; None if decisions stay numbers."""
         return None
 
     @property
     def log_rows(self) -> int:
-        """Rows of a log of another policy that were read before the first round; 0 without one."""
+        """Number of rows of the warm-start log that was read before the first round."""
         return 0
 
     @abstractmethod
     def plain(self) -> dict[str, object]:
-        """What is decided now, as plain data under its name: a slate, chances, coefficients,
-        weights.
-        """
+        """Return the current decision as plain data by name: a slate, probabilities, weights."""
 
     def noticed(self) -> dict[str, str]:
-        """What a user should know of what was released so far, by a key: free, it reads nothing
-        else.
-        """
+        """Return notices about the released values, by a key; they cost no privacy."""
         return {}
 
     def scores(self, context: Any) -> Scores:
-        """How good each candidate is, from released values only."""
+        """Return the estimated value of each candidate, from released values only."""
         raise StateError(
-            "this way of learning releases choices only, no scores: see the learner's other modes"
+            "this mode releases choices only, no scores: see the learner's other modes"
         )
 
     def report(self) -> Report:
-        """What was earned so far, if it was paid for."""
+        """Return what decisions have earned so far, if the setting `report` pays for it."""
         if self.problem.settings.earns:
-            raise StateError("nothing was paid for a report: make the learner with report=0.1, say")
+            raise StateError(
+                "no budget was set aside for a report: make the learner with report=0.1, say"
+            )
         raise StateError(
             "this learner reports nothing: see the `report` setting of those that see rewards"
         )
 
     @property
     def learning(self) -> "View[Any]":
-        """The view of what is learned, without a report around it."""
+        """The view that learns, without the report around it."""
         return self
 
 
 def nobody(view: View[object]) -> Block:
-    """A block of this view in which nobody was aggregated yet."""
+    """Return an empty block of this view."""
     block: dict[str, Aggregate] = {}
     for name, aggregator in view.aggregators().items():
         block[name] = aggregator.empty()

@@ -1,14 +1,15 @@
-"""Rounds that wait for feedback, with what came with their questions.
+"""Open rounds: those that wait for feedback, with their requests.
 
-Rounds opened one by one lie in a dictionary; rounds opened together are one group, with a flag per
-round. A round is found by bisection, and a group from which most rounds have gone is copied without
-them, so n answers take O(n log n) in whatever order they come. For the journal, rounds that were
+Rounds opened one by one are in a dictionary; rounds opened together are one group, with a flag per
+round. A round is found by bisection, and a group most of whose rounds are closed is replaced by a
+copy without these, so n answers take O(n log n) in any order. For the journal, rounds that were
 opened one by one become groups too: a checkpoint writes a few arrays, not one entry per open round.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterable
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,14 +19,19 @@ from discreet.engine.snapshot import OpenRounds
 from discreet.errors import StateError
 
 FIRST = attrgetter("first")
-STRETCH = 1024
-"""Neighbouring groups of up to this many rounds in all are joined."""
+MOST_JOINED = 1024
+"""Adjacent groups with at most this many open rounds in all are joined."""
+
+
+class _Part(NamedTuple):
+    """The request of some rounds, and their places in a larger one."""
+
+    places: Integers
+    request: Request
 
 
 class _Group:
-    """Rounds in ascending order, a flag for each that still waits, and what came with their
-    questions.
-    """
+    """Rounds in ascending order, a flag per round that still waits, and their request."""
 
     __slots__ = ("first", "is_run", "left", "request", "rounds", "waits")
 
@@ -36,24 +42,24 @@ class _Group:
         self.is_run = int(rounds[-1]) - self.first + 1 == len(rounds)
         self.waits = np.ones(len(rounds), dtype=np.bool_)
         self.left = len(rounds)
-        """How many wait; too many after an interrupt, never too few."""
+        """Number of rounds that wait; after an interrupt it may be too large, never too small."""
 
     def place(self, round: int) -> int:
-        """Where a round stands, or would stand."""
+        """Return the place of a round in this group, or where it would be inserted."""
         return round - self.first if self.is_run else int(self.rounds.searchsorted(round))
 
     def places(self, rounds: Integers) -> Integers:
-        """The same for many rounds."""
+        """Return the places of many rounds."""
         return rounds - self.first if self.is_run else self.rounds.searchsorted(rounds)
 
     def is_waiting(self, round: int) -> bool:
-        """Whether this round is here and waits."""
+        """Return whether this group has the round, and it waits."""
         place = self.place(round)
         return place < len(self.rounds) and bool(self.rounds[place] == round and self.waits[place])
 
     @property
     def open(self) -> tuple[Integers, Request]:
-        """The rounds that wait, and what came with their questions."""
+        """The rounds that wait, and their request."""
         if self.waits.all():
             return self.rounds, self.request
         return self.rounds[self.waits], self.request[self.waits]
@@ -62,8 +68,8 @@ class _Group:
 class Waiting:
     """The open rounds of one block.
 
-    Whatever takes rounds out clears their flags first, so that an interrupt never leaves a round to
-    be counted twice. The groups are in ascending order, and below all rounds that lie in the
+    Every method that takes rounds out clears their flags first, so that an interrupt never leaves a
+    round to be counted twice. The groups are in ascending order, and before all rounds in the
     dictionary.
     """
 
@@ -71,9 +77,7 @@ class Waiting:
         self._alone: dict[int, Request] = {}
         self._groups: list[_Group] = []
         self._touched: list[_Group] = []
-        """Groups that rounds were taken from, to be cleaned up when that cannot be undone any
-        more.
-        """
+        """Groups that rounds were taken from, to be compacted once that cannot be undone."""
         for part in sorted(open, key=lambda part: int(part.edges[0])):
             request = EMPTY_REQUEST
             if part.context is not None or part.available is not None:
@@ -87,18 +91,16 @@ class Waiting:
     # --- opening and closing ----------------------------------------------------------------------
 
     def add(self, round: int, request: Request) -> None:
-        """One round waits, a later one than all before."""
+        """Add one round, which is later than all before."""
         self._alone[round] = request
 
     def add_many(self, rounds: Integers, request: Request) -> None:
-        """Many rounds wait, in ascending order, all later than those before."""
+        """Add many rounds in ascending order, all later than those before."""
         self._settle()
         self._append(_Group(rounds, request))
 
     def take(self, round: int) -> Request:
-        """Take a round out, and give what came with its question; `StateError` if it does not
-        wait.
-        """
+        """Take a round out, and return its request; raise `StateError` if it does not wait."""
         request = self._alone.pop(round, None)
         if request is not None:
             return request
@@ -113,39 +115,35 @@ class Waiting:
         return group.request.row(place)
 
     def take_many(self, rounds: Integers) -> Request:
-        """Take rounds out, all or none; what came with their questions is in the order of the
-        rounds.
-        """
-        order, ascending = None, rounds
+        """Take rounds out, all or none, and return their request in the order of the rounds."""
+        order = None
+        ascending = rounds
         if (rounds[1:] <= rounds[:-1]).any():
             order = np.argsort(rounds)
             ascending = rounds[order]
             if (ascending[1:] == ascending[:-1]).any():
-                raise StateError("a round stands twice among the tickets: hand in each once")
+                raise StateError("a round occurs twice among the tickets: pass each once")
         self._settle()
-        found: list[tuple[_Group, Integers]] = []
-        parts: list[tuple[Integers, Request]] = []
+        located: list[tuple[_Group, Integers]] = []
+        parts: list[_Part] = []
         begin = 0
         while begin < len(ascending):
-            group, end = self._group(int(ascending[begin])), begin
+            group = self._group(int(ascending[begin]))
+            end = begin
             if group is not None:
                 end = int(ascending.searchsorted(group.rounds[-1], side="right"))
             if group is None or end == begin:
                 raise _not_open(int(ascending[begin]))
-            here = ascending[begin:end]
-            places = group.places(here)
-            fine = (group.rounds[places] == here) & group.waits[places]
-            if not fine.all():
-                raise _not_open(int(here[~fine][0]))
-            found.append((group, places))
-            parts.append(
-                (
-                    np.arange(begin, end) if order is None else order[begin:end],
-                    group.request[places],
-                )
-            )
+            in_group = ascending[begin:end]
+            places = group.places(in_group)
+            are_open = (group.rounds[places] == in_group) & group.waits[places]
+            if not are_open.all():
+                raise _not_open(int(in_group[~are_open][0]))
+            located.append((group, places))
+            wanted = np.arange(begin, end) if order is None else order[begin:end]
+            parts.append(_Part(wanted, group.request[places]))
             begin = end
-        for group, places in found:
+        for group, places in located:
             group.waits[places] = False
             group.left -= len(places)
             self._touched.append(group)
@@ -155,7 +153,7 @@ class Waiting:
         return request
 
     def put_back(self, round: int, request: Request) -> None:
-        """The round waits after all: the inverse of the last `take`."""
+        """Undo the last `take`: the round waits again."""
         group = self._group(round)
         if group is not None and round <= group.rounds[-1]:
             self.put_back_many(np.array([round]))
@@ -163,16 +161,16 @@ class Waiting:
             self._alone[round] = request
 
     def put_back_many(self, rounds: Integers) -> None:
-        """These rounds wait after all: the inverse of the last `take_many`."""
+        """Undo the last `take_many`: the rounds wait again."""
         for group in self._touched:
-            here = rounds[(rounds >= group.first) & (rounds <= group.rounds[-1])]
-            group.waits[group.places(here)] = True
-            group.left += len(here)
+            in_group = rounds[(rounds >= group.first) & (rounds <= group.rounds[-1])]
+            group.waits[group.places(in_group)] = True
+            group.left += len(in_group)
 
-    # --- keeping ----------------------------------------------------------------------------------
+    # --- the journal ------------------------------------------------------------------------------
 
     def state(self) -> tuple[OpenRounds, ...]:
-        """All that wait, for the journal."""
+        """Return all rounds that wait, for the journal."""
         self._settle()
         groups: list[_Group] = []
         for group in self._groups:
@@ -191,23 +189,23 @@ class Waiting:
     # --- groups -----------------------------------------------------------------------------------
 
     def _group(self, round: int) -> _Group | None:
-        """The one group that this round may lie in."""
-        at = bisect_right(self._groups, round, key=FIRST)
-        return self._groups[at - 1] if at else None
+        """Return the one group that may have this round; None if there is none."""
+        after = bisect_right(self._groups, round, key=FIRST)
+        return self._groups[after - 1] if after else None
 
     def _settle(self) -> None:
         """Make a group of the rounds that were opened one by one."""
         self._sweep()
         if not self._alone:
             return
-        rounds = sorted(self._alone)  # one that was put back stands at the end
-        questions = [self._alone[round] for round in rounds]
+        rounds = sorted(self._alone)  # a round that was put back is at the end
+        requests = [self._alone[round] for round in rounds]
         request = EMPTY_REQUEST
-        if any(question is not EMPTY_REQUEST for question in questions):
-            parts = [(np.array([place]), question) for place, question in enumerate(questions)]
+        if any(single is not EMPTY_REQUEST for single in requests):
+            parts = [_Part(np.array([place]), single) for place, single in enumerate(requests)]
             request = _joined(parts, len(rounds))
         group = _Group(np.array(rounds, dtype=np.int64), request)
-        self._alone = {}  # first: whatever interrupts this, no round stands in both places
+        self._alone = {}  # first: even after an interrupt, no round is in both places
         self._append(group)
 
     def _append(self, group: _Group) -> None:
@@ -217,51 +215,57 @@ class Waiting:
             self._groups.append(group)
 
     def _sweep(self) -> None:
-        """Copy groups from which most rounds have gone without these, so that their questions go
-        too.
-        """
+        """Replace groups most of whose rounds are closed by copies without these."""
         touched, self._touched = self._touched, []
         for group in touched:
             if 2 * group.left > len(group.rounds):
                 continue
-            at = bisect_right(self._groups, group.first, key=FIRST) - 1
+            place = bisect_right(self._groups, group.first, key=FIRST) - 1
             rounds, request = group.open
-            self._groups[at : at + 1] = [_Group(rounds, request)] if len(rounds) else []
+            self._groups[place : place + 1] = [_Group(rounds, request)] if len(rounds) else []
 
 
 def _not_open(round: int) -> StateError:
-    return StateError(f"round {round} is not open: it has its feedback, or was never asked for")
+    return StateError(f"round {round} is not open: it has its feedback, or was never opened")
 
 
 def _fit(group: _Group, other: _Group) -> bool:
-    """Whether two neighbours are small enough to be joined."""
-    return group.left + other.left <= STRETCH
+    """Return whether two adjacent groups are small enough to be joined."""
+    return group.left + other.left <= MOST_JOINED
 
 
 def _together(group: _Group, other: _Group) -> _Group:
-    """One group of all that wait in two."""
-    (rounds, request), (more, beside) = group.open, other.open
-    count = len(rounds) + len(more)
-    parts = [(np.arange(len(rounds)), request), (np.arange(len(rounds), count), beside)]
-    filled = [part for part in parts if len(part[0])]
+    """Return one group of all rounds that wait in two adjacent ones."""
+    first_rounds, first_request = group.open
+    second_rounds, second_request = other.open
+    boundary = len(first_rounds)
+    count = boundary + len(second_rounds)
+    parts = [
+        _Part(np.arange(boundary), first_request),
+        _Part(np.arange(boundary, count), second_request),
+    ]
+    filled = [part for part in parts if len(part.places)]
     if not filled:
         return group
-    return _Group(np.concatenate([rounds, more]), _joined(filled, count))
+    return _Group(np.concatenate([first_rounds, second_rounds]), _joined(filled, count))
 
 
-def _joined(parts: list[tuple[Integers, Request]], count: int) -> Request:
-    """What came with questions that were asked in different calls, one row per round."""
-    if all(request.context is None and request.available is None for _, request in parts):
+def _joined(parts: list[_Part], count: int) -> Request:
+    """Return one request, with one row per round, for questions of different calls."""
+    if all(part.request.context is None and part.request.available is None for part in parts):
         return EMPTY_REQUEST
     if len(parts) == 1:
-        return parts[0][1]
-    contexts, masks = None, None
+        return parts[0].request
+    contexts = None
+    masks = None
     for places, request in parts:
         if request.context is not None:
-            contexts = np.zeros((count, request.context.shape[1])) if contexts is None else contexts
+            if contexts is None:
+                contexts = np.zeros((count, request.context.shape[1]))
             contexts[places] = request.context
         if request.available is not None:
-            masks = _all_available(count, request.available) if masks is None else masks
+            if masks is None:
+                masks = _all_available(count, request.available)
             masks[places] = request.available
     return Request(contexts, masks)
 
