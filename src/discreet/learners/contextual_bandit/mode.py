@@ -233,7 +233,7 @@ class ContextualMode(Problem, Generic[Published]):
             return Request(contexts, self._masks(available, count, one))
         return Request(contexts, available)  # one mask per person; a mask may leave no arm
 
-    def blank(self) -> Any:
+    def blank(self) -> float:
         return float("nan")
 
     def single(self, decisions: Integers) -> int:

@@ -35,7 +35,7 @@ from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People, kernels
 from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPublic, Estimates
-from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
+from discreet.learners.contextual_bandit.settings import MOST_NUMBERS, ContextualBanditSettings
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
 from discreet.optim.ridge import Fitted, fit_ridges
@@ -193,7 +193,7 @@ class Ridge(ContextualMode[RidgePublic]):
     regressing = Regression
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
+    def serves(cls, settings: ContextualBanditSettings) -> bool:
         return not settings.screens
 
     def check(self) -> None:

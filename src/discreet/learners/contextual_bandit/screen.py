@@ -40,6 +40,7 @@ from discreet.learners.contextual_bandit.screening import (
     ScreenPublic,
     Stage,
 )
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
@@ -204,8 +205,8 @@ class Screen(ContextualMode[ScreenPublic]):
     regressing = SmallRidges
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.screens)
+    def serves(cls, settings: ContextualBanditSettings) -> bool:
+        return settings.screens
 
     @property
     def most(self) -> int:

@@ -125,7 +125,7 @@ class SelectorMode(Problem):
         kind = self.parts_view if self.in_parts else self.rows_view
         return kind(self, of_flat(Public, public), index, begin, coins)
 
-    def blank(self) -> Any:
+    def blank(self) -> Floats | None:
         family = self.settings.family
         if family is None:
             return None

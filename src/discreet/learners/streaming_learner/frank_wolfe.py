@@ -100,8 +100,8 @@ class FrankWolfe(GradientMode):
     """Mode whose coefficients move towards one corner of the domain per block."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "frank-wolfe")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "frank-wolfe"
 
     def check(self) -> None:
         check_grid(self.corners.rows)

@@ -24,7 +24,6 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
-from typing import Any
 
 from discreet.arrays import Floats
 from discreet.engine.coins import Coins
@@ -135,8 +134,8 @@ class GradientLeader(GradientMode):
     """Mode that publishes the regularised leader on a noisy total of gradients; the default."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "leader")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "leader"
 
     def check(self) -> None:
         check_grid(self.gradient.aggregator)

@@ -69,7 +69,7 @@ class GradientMode(Problem):
     def assumes(self) -> str:
         return f"{ALIKE} and a convex loss"
 
-    def blank(self) -> Any:
+    def blank(self) -> tuple[Floats, float]:
         # A sample without a target adds nothing, with or without an intercept.
         return np.zeros(self.settings.features), float("nan")
 

@@ -23,7 +23,6 @@ References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimizatio
 
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -43,6 +42,7 @@ from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.release.aggregators import Aggregator, Gram, Moments, OneChoice, Rows
 from discreet.release.door import Door
@@ -96,8 +96,8 @@ class ManyPasses(GradientMode):
         return "a convex loss"
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "passes")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "passes"
 
     def check(self) -> None:
         settings = self.settings

@@ -18,7 +18,6 @@ References  Kairouz et al. (2021), "Practical and Private (Deep) Learning withou
 
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
 
 from discreet.budget.privacy import Charge
 from discreet.engine.coins import Coins
@@ -31,6 +30,7 @@ from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened.learning import Learning
 from discreet.learners.streaming_learner.whitened.measuring import (
     SIZES,
@@ -54,8 +54,8 @@ class WhitenedLeader(GradientMode):
     """Mode that publishes the regularised leader on rows whitened by earlier measurements."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "whitened")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "whitened"
 
     def check(self) -> None:
         settings = self.settings
