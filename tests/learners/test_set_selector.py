@@ -1,6 +1,4 @@
-"""One set from people's records: if these fail, a record is given away, or the wrong sites are
-opened.
-"""
+"""Selection of one set: if these fail, a record is revealed, or the wrong set is chosen."""
 
 import pickle
 from collections.abc import Sequence
@@ -14,14 +12,17 @@ import numpy as np
 import pytest
 
 from discreet import BudgetError, ConfigError, MemoryJournal, Privacy, SetSelector, StateError, load
+from discreet.arrays import Floats
 from discreet.audit import Case, audit_transcript, weakened
 from discreet.audit.cases.selections import choices
 from discreet.audit.transcript import measured_costs
 from discreet.domains import Knapsack, PartitionMatroid, UniformMatroid
 from discreet.engine.engine import Engine
+from discreet.engine.snapshot import Snapshot
 from discreet.functions import ClickModel, FacilityLocation, Nearby, Types, WeightedCoverage
 from discreet.functions.chains import PresentChain
 from discreet.learners.forced import forced
+from discreet.learners.set_selector import Chosen
 from discreet.learners.set_selector.sampled import LEVELS
 from discreet.release.aggregators import HeldRows
 from discreet.release.aggregators.gain_path import GainPath
@@ -33,42 +34,49 @@ BOX = ((0.0, 1.0), (0.0, 1.0))
 SITES = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
 
 
-def homes(count: int = 4000, seed: int = 0) -> np.ndarray:
+CENTRES = {(0.25, 0.75), (0.75, 0.25)}
+
+
+def homes(count: int = 4000, seed: int = 0) -> Floats:
+    """Return points of people who live around two centres."""
     generator = np.random.default_rng(seed)
     centres = np.array([[0.25, 0.75], [0.75, 0.25]])
-    return np.clip(
-        centres[generator.integers(2, size=count)] + generator.normal(0, 0.05, (count, 2)), 0, 1
-    )
+    nearest = centres[generator.integers(2, size=count)]
+    return np.asarray(np.clip(nearest + generator.normal(0, 0.05, (count, 2)), 0, 1))
 
 
-# --- what it chooses ------------------------------------------------------------------------------
+def sites_of(chosen: Chosen) -> list[tuple[float, float]]:
+    """Return the places of the chosen sites."""
+    return [SITES[number] for number in chosen.numbers]
+
+
+# --- the chosen set -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
 def test_sites_are_where_people_live(mode: str) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(
-        homes()
-    )
-    assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
+    selector = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3)
+    chosen = selector.fit(homes())
+    assert set(sites_of(chosen)) == CENTRES
     assert chosen.method == mode
     assert chosen.guarantee.epsilon_spent <= 1.0
 
 
-def test_quotas_and_budgets_are_kept() -> None:
-    city, groups = Nearby(SITES, 0.3, BOX), tuple(int(x > 0.5) for x, _ in SITES)
+def test_quotas_and_budgets_are_respected() -> None:
+    city = Nearby(SITES, 0.3, BOX)
+    groups = tuple(int(x > 0.5) for x, _ in SITES)
     west = SetSelector(PartitionMatroid(groups, (1, 0)), BOTH, function=city, seed=1).fit(homes())
-    assert [SITES[item] for item in west.items] == [(0.25, 0.75)]
+    assert sites_of(west) == [(0.25, 0.75)]
     costs = tuple(1.0 if x < 0.5 else 5.0 for x, _ in SITES)
     for mode in ("histogram", "sampled"):
-        bought = forced(SetSelector, mode, Knapsack(costs, 3.0), BOTH, function=city, seed=1).fit(
-            homes()
-        )
-        assert sum(costs[item] for item in bought.items) <= 3.0
-        assert (0.25, 0.75) in [SITES[item] for item in bought.items]
+        selector = forced(SetSelector, mode, Knapsack(costs, 3.0), BOTH, function=city, seed=1)
+        bought = selector.fit(homes())
+        assert sum(costs[number] for number in bought.numbers) <= 3.0
+        assert (0.25, 0.75) in sites_of(bought)
 
 
-def test_rows_of_preferences_choose_titles_by_name() -> None:
+def test_rows_of_preferences_choose_titles_by_label() -> None:
     likes = np.random.default_rng(0).random((3000, 6)) < [0.02, 0.5, 0.05, 0.3, 0.02, 0.02]
     names = ["a", "b", "c", "d", "e", "f"]
     selector = SetSelector(UniformMatroid(6, 2), BOTH, function=ClickModel, labels=names, seed=1)
@@ -78,54 +86,53 @@ def test_rows_of_preferences_choose_titles_by_name() -> None:
     assert "3000 people" in chosen.why
 
 
-def test_types_are_counted() -> None:
+def test_both_modes_choose_the_best_items_of_frequent_types() -> None:
     table = Types(((1.0, 0.0, 0.2), (0.0, 1.0, 0.2), (0.0, 0.0, 1.0)))
     people = np.random.default_rng(0).choice(3, size=500, p=[0.1, 0.6, 0.3])
     chosen = SetSelector(UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1).fit(people)
     assert sorted(chosen.items) == [1, 2]
-    held = forced(
+    selector = forced(
         SetSelector, "sampled", UniformMatroid(3, 2), Privacy(1.0), function=table, seed=1
-    ).fit(people)
-    assert sorted(held.items) == [1, 2]
+    )
+    assert sorted(selector.fit(people).items) == [1, 2]
 
 
-def test_the_value_of_the_choice_is_told_if_it_is_paid_for() -> None:
+def test_the_value_of_the_choice_is_reported_for_a_share_of_the_budget() -> None:
     likes = (np.random.default_rng(0).random((3000, 4)) < 0.3).astype(float)
     without = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, seed=1).fit(likes)
     assert without.value is None
-    paid = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, report=0.3, seed=2).fit(
-        likes
-    )
-    assert paid.value is not None
-    truth = likes[:, paid.items].max(axis=1).sum()
-    assert abs(paid.value[0] - truth) < 8 * paid.value[1]  # Laplace: α < 1e-5, with a fixed seed
-    assert paid.guarantee.epsilon_spent <= 1.0
-    city = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), seed=2).fit(
-        homes()
-    )
-    assert city.value is not None
+    selector = SetSelector(UniformMatroid(4, 2), BOTH, function=ClickModel, report=0.3, seed=2)
+    reported = selector.fit(likes)
+    assert reported.value is not None
+    value, deviation = reported.value
+    truth = likes[:, reported.numbers].max(axis=1).sum()
+    assert abs(value - truth) < 8 * deviation  # Laplace: α < 1e-5, with a fixed seed
+    assert reported.guarantee.epsilon_spent <= 1.0
+    city = Nearby(SITES, 0.3, BOX)
+    chosen = SetSelector(UniformMatroid(25, 2), BOTH, function=city, seed=2).fit(homes())
+    assert chosen.value is not None
 
 
-# --- who is protected -----------------------------------------------------------------------------
+# --- privacy --------------------------------------------------------------------------------------
 
 
 def exact_law(
-    path: SampledPath, others: np.ndarray, row: np.ndarray, prices: np.ndarray
+    path: SampledPath, rest: Floats, row: Floats, prices: Floats
 ) -> dict[tuple[int, ...], float]:
-    """The law of two draws among three items, the last person's coin averaged out; the others are
-    kept.
+    """Return the law of two draws among three items, averaged over the coin of one person.
 
-    Written independently of the door. Privacy given the others' coins is more than is promised.
+    All other people, `rest`, are sampled. The computation is independent of the door. Privacy given
+    the coins of the rest is more than the guarantee states.
     """
-    rows = np.concatenate([others, [row]])
+    rows = np.concatenate([rest, [row]])
     held = HeldRows((len(rows), 4))
     people = held.empty()
     held.add(people, np.arange(len(rows)), np.concatenate([np.ones((len(rows), 1)), rows], axis=1))
-    law = dict.fromkeys(permutations(range(3), 2), 0.0)
+    law: dict[tuple[int, ...], float] = dict.fromkeys(permutations(range(3), 2), 0.0)
     for coin in (False, True) if path.chance < 1 else (True,):
         for chosen in law:
             walk = GainPath(people, PresentChain(FacilityLocation()), prices, LEVELS)
-            walk.begin(np.append(np.ones(len(others), dtype=bool), coin))
+            walk.begin(np.append(np.ones(len(rest), dtype=bool), coin))
             likelihood = path.chance if coin else 1 - path.chance
             for place, item in enumerate(chosen):
                 scores = path.exponent * walk.scores() / LEVELS
@@ -152,29 +159,27 @@ def exact_law(
 def test_no_record_moves_the_law_of_a_path_by_more_than_epsilon(
     path: SampledPath, prices: list[float], lovers: int
 ) -> None:
-    """All pairs of extreme people beside others: the exact ratio of laws, against what is
-    charged.
-    """
-    others = np.tile([[1.0, 0.0, 0.0]], (lovers, 1))
-    others = np.concatenate([others, np.tile([[0.0, 0.0, 1.0]], (lovers, 1))])
+    """The exact ratio of laws is at most the charge, for all pairs of extreme people."""
+    first = np.tile([[1.0, 0.0, 0.0]], (lovers, 1))
+    last = np.tile([[0.0, 0.0, 1.0]], (lovers, 1))
+    rest = np.concatenate([first, last])
     extremes = [*map(np.array, product((0.0, 1.0), repeat=3)), np.array([0.5, 1.0, 0.3])]
-    laws = [exact_law(path, others, row, np.array(prices)) for row in extremes]
+    laws = [exact_law(path, rest, row, np.array(prices)) for row in extremes]
     worst = max(
         abs(log(one[chosen] / two[chosen])) for one in laws for two in laws for chosen in one
     )
     assert worst <= path.charge.amount
     if lovers == 60 and min(prices) == 1:
-        assert worst > 0.8 * path.charge.amount  # so the bound is not loose by mistake
+        assert worst > 0.8 * path.charge.amount  # the bound is not loose
 
 
-def test_draws_are_exactly_those_of_the_exponential_mechanism() -> None:
+def test_draws_follow_the_exponential_mechanism() -> None:
     from discreet.release import kernels
 
-    scores, mask = (
-        np.array([0, 3 * LEVELS, 2 * LEVELS, 9 * LEVELS]),
-        np.array([True, True, True, False]),
-    )
-    bits, rate = seeded_bits(1, 0), RATE_UNIT // 2
+    scores = np.array([0, 3 * LEVELS, 2 * LEVELS, 9 * LEVELS])
+    mask = np.array([True, True, True, False])
+    bits = seeded_bits(1, 0)
+    rate = RATE_UNIT // 2
     unit = np.uint64(RATE_UNIT * LEVELS)
     drawn = [
         kernels.draw_rejecting(scores, mask, np.uint64(rate), unit, bits.address, bits.state)
@@ -182,9 +187,9 @@ def test_draws_are_exactly_those_of_the_exponential_mechanism() -> None:
     ]
     weights = np.exp([0.0, 1.5, 1.0, -np.inf])
     expected = weights / weights.sum()
-    found = np.bincount(drawn, minlength=4) / 20_000
-    assert found[3] == 0
-    assert np.abs(found - expected).max() < 5.5 * np.sqrt(0.25 / 20_000)  # α < 1e-6
+    frequencies = np.bincount(drawn, minlength=4) / 20_000
+    assert frequencies[3] == 0
+    assert np.abs(frequencies - expected).max() < 5.5 * np.sqrt(0.25 / 20_000)  # α < 1e-6
 
 
 def test_gains_of_a_person_add_up_to_one_along_any_path() -> None:
@@ -205,78 +210,75 @@ def test_gains_of_a_person_add_up_to_one_along_any_path() -> None:
 
 
 @pytest.mark.parametrize("mode", ["histogram", "sampled"])
-def test_strange_records_are_worth_nothing_and_stop_nobody(mode: str) -> None:
+def test_malformed_records_add_nothing_and_do_not_stop_a_selection(mode: str) -> None:
     city = Nearby(SITES, 0.3, BOX)
     people: list[Any] = [
         *homes(2000).tolist(),
-        "strange",
+        "malformed",
         None,
         [1.0],
         [np.nan, 0.5],
         [1e308, -1e308],
     ]
-    chosen = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3).fit(
-        people
-    )
-    assert {SITES[item] for item in chosen.items} == {(0.25, 0.75), (0.75, 0.25)}
+    selector = forced(SetSelector, mode, UniformMatroid(25, 2), BOTH, function=city, seed=3)
+    assert set(sites_of(selector.fit(people))) == CENTRES
 
 
-def test_nobody_is_worth_nothing_also_where_a_row_of_zeros_is_somebody() -> None:
+def test_a_malformed_record_adds_nothing_where_a_row_of_zeros_is_a_person() -> None:
     """A point that is not finite must not count as the corner of the box."""
     city = Nearby(((0.0, 0.0), (1.0, 1.0)), 0.5, BOX)
     people = np.concatenate([np.full((300, 2), np.nan), np.full((200, 2), 1.0)])
-    chosen = forced(SetSelector, "sampled", UniformMatroid(2, 1), BOTH, function=city, seed=1).fit(
-        people
-    )
-    assert chosen.items == [1]
+    selector = forced(SetSelector, "sampled", UniformMatroid(2, 1), BOTH, function=city, seed=1)
+    assert selector.fit(people).items == [1]
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # of the audit's hostile people
+@pytest.mark.filterwarnings("ignore:overflow")  # extreme people of the audit
 @pytest.mark.parametrize("case", choices(), ids=lambda case: case.name)
 def test_one_person_costs_at_most_what_is_charged_along_any_transcript(case: Case) -> None:
     audit_transcript(case, pairs=12, seed=2)
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_the_audit_notices_half_the_noise_and_half_the_price() -> None:
+def test_the_audit_detects_half_the_noise_and_half_the_charge() -> None:
     for case in choices():
         with weakened():
-            found = measured_costs(case, pairs=40, seed=1, enough=1 + 1e-6)
-        assert found.largest_cost_over_charge > 1 + 1e-6, case.name
+            costs = measured_costs(case, pairs=40, seed=1, enough=1 + 1e-6)
+        assert costs.largest_cost_over_charge > 1 + 1e-6, case.name
 
 
-# --- once -----------------------------------------------------------------------------------------
+# --- one choice per budget ------------------------------------------------------------------------
 
 
-def test_a_second_choice_is_refused_and_a_kept_one_is_read_back(tmp_path: Any) -> None:
+def test_a_second_choice_is_refused_and_a_stored_one_is_read_back(tmp_path: Path) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    first = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state")
+    journal = tmp_path / "state"
+    first = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=journal)
     chosen = first.fit(homes(300))
     with pytest.raises(BudgetError, match="chooses once"):
         first.fit(homes(300))
-    again = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(
-        homes(300)
-    )
-    assert again.items == chosen.items
+    again = SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=journal)
+    assert again.fit(homes(300)).items == chosen.items
 
 
 class Unreliable(MemoryJournal):
-    """Fails at some commits, before or after the turn is kept, and then cannot be read back."""
+    """Fails at some commits, before or after the snapshot is stored, and cannot be read then."""
 
-    def __init__(self, failing: Sequence[int], *, keeps: bool) -> None:
+    def __init__(self, failing: Sequence[int], *, stores: bool) -> None:
         super().__init__()
-        self.failing, self.keeps, self.commits = failing, keeps, 0
+        self.failing = failing
+        self.stores = stores
+        self.commits = 0
 
     def claim(self, accept: Any) -> None:
-        """One selector comes here again and again."""
+        """Accept the same selector again."""
 
-    def commit(self, turn: Any) -> None:
+    def commit(self, snapshot: Snapshot) -> None:
         self.commits += 1
         if self.commits not in self.failing:
-            super().commit(turn)
+            super().commit(snapshot)
             return
-        if self.keeps:
-            super().commit(turn)
+        if self.stores:
+            super().commit(snapshot)
         raise OSError("77.75 people")
 
     def latest(self) -> Any:
@@ -285,30 +287,29 @@ class Unreliable(MemoryJournal):
         return super().latest()
 
 
-@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("stores", [False, True])
 @pytest.mark.parametrize(
     "function", [Nearby(SITES, 0.3, BOX), ClickModel()], ids=["histogram", "sampled"]
 )
 def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
-    function: Any, keeps: bool
+    function: Any, stores: bool
 ) -> None:
-    """The second commit, after that of the beginning, is the choice; it fails twice."""
+    """The first commit is the start of the selection, the second the choice; it fails twice."""
     people = (
         homes(300) if isinstance(function, Nearby) else np.random.default_rng(1).random((300, 25))
     )
-    journal = Unreliable((2, 3), keeps=keeps)
+    journal = Unreliable((2, 3), stores=stores)
     selector = SetSelector(UniformMatroid(25, 2), BOTH, function=function, journal=journal, seed=7)
     for _ in range(2):
         with pytest.raises(StateError) as refusal:
             selector.fit(people)
-        assert "fit() again commits this choice, and reads nobody" in str(refusal.value)
+        assert "fit() again commits this choice, and reads no people" in str(refusal.value)
         assert "77.75" not in str(refusal.value)
-    chosen = selector.fit(iter(()))  # nobody is read
+    chosen = selector.fit(iter(()))  # no people are read
     reference = SetSelector(UniformMatroid(25, 2), BOTH, function=function, seed=7).fit(people)
     assert chosen.items == reference.items
     assert chosen.people == 300
-    sampled = journal.latest()
-    assert sampled.index == 1
+    assert journal.latest().index == 1
     with pytest.raises(BudgetError, match="chooses once"):
         selector.fit(people)
 
@@ -316,12 +317,13 @@ def test_a_choice_that_could_not_be_committed_is_committed_by_the_next_fit(
 def test_a_choice_that_was_committed_and_not_shown_is_shown_by_the_next_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As when a signal's handler raises right after the commit: nothing is drawn a second time."""
+    """The handler of a signal may raise right after the commit; there is no second draw."""
     selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX))
-    drawn, real = [], Engine.release
+    drawn = []
+    release = Engine.release
 
     def interrupted(self: Any, *arguments: Any) -> None:
-        real(self, *arguments)
+        release(self, *arguments)
         drawn.append(self.view.public.chosen.tolist())
         raise TimeoutError
 
@@ -335,7 +337,7 @@ def test_a_choice_that_was_committed_and_not_shown_is_shown_by_the_next_fit(
 
 
 def test_after_an_error_before_the_draw_fit_reads_people_again() -> None:
-    journal = Unreliable((1,), keeps=False)  # the commit of the beginning
+    journal = Unreliable((1,), stores=False)  # the commit of the start
     selector = SetSelector(
         UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX), journal=journal
     )
@@ -367,7 +369,7 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, An
     assert "\n" not in str(refusal.value)
 
 
-def test_people_must_be_there_and_have_the_right_shape() -> None:
+def test_empty_selections_and_people_of_a_wrong_type_are_refused() -> None:
     selector = SetSelector(UniformMatroid(25, 2), BOTH, function=Nearby(SITES, 0.3, BOX))
     with pytest.raises(ConfigError, match="no people"):
         selector.fit([])
@@ -375,24 +377,19 @@ def test_people_must_be_there_and_have_the_right_shape() -> None:
         selector.fit(3)
 
 
-def test_a_kept_choice_is_no_learner_to_load_and_the_error_says_how_to_read_it(
-    tmp_path: Any,
-) -> None:
+def test_loading_a_stored_choice_is_refused_with_the_way_to_read_it(tmp_path: Path) -> None:
     city = Nearby(SITES, 0.3, BOX)
-    SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=tmp_path / "state").fit(
-        homes(300)
-    )
+    journal = tmp_path / "state"
+    SetSelector(UniformMatroid(25, 2), BOTH, function=city, journal=journal).fit(homes(300))
     with pytest.raises(StateError, match="reads it back"):
-        load(tmp_path / "state")
+        load(journal)
 
 
 @pytest.mark.parametrize("function", [Nearby(SITES, 0.3, BOX), FacilityLocation()])
-def test_a_choice_that_was_begun_in_a_file_goes_on(
+def test_a_choice_that_was_begun_in_a_file_can_be_completed(
     function: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Killed after the beginning was committed, and before the draw: the next fit reads people
-    again.
-    """
+    """After a kill between the start and the draw, the next fit reads people again."""
     people = homes(300) if isinstance(function, Nearby) else np.ones((300, 25))
     settings: dict[str, Any] = {"function": function, "journal": tmp_path / "choice"}
 

@@ -1,6 +1,4 @@
-"""Every kind of people that a choice takes: if these fail, the same ones choose otherwise, or
-count twice.
-"""
+"""Sources of people: if these fail, the choice depends on their form, or people count twice."""
 
 import os
 import warnings
@@ -18,6 +16,7 @@ import polars
 import pytest
 
 from discreet import ConfigError, Partitions, Privacy, SetSelector, StateError
+from discreet.arrays import Floats
 from discreet.domains import UniformMatroid
 from discreet.functions import (
     ClickModel,
@@ -44,6 +43,7 @@ LIKES = (np.random.default_rng(0).random((3000, 6)) < np.linspace(0.05, 0.4, 6))
 
 
 def choice(people: Any, columns: Any = None, **more: Any) -> dict[str, Any]:
+    """Return the choice for these people, as plain data."""
     usual: dict[str, Any] = {"function": ClickModel, "report": 0.2, "seed": 4}
     selector = SetSelector(UniformMatroid(6, 3), BOTH, labels=NAMES, **(usual | more))
     return selector.fit(people, columns=columns).as_plain()
@@ -51,11 +51,12 @@ def choice(people: Any, columns: Any = None, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def expected() -> dict[str, Any]:
+    """The choice for the rows of an array."""
     return choice(LIKES)
 
 
 def frame() -> polars.DataFrame:
-    """The items' columns in another order, among others."""
+    """Return a frame with the columns of the items in another order, and two more columns."""
     shuffled = [3, 1, 0, 5, 4, 2]
     return polars.DataFrame(
         {"id": np.arange(3000)}
@@ -64,23 +65,22 @@ def frame() -> polars.DataFrame:
     )
 
 
-# --- the same people, however they come -----------------------------------------------------------
+# --- one choice for all forms of people -----------------------------------------------------------
 
 
-def test_rows_come_in_partitions_lists_and_iterators(expected: dict[str, Any]) -> None:
+def test_partitions_lists_and_iterators_give_the_choice_of_an_array(
+    expected: dict[str, Any],
+) -> None:
     assert choice(LIKES.tolist()) == expected
     assert choice(iter(LIKES.tolist())) == expected
     assert choice(Partitions.of([LIKES[:1000], LIKES[1000:1001], LIKES[1001:]])) == expected
-    assert (
-        choice(Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])) == expected
-    )
-    assert (
-        choice([Partitions.of([LIKES[:700]]), Partitions(1, lambda number: LIKES[700:])])
-        == expected
-    )
+    made = Partitions(3, lambda number: LIKES[1000 * number : 1000 * (number + 1)])
+    assert choice(made) == expected
+    nested = [Partitions.of([LIKES[:700]]), Partitions(1, lambda number: LIKES[700:])]
+    assert choice(nested) == expected
 
 
-def test_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
+def test_frames_are_read_by_the_labels_of_items(expected: dict[str, Any]) -> None:
     assert choice(frame()) == expected
     assert choice([frame()[:999], frame()[999:]]) == expected
     renamed = frame().rename({name: name.upper() for name in NAMES})
@@ -93,7 +93,7 @@ def test_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
         choice(LIKES, columns=NAMES)
 
 
-def test_pandas_frames_are_read_by_the_items_names(expected: dict[str, Any]) -> None:
+def test_pandas_frames_are_read_by_the_labels_of_items(expected: dict[str, Any]) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     people = pandas.DataFrame({name: frame()[name].to_numpy() for name in frame().columns})
     assert choice(people) == expected
@@ -136,30 +136,30 @@ def test_an_iterator_of_points_is_counted_like_an_array_of_them() -> None:
 # --- callables ------------------------------------------------------------------------------------
 
 
-def test_callables_choose_as_the_rows_that_they_stand_for() -> None:
+def test_callables_give_the_choice_of_equivalent_rows() -> None:
     rows = LIKES[:600]
 
-    def voice(row: np.ndarray) -> Callable[[Any], float]:
+    def callable_of(row: Floats) -> Callable[[Any], float]:
         return lambda chosen: float(row[chosen].max(initial=0.0))
 
-    people = [voice(row) for row in rows]
-    spoken = choice(people, function=SetFunction)
-    assert choice(map(SetFunction, people), function=SetFunction) == spoken
-    assert spoken == choice(rows, function=FacilityLocation)
-    people[3] = people[5] = "nobody"  # type: ignore[call-overload]
+    people: list[Any] = [callable_of(row) for row in rows]
+    by_callables = choice(people, function=SetFunction)
+    assert choice(map(SetFunction, people), function=SetFunction) == by_callables
+    assert by_callables == choice(rows, function=FacilityLocation)
+    people[3] = people[5] = "no callable"
     rows = rows.copy()
     rows[[3, 5]] = 0.0
     assert choice(people, function=SetFunction) == choice(rows, function=FacilityLocation)
 
 
-def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
-    """What it said is remembered: gains telescope along every path."""
+def test_a_callable_with_changing_values_gains_no_more_than_one() -> None:
+    """Returned values are stored, so gains telescope along every path."""
     generator = np.random.default_rng(0)
     for _ in range(30):
-        everyone = partitions.callables_of([lambda chosen: float(generator.uniform(-0.5, 1.5))])
+        person = partitions.callables_of([lambda chosen: float(generator.uniform(-0.5, 1.5))])
         held = HeldRows((1, 1), elsewhere=True)
         people = held.empty()
-        held.stay(people, everyone.staying(), everyone.run)
+        held.stay(people, person.staying(), person.run)
         walk = GainPath(people, PersonFunctionsChain(5), np.ones(5), 2**16)
         walk.begin(np.array([True]))
         total = 0
@@ -169,13 +169,11 @@ def test_a_callable_that_changes_its_mind_gains_no_more_than_one() -> None:
         assert 0 <= total <= 2**16
 
 
-# --- partitions that misbehave --------------------------------------------------------------------
+# --- partitions that fail or change ---------------------------------------------------------------
 
 
 class Twice(Executor):
-    """Runs every task twice, as a cluster may after it lost a worker, and gives the second
-    answer.
-    """
+    """Runs every task twice, as a cluster may after the loss of a worker."""
 
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(2)
@@ -192,11 +190,11 @@ def test_a_task_that_runs_twice_counts_once(expected: dict[str, Any]) -> None:
 def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Gains telescope only if everybody brings the same row at every step."""
+    """Gains telescope only if each person has the same row at every step."""
     monkeypatch.setattr(partitions, "HELD_BYTES", 0)
     readings = iter(range(100))
 
-    def changing(number: int) -> np.ndarray:
+    def changing(number: int) -> Floats:
         return LIKES if next(readings) < 2 else LIKES[::-1]
 
     def selector() -> SetSelector:
@@ -206,7 +204,7 @@ def test_a_partition_that_changes_between_steps_is_refused_and_nothing_is_shown(
     first = selector()
     with pytest.raises(ConfigError, match="partition 0: it changed"):
         first.fit(Partitions(1, changing))
-    with pytest.raises(StateError, match="failed after its noise was drawn"):  # so it is spent
+    with pytest.raises(StateError, match="failed after its noise was drawn"):  # the budget is spent
         first.fit(LIKES)
     with pytest.raises(StateError, match="failed after its noise was drawn"):
         selector().fit(LIKES)
@@ -225,17 +223,17 @@ def test_an_iterator_that_fails_is_refused_without_its_text_and_nothing_is_spent
 
 
 @pytest.mark.parametrize(
-    "nobody", [[], iter([]), Partitions(2, lambda number: LIKES[:0]), np.zeros((0, 6))]
+    "empty", [[], iter([]), Partitions(2, lambda number: LIKES[:0]), np.zeros((0, 6))]
 )
-def test_nobody_is_refused(nobody: Any) -> None:
+def test_a_selection_without_people_is_refused(empty: Any) -> None:
     with pytest.raises(ConfigError, match="no people"):
-        choice(nobody)
+        choice(empty)
 
 
 # --- coins ----------------------------------------------------------------------------------------
 
 
-def test_a_persons_coin_does_not_depend_on_the_part_that_they_are_in() -> None:
+def test_the_coin_of_a_person_does_not_depend_on_the_partition() -> None:
     coins = SecretCoins(bytes(range(32)), 20_000)
     whole = coins.sampled(0, 5000)
     for first, count in ((0, 1), (1023, 2), (1024, 1024), (3000, 2000), (4999, 1), (77, 0)):
@@ -244,11 +242,10 @@ def test_a_persons_coin_does_not_depend_on_the_part_that_they_are_in() -> None:
 
 
 @pytest.mark.statistical
-def test_coins_keep_the_share_that_is_charged_for() -> None:
-    """α < 1e-6: five standard deviations, on all people and on neighbours together (they are
-    independent).
-    """
-    keep, people = 20_000, 400_000
+def test_coins_sample_the_share_of_people_that_the_charge_assumes() -> None:
+    """Coins of neighbouring people, and of two keys, are independent. α < 1e-6 (5 deviations)."""
+    keep = 20_000
+    people = 400_000
     chance = keep / 2**16
     sampled = SecretCoins(b"k" * 32, keep).sampled(0, people)
     assert abs(sampled.mean() - chance) < 5 * np.sqrt(chance * (1 - chance) / people)
@@ -258,50 +255,55 @@ def test_coins_keep_the_share_that_is_charged_for() -> None:
     assert abs((sampled & other).mean() - chance**2) < 5 * np.sqrt(chance**2 / people)
 
 
-def test_every_choice_has_a_key_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same key twice would break the guarantee: differences would show who was kept."""
+def test_every_choice_has_a_different_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One key for two choices would break the guarantee: differences reveal who was sampled."""
     keys: list[bytes] = []
-    honest = Door.coins
+    original = Door.coins
 
-    def noted(door: Door, keep: int) -> SecretCoins:
-        coins = honest(door, keep)
+    def recording(door: Door, keep: int) -> SecretCoins:
+        coins = original(door, keep)
         keys.append(coins.key)
         return coins
 
-    monkeypatch.setattr(Door, "coins", noted)
+    monkeypatch.setattr(Door, "coins", recording)
     for seed in (None, None, 7, 7, 8):
         choice(LIKES[:100], seed=seed)
-    assert keys[2] == keys[3]  # a simulation repeats itself, and says that it has no privacy
+    assert keys[2] == keys[3]  # a seeded run is reproducible, and has no privacy
     assert len(set(keys)) == 4
     assert all(len(key) == 32 for key in keys)
 
 
-# --- where a person is read does not matter -------------------------------------------------------
+# --- results do not depend on the machine ---------------------------------------------------------
 
 
 def families() -> list[Any]:
+    """Return one family of set functions of each kind, over nine items."""
     generator = np.random.default_rng(1)
     covers = tuple(map(tuple, generator.integers(0, 2, size=(9, 16)).tolist()))
     sites = tuple(map(tuple, generator.random((9, 2)).tolist()))
     table = tuple(map(tuple, generator.random((7, 9)).tolist()))
     return [
-        ClickModel(), FacilityLocation(), ConcaveOverModular("sqrt"), ConcaveOverModular("cap"),
-        WeightedCoverage(covers), Nearby(sites, 0.4, ((0.0, 1.0), (0.0, 2.0))), Types(table),
-    ]  # fmt: skip
+        ClickModel(),
+        FacilityLocation(),
+        ConcaveOverModular("sqrt"),
+        ConcaveOverModular("cap"),
+        WeightedCoverage(covers),
+        Nearby(sites, 0.4, ((0.0, 1.0), (0.0, 2.0))),
+        Types(table),
+    ]
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda family: type(family).__name__)
-def test_one_column_of_worths_is_bit_for_bit_that_column(family: Any) -> None:
-    """Lemma 11 rests on it: what a person reached is what they were scored with."""
-    generator, chain = np.random.default_rng(2), PresentChain(family)
-    raw = (
-        generator.integers(0, 7, size=(211, 1))
-        if isinstance(family, Types)
-        else generator.random((211, family.width(9)))
-    )
-    rows = np.concatenate(
-        [generator.integers(0, 2, (211, 1)), family.admit(raw.astype(float), 9)[0]], axis=1
-    )
+def test_the_worth_of_one_item_is_bit_for_bit_its_column_of_all_worths(family: Any) -> None:
+    """Lemma 11 assumes that the worth after a step equals the worth in the scores."""
+    generator = np.random.default_rng(2)
+    chain = PresentChain(family)
+    if isinstance(family, Types):
+        raw = generator.integers(0, 7, size=(211, 1)).astype(float)
+    else:
+        raw = generator.random((211, family.width(9)))
+    marks = generator.integers(0, 2, (211, 1))
+    rows = np.concatenate([marks, family.admit(raw, 9)[0]], axis=1)
     state = chain.begin(rows)
     for item in generator.permutation(9).tolist():
         worths = chain.worths(rows, state)
@@ -311,18 +313,21 @@ def test_one_column_of_worths_is_bit_for_bit_that_column(family: Any) -> None:
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda family: type(family).__name__)
-def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
-    generator, width = np.random.default_rng(3), family.width(9) + 1
-    values = generator.integers(0, 2**16, size=(2500, width)).astype(np.uint16)
-    whole, apart = HeldRows((2500, width)), HeldRows((2500, width), elsewhere=True)
-    together, parted = whole.empty(), apart.empty()
-    together.values[...] = values
+def test_scores_of_partitions_add_up_to_those_of_all_people(family: Any) -> None:
+    generator = np.random.default_rng(3)
+    width = family.width(9) + 1
+    values: Any = generator.integers(0, 2**16, size=(2500, width)).astype(np.uint16)
+    local = HeldRows((2500, width))
+    all_held = local.empty()
+    all_held.values[...] = values
     cuts = [0, 1, 700, 1024, 2500]
     parts = [HeldPart(values[first:last], first) for first, last in pairwise(cuts)]
-    apart.stay(parted, parts[::-1], lambda task, parts: [task(part) for part in parts])
+    remote = HeldRows((2500, width), elsewhere=True)
+    partitioned = remote.empty()
+    remote.stay(partitioned, parts[::-1], lambda task, parts: [task(part) for part in parts])
     walks = [
         GainPath(people, PresentChain(family), np.linspace(0.2, 1, 9), 2**16)
-        for people in (together, parted)
+        for people in (all_held, partitioned)
     ]
     for walk in walks:
         walk.begin(SecretCoins(bytes(32), 30_000))
@@ -334,10 +339,10 @@ def test_scores_of_parts_add_up_to_those_of_all(family: Any) -> None:
             walk.take(item)
 
 
-# --- one person does not decide how others are read -----------------------------------------------
+# --- one person does not change how other people are read -----------------------------------------
 
 
-def test_one_text_in_a_column_that_pandas_read_makes_nobody_of_one_person_only() -> None:
+def test_one_text_in_a_column_of_pandas_drops_one_person_only() -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     lines = [",".join(NAMES), *(",".join(map(str, row)) for row in LIKES[:400].tolist())]
     lines[8] = "x," + lines[8].partition(",")[2]
@@ -351,22 +356,22 @@ def test_one_text_in_a_column_that_pandas_read_makes_nobody_of_one_person_only()
         assert choice(people.to_numpy().astype("U5")) == choice(rows)
 
 
-def test_arrays_in_a_list_are_records_whatever_is_in_them() -> None:
+def test_arrays_in_a_list_are_records() -> None:
     """One ragged row makes an array of objects one-dimensional."""
-    even = np.array(LIKES[:50].tolist(), dtype=object)
+    regular = np.array(LIKES[:50].tolist(), dtype=object)
     ragged = np.array([*LIKES[:49].tolist(), [1.0]], dtype=object)
-    assert (even.ndim, ragged.ndim) == (2, 1)
-    assert choice([even, even])["people"] == choice([even, ragged])["people"] == 2
-    assert (
-        choice(Partitions.of([even, even]))["people"]
-        == choice(Partitions.of([even, ragged]))["people"]
-    )
+    assert (regular.ndim, ragged.ndim) == (2, 1)
+    assert choice([regular, regular])["people"] == 2
+    assert choice([regular, ragged])["people"] == 2
+    two_regular = choice(Partitions.of([regular, regular]))
+    one_ragged = choice(Partitions.of([regular, ragged]))
+    assert two_regular["people"] == one_ragged["people"]
     rows = np.concatenate([LIKES[:50], LIKES[:49], np.full((1, 6), np.nan)])
-    assert choice(Partitions.of([even, ragged])) == choice(rows)
+    assert one_ragged == choice(rows)
 
 
-def test_a_checksum_has_a_key_of_its_own_in_every_choice() -> None:
-    """Without one, somebody could prepare rows that look the same: CRCs are linear."""
+def test_every_choice_has_a_different_key_of_the_checksum() -> None:
+    """Without a key, a person could prepare rows with equal checksums: CRCs are linear."""
     parts = Partitions.of([LIKES])
     reader = RecordReader(ClickModel(), 6)
     first, second = (
@@ -379,30 +384,28 @@ def test_a_checksum_has_a_key_of_its_own_in_every_choice() -> None:
     assert first.key != second.key
     assert first.check != second.check
     assert "key" not in repr(first)
-    assert (
-        sum(part.values[:, 0].sum() > 0 for part in first.held()) == 1
-    )  # the same rows are let in
+    # Unchanged rows are accepted.
+    assert sum(part.values[:, 0].sum() > 0 for part in first.held()) == 1
     changed = replace(first, source=Source(np.where(np.arange(3000)[:, None] == 1234, 1.0, LIKES)))
     with pytest.raises(ConfigError, match="it changed"):
         list(changed.held())
 
 
-def test_people_who_bring_no_callable_are_worth_nothing() -> None:
-    said = [lambda chosen: 0.1 * len(chosen)] * 20
-    nobody = choice([None, None, *said], function=SetFunction)
-    assert choice([object(), "0.777", *said], function=SetFunction) == nobody
+def test_people_without_a_callable_add_nothing() -> None:
+    callables: list[Any] = [lambda chosen: 0.1 * len(chosen)] * 20
+    without = choice([None, None, *callables], function=SetFunction)
+    assert choice([object(), "0.777", *callables], function=SetFunction) == without
 
 
 def test_texts_in_a_list_are_records_and_not_paths() -> None:
-    """Whoever brings a text must not have a file read by that name, or be quoted."""
-    nobody = choice([[0.0] * 6] * 3)
-    assert (
-        choice(["0", "1", "x"]) == choice(["people-0.parquet", "people-1.csv", "x.csv"]) == nobody
-    )
+    """The text of a person must not be opened as a file, or be quoted in an error."""
+    empty = choice([[0.0] * 6] * 3)
+    assert choice(["0", "1", "x"]) == empty
+    assert choice(["people-0.parquet", "people-1.csv", "x.csv"]) == empty
 
 
 class Iterated:
-    """Nothing but __iter__, which fails."""
+    """An iterable that fails after the first person."""
 
     def __iter__(self) -> Any:
         yield lambda chosen: 0.0
@@ -411,9 +414,7 @@ class Iterated:
 
 @pytest.mark.parametrize("function", [ClickModel, SetFunction])
 @pytest.mark.parametrize("make", [Iterated, lambda: iter(Iterated())])
-def test_whatever_people_are_read_from_is_not_quoted(
-    function: Any, make: Callable[[], Any]
-) -> None:
+def test_the_error_of_an_iterator_is_not_quoted(function: Any, make: Callable[[], Any]) -> None:
     with pytest.raises(ConfigError, match="stopped \\(ValueError\\)") as refusal:
         choice(make(), function=function)
     assert "0.777" not in str(refusal.value)
@@ -442,12 +443,12 @@ def test_a_forked_selector_is_refused() -> None:
 
 
 class Panic(BaseException):
-    """As libraries in Rust raise: no `Exception`."""
+    """An error that is no `Exception`, as libraries in Rust raise."""
 
 
 @pytest.mark.parametrize("error", [Panic, ValueError])
 @pytest.mark.parametrize("count", [1, 3])
-def test_what_a_partition_raises_is_not_quoted_and_spends_nothing(
+def test_the_error_of_a_partition_is_not_quoted_and_spends_nothing(
     error: type[BaseException], count: int
 ) -> None:
     def read(number: int) -> Any:
@@ -464,15 +465,15 @@ def test_what_a_partition_raises_is_not_quoted_and_spends_nothing(
 
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 1e308, -1e308])
 @pytest.mark.filterwarnings("error")
-def test_a_callable_is_worth_between_nothing_and_one_and_never_warns(odd: float) -> None:
-    said = [lambda chosen: 0.1 * len(chosen)] * 20
+def test_values_of_a_callable_are_clipped_without_a_warning(odd: float) -> None:
+    callables: list[Any] = [lambda chosen: 0.1 * len(chosen)] * 20
     clipped = min(max(odd, 0.0), 1.0) if np.isfinite(odd) else 0.0
-    chosen = choice([*said, lambda chosen: odd], function=SetFunction)
-    assert chosen == choice([*said, lambda chosen: clipped], function=SetFunction)
+    chosen = choice([*callables, lambda chosen: odd], function=SetFunction)
+    assert chosen == choice([*callables, lambda chosen: clipped], function=SetFunction)
 
 
-def test_threads_leave_the_filters_of_warnings_alone() -> None:
-    """They belong to the process: one thread would put back what another had just set."""
+def test_threads_do_not_change_the_filters_of_warnings() -> None:
+    """The filters belong to the process: one thread would reset those of another."""
 
     def inside() -> bool:
         before = warnings.filters
@@ -491,15 +492,16 @@ def test_threads_that_read_people_show_no_warning() -> None:
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         choice(Partitions(3, loud))
-        with ThreadPoolExecutor(1) as thread:  # where filters are left alone
+        with ThreadPoolExecutor(1) as thread:
             thread.submit(choice, Partitions(3, lambda number: np.log(LIKES[:10] - 0.5))).result()
     assert not shown
 
 
-def test_people_in_parts_cannot_be_taken_for_the_same_in_an_audit() -> None:
+def test_people_in_partitions_cannot_be_compared_by_an_audit() -> None:
     held = HeldRows((2, 3), elsewhere=True)
     people = held.empty()
-    held.stay(people, [HeldPart(np.ones((2, 3), dtype=np.uint16))], in_place)
+    rows: Any = np.ones((2, 3), dtype=np.uint16)
+    held.stay(people, [HeldPart(rows)], in_place)
     walk = GainPath(people, PresentChain(ClickModel()), np.ones(2), 2**16)
     for attempt in (walk.copied, lambda: walk.differs(walk)):
         with pytest.raises(ConfigError, match="stay in their parts"):

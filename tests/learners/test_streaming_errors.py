@@ -1,6 +1,4 @@
-"""If these fail, a published coefficient, its intercept or its error means something else than
-it says.
-"""
+"""If these fail, a coefficient, an intercept or a standard error is wrong or in wrong units."""
 
 from pathlib import Path
 from typing import Any
@@ -20,19 +18,18 @@ USUAL = Privacy(1.0, 1e-6)
 
 
 def samples_of(
-    seed: int, *, together: float = 0.0, noise: float = 0.1
+    seed: int, *, correlation: float = 0.0, noise: float = 0.1
 ) -> tuple[Floats, Floats, Floats]:
-    """Features, of which the first two may go together, targets, and the coefficients that made
-    them.
-    """
+    """Return features, targets and the true coefficients; the first two features may correlate."""
     generator = np.random.default_rng([seed, 7])
     features = generator.uniform(-1, 1, size=(SAMPLES, 4))
-    features[:, 1] = together * features[:, 0] + (1 - together**2) ** 0.5 * features[:, 1]
+    features[:, 1] = correlation * features[:, 0] + (1 - correlation**2) ** 0.5 * features[:, 1]
     truth = generator.uniform(-0.5, 0.5, size=4)
     return features, features @ truth + generator.normal(0, noise, size=SAMPLES), truth
 
 
-def learned(features: Floats, targets: Floats, privacy: Privacy = USUAL, **more: Any) -> Any:
+def learned(features: Floats, targets: Floats, privacy: Any = USUAL, **more: Any) -> Any:
+    """Return a learner after these samples."""
     settings = {"feature_bound": 2.0, "target_bound": 2.0, "seed": 1} | more
     domain = settings.pop("domain", LpBall(4, 2.0, 2.0))
     loss = settings.pop("loss", SquaredLoss())
@@ -43,23 +40,25 @@ def learned(features: Floats, targets: Floats, privacy: Privacy = USUAL, **more:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("method", ["auto", "passes"])
-@pytest.mark.parametrize("together", [0.0, 0.95])
-def test_intervals_hold_the_truth_as_often_as_they_say(method: str, together: float) -> None:
-    """Before, 64 % of the intervals of streams held it where features go together."""
-    inside, widths, off = [], [], []
+@pytest.mark.parametrize("correlation", [0.0, 0.95])
+def test_intervals_hold_the_truth_as_often_as_they_say(method: str, correlation: float) -> None:
+    """An earlier version covered it with 64 % of its intervals where features correlate."""
+    inside = []
+    widths = []
+    deviations = []
     for seed in range(40):
-        features, targets, truth = samples_of(seed, together=together)
+        features, targets, truth = samples_of(seed, correlation=correlation)
         learner = learned(features, targets, method=method, seed=seed)
         errors = learner.standard_errors
-        given = np.isfinite(errors)
-        inside.append((np.abs(learner.coefficients - truth) <= 1.96 * errors)[given])
-        widths.append(np.where(given, errors, np.inf))
-        off.append(learner.coefficients - truth)
-    given_in_all = sum(len(each) for each in inside) / (4 * len(inside))
-    assert given_in_all >= 0.5
+        known = np.isfinite(errors)
+        inside.append((np.abs(learner.coefficients - truth) <= 1.96 * errors)[known])
+        widths.append(np.where(known, errors, np.inf))
+        deviations.append(learner.coefficients - truth)
+    share_known = sum(len(each) for each in inside) / (4 * len(inside))
+    assert share_known >= 0.5
     assert np.concatenate(inside).mean() >= 0.9
-    if not together or method == "passes":  # not vacuous either
-        usual = np.median(widths, axis=0) / np.sqrt(np.mean(np.square(off), axis=0))
+    if not correlation or method == "passes":  # not vacuous either
+        usual = np.median(widths, axis=0) / np.sqrt(np.mean(np.square(deviations), axis=0))
         assert (usual < 2.5).all()
 
 
@@ -83,16 +82,16 @@ def test_errors_are_in_the_units_of_their_coefficients() -> None:
         assert np.allclose(there.standard_errors * 10, here.standard_errors, rtol=0.05)
 
 
-def test_nothing_is_said_of_what_was_not_learned() -> None:
+def test_coefficients_that_were_not_learned_have_no_standard_errors() -> None:
     features, targets, _ = samples_of(0)
     signs = (targets > 0).astype(float)
 
     def errors_of(learner: Any) -> Floats:
-        found: Floats = learner.standard_errors
-        assert found.shape == learner.coefficients.shape
-        return found
+        errors: Floats = learner.standard_errors
+        assert errors.shape == learner.coefficients.shape
+        return errors
 
-    fresh = StreamingLearner(
+    unfed = StreamingLearner(
         LpBall(4), SquaredLoss(), SAMPLES, USUAL, feature_bound=2.0, target_bound=2.0, seed=1
     )
     short = learned(features[:40], targets[:40])
@@ -102,25 +101,23 @@ def test_nothing_is_said_of_what_was_not_learned() -> None:
     several = learned(features, signs, loss=SoftmaxLoss(2), domain=LpBall(8))
     passes = learned(features, signs, loss=LogisticLoss(), method="passes")
     frank_wolfe = learned(features, targets, method="frank-wolfe")
-    for learner in (fresh, short, corners, classes, several, passes, frank_wolfe):
+    for learner in (unfed, short, corners, classes, several, passes, frank_wolfe):
         assert np.isnan(errors_of(learner)).all()
     # A feature that never varies has no coefficient.
-    found = errors_of(learned(features * [1.0, 1.0, 1.0, 0.0], targets, method="passes"))
-    assert np.isfinite(found[:3]).all()
-    assert np.isnan(found[3])
+    errors = errors_of(learned(features * [1.0, 1.0, 1.0, 0.0], targets, method="passes"))
+    assert np.isfinite(errors[:3]).all()
+    assert np.isnan(errors[3])
 
 
 def test_targets_of_which_most_gradients_are_clipped_have_no_errors() -> None:
-    """Two answers, little explained: clipped gradients vanish at other coefficients than least
-    squares.
-    """
+    """With two answers and weak features, clipped gradients do not vanish at least squares."""
     generator = np.random.default_rng(0)
     features = generator.uniform(-1, 1, size=(SAMPLES, 4))
     answers = np.where(
         generator.random(SAMPLES) < 0.5 + features @ [0.1, -0.1, 0.05, 0.1], 0.5, -0.5
     )
-    found = learned(features, answers, Privacy(3.0, 1e-6)).standard_errors
-    assert np.isnan(found).all()
+    learner = learned(features, answers, Privacy(3.0, 1e-6))
+    assert np.isnan(learner.standard_errors).all()
 
 
 def test_many_coefficients_or_releases_have_no_errors_and_cost_no_state() -> None:
@@ -129,11 +126,11 @@ def test_many_coefficients_or_releases_have_no_errors_and_cost_no_state() -> Non
     learner = learned(features, features[:, 0], feature_bound=1.0, domain=LpBall(60))
     assert learner.facts["method"] in ("whitened", "scaled")
     assert np.isnan(learner.standard_errors).all()
-    assert learner._engine.view.public.path.totals.shape == (0, 60)
+    assert learner.snapshot().public["path.totals"].shape == (0, 60)
     short = learned(features[:2000, :4], features[:2000, 0], block=1)
     assert short.facts["method"] in ("whitened", "scaled")
     assert np.isnan(short.standard_errors).all()
-    assert short._engine.view.public.path.totals.shape == (0, 4)
+    assert short.snapshot().public["path.totals"].shape == (0, 4)
 
 
 def test_pure_and_huber_streams_have_errors_too() -> None:
@@ -145,13 +142,15 @@ def test_pure_and_huber_streams_have_errors_too() -> None:
         assert (np.abs(learner.coefficients - truth) < 4 * errors).all()
 
 
-def test_errors_follow_from_what_is_kept_and_from_nothing_else(tmp_path: Path) -> None:
+def test_a_loaded_learner_has_the_standard_errors_of_the_saved_one(tmp_path: Path) -> None:
     features, targets, _ = samples_of(0)
     learner = learned(features[:20_000], targets[:20_000])
     before = learner.standard_errors
     learner.save(tmp_path / "state")
     learner.detach()
-    assert np.array_equal(discreet.load(tmp_path / "state").standard_errors, before)
+    loaded = discreet.load(tmp_path / "state")
+    assert isinstance(loaded, StreamingLearner)
+    assert np.array_equal(loaded.standard_errors, before)
 
 
 # --- intercepts -----------------------------------------------------------------------------------
@@ -162,7 +161,7 @@ def test_errors_follow_from_what_is_kept_and_from_nothing_else(tmp_path: Path) -
 def test_a_prediction_is_features_times_coefficients_plus_the_intercept(
     method: str, bound: float
 ) -> None:
-    """The last coefficient used to be the intercept over `feature_bound`."""
+    """The last coefficient is not the intercept over `feature_bound`, as the domain has it."""
     generator = np.random.default_rng(0)
     features = generator.uniform(-bound, bound, size=(20_000, 2)) / 2**0.5
     targets = features @ [0.8 / bound, -0.5 / bound] + 0.4
@@ -172,7 +171,8 @@ def test_a_prediction_is_features_times_coefficients_plus_the_intercept(
         "intercept": True,
         "seed": 1,
     }
-    domain, privacy = LpBall(3, 2.0, 3.0 / bound), Privacy(10.0, 1e-6)
+    domain = LpBall(3, 2.0, 3.0 / bound)
+    privacy = Privacy(10.0, 1e-6)
     if method == "leader":
         learner: Any = forced(
             StreamingLearner, "leader", domain, SquaredLoss(), 20_000, privacy, **settings

@@ -1,4 +1,4 @@
-"""Which arm, given the context: see `ContextualBandit`."""
+"""Private contextual bandits: see `ContextualBandit`."""
 
 from discreet.learners.contextual_bandit.learner import ContextualBandit
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings

@@ -1,12 +1,11 @@
-"""The arms that can be played: those of the beginning, and those that were added later.
+"""The arms that can be played: those of the settings, and those that were added later.
 
-An arm that is announced in one block is played from the next one on: for one whole block in its
-share of rounds (it is *young*), and then on its merits.
+An arm that is announced in one block is played from the next one on: for one block in an equal
+share of rounds (it is *young*), and then according to its scores.
 """
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,17 +18,17 @@ from discreet.learners.labels import names_by_number
 
 @dataclass(frozen=True)
 class NewArm:
-    """A public event: an arm with this label is announced."""
+    """Public event that announces an arm with this label."""
 
     label: Label
 
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """Which arms some rounds may play."""
+    """The arms that some rounds may play."""
 
     arms: Mask | None
-    """One row per round; None if each may play every living arm."""
+    """One row per round; None if each round may play every active arm."""
     without_arms: Mask | None = None
     """The rounds whose own mask leaves no arm; None if there is none."""
 
@@ -57,7 +56,7 @@ class Arms:
 
     @classmethod
     def first(cls, count: int) -> "Arms":
-        """Return the arms before anyone came."""
+        """Return the arms of the first block."""
         return cls(active=count, young=0, announced=count, added="[]")
 
     @property
@@ -71,36 +70,37 @@ class Arms:
         return replace(self, active=self.announced, young=young)
 
     def with_announced(self, label: Label) -> "Arms":
-        """Return the arms once one more is announced."""
+        """Return the arms with one more announced."""
         added = [*json.loads(self.added), label]
         return replace(self, announced=self.announced + 1, added=json.dumps(added))
 
     def labels(self, settings: ContextualBanditSettings) -> Labels:
-        """Return the labels of all arms with those announced; numbers if they have no labels."""
+        """Return the labels of all arms, announced ones included; numbers without labels."""
         first = names_by_number(settings.arms, settings.labels)
         return Labels((*first, *json.loads(self.added)), "one")
 
     def fits(self, slots: int) -> bool:
-        """Return whether there can be these arms if there is room for `slots`."""
+        """Return whether the counts are consistent, and within `slots` arms."""
         return 0 < self.active <= self.announced <= slots and 0 <= self.young <= self.active
 
     # --- masks --------------------------------------------------------------------------------
 
-    def refuse_none_left(self, available: Any) -> None:
+    def refuse_none_left(self, available: Mask | None) -> None:
         """Refuse a mask for all rounds that leaves no arm."""
-        is_common = available is not None and available.ndim == 1
-        if is_common and not available[: self.active].any():
+        if available is None or available.ndim != 1:
+            return
+        if not available[: self.active].any():
             raise ConfigError(
                 "none of the arms that can be played now is available: make one available"
             )
 
-    def allowed(self, available: Any, count: int) -> Allowed:
+    def allowed(self, available: Mask | None, count: int) -> Allowed:
         """Return the arms that `count` rounds with these masks may play.
 
-        A mask for all rounds, or the one of a single question, must leave an arm. Among many people
-        with masks of their own, a person whose mask leaves none is treated like one without a mask
-        and with a malformed context, and their answer says nothing: one person's mask must not
-        decide whether others are answered.
+        A mask for all rounds, or of a single request, must leave an arm. In a batch with one mask
+        per person, a person whose mask leaves no arm is treated like one without a mask and with a
+        malformed context, and their reward adds nothing: the mask of one person must not decide
+        whether other people get an arm.
         """
         if available is None:
             return EVERY_ARM
@@ -109,10 +109,10 @@ class Arms:
             allowed[self.active :] = False
             return Allowed(repeated(allowed, count))
         allowed[:, self.active :] = False
-        without_arms = ~allowed.any(axis=1)
+        without_arms = np.asarray(~allowed.any(axis=1))
         allowed[without_arms, : self.active] = True
         return Allowed(allowed, without_arms)
 
     def every_row(self, shape: tuple[int, ...]) -> Mask:
-        """Return a mask of the living arms with this shape."""
+        """Return a mask of the active arms with this shape."""
         return np.broadcast_to(np.arange(shape[1]) < self.active, shape)

@@ -1,6 +1,6 @@
-"""How a block chooses arms: uniformly, by the best score, or trying new arms in some rounds.
+"""Rules that choose arms: uniformly, by the best score, or with young arms in some rounds.
 
-A choice is a function of what is public, of its person's own context and mask, and of public coins.
+A choice is a function of public values, of the person's own context and mask, and of public coins.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from discreet.learners.contextual_bandit.arms import Arms
 
 
 class Choice(Protocol):
-    """How arms are chosen."""
+    """Rule that chooses arms."""
 
     def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
         """Return one arm per round; `scores` has one row per round, and so has `allowed`."""
@@ -22,7 +22,7 @@ class Choice(Protocol):
 
 @dataclass(frozen=True)
 class UniformChoice:
-    """All arms are equally likely: before anything is learned."""
+    """Rule that plays all arms equally likely, until scores are released."""
 
     arms: Arms
     coins: Coins = field(repr=False)
@@ -33,7 +33,7 @@ class UniformChoice:
 
 @dataclass(frozen=True)
 class BestChoice:
-    """The arm with the best score."""
+    """Rule that plays the arm with the best score."""
 
     arms: Arms
 
@@ -47,27 +47,29 @@ class BestChoice:
 
 @dataclass(frozen=True)
 class NewcomersChoice:
-    """The best of the arms that are known; a young arm in its share of rounds."""
+    """Rule that plays the best known arm, but young arms in an equal share of rounds."""
 
     arms: Arms
     coins: Coins = field(repr=False)
 
     def chosen(self, rounds: Integers, scores: Floats, allowed: Mask | None) -> Integers:
-        active, young, known = self.arms.active, self.arms.young, self.arms.known
+        active = self.arms.active
+        young = self.arms.young
+        known = self.arms.known
         coins = self.coins.uniform(rounds)
         if allowed is None:
             allowed = self.arms.every_row(scores.shape)
         best = np.where(allowed, scores, -np.inf)[:, :known].argmax(axis=1)
         tried = known + np.minimum((coins * active).astype(np.int64), young - 1)
-        is_wanted = coins < young / active
+        is_trial = coins < young / active
         is_allowed = allowed[np.arange(len(scores)), tried]
-        chosen = np.where(is_wanted & is_allowed, tried, best)
+        chosen = np.where(is_trial & is_allowed, tried, best)
         without_known = ~allowed[:, :known].any(axis=1)
         return np.where(without_known, _uniform(allowed, active, coins), chosen)
 
 
 def _uniform(allowed: Mask | None, active: int, coins: Floats) -> Integers:
-    """Return one of the arms that may be played, all equally likely."""
+    """Return one allowed arm per round, all equally likely."""
     if allowed is None:
         return (coins * active).astype(np.int64)
     places = (coins * allowed.sum(axis=1)).astype(np.int64)

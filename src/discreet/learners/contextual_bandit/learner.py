@@ -1,6 +1,6 @@
-"""Which of K arms to play for a person, given their context.
+"""Private contextual bandit: choose one of K arms for a person, given their context.
 
-This file says what the learner is; how it learns is in the files beside it, one an estimator.
+This file holds the public class; each estimator is in a file of its own beside it.
 
 Guarantee   docs/guarantees/contextual.md
 """
@@ -21,66 +21,68 @@ from discreet.learners.labels import Label, label_of
 
 
 class ContextualBandit(Learner):
-    """Play the best arm for each person's context, and learn from the rewards, without giving
-    anyone away.
+    """Choose the best arm for the context of each person, and learn from private rewards.
 
-    A person's own arm may depend on their context: it is their treatment, price or page, and theirs
-    to see. Nobody else's arms, and nothing that is published, reveals them: joint differential
-    privacy.
+    The arm of a person may depend on their own context: it is their treatment, price or page. The
+    arms of all other people, and all published values together, do not reveal a person's data. This
+    is joint differential privacy.
 
-    Guarantee: docs/guarantees/contextual.md. Neighbours replace the context, the mask and the
-    reward of one round. Protected is each person against everybody else together, whatever all of
-    them see. Not protected: a person's own arm against whoever sees it; so keep logs of arms, and
-    counts of arms, as safe as the contexts. Privacy assumes nothing; value assumes people that are
-    alike over time and rewards that are about linear in the context.
+    Guarantee: docs/guarantees/contextual.md. Neighbours differ in the context, the mask and the
+    reward of one round. Each person is protected against all other people together, even if these
+    share all they see. A person's own arm is not protected from those who see it, so store logs of
+    arms, and counts of arms, as safely as the contexts. Privacy assumes nothing; value assumes
+    people that are alike over time and rewards that are about linear in the context.
 
-    Masks (`available`) may be personal: which arms a person may be given is theirs, like their
-    context. They must not depend on other people's contexts, arms or rewards (stock that sold out
-    would tell). Among many, whoever has a mask that leaves no arm, or that is none, gets the arm of
-    a malformed context without a mask, and their reward says nothing; a mask for all rounds that
-    leaves none is refused.
+    Masks (`available`) may be personal, like contexts. They must not depend on the contexts, arms
+    or rewards of other people (an arm that is sold out would reveal them). In a batch, a person
+    whose mask is malformed or leaves no arm gets the arm of a malformed context without a mask, and
+    their reward adds nothing. A mask for all rounds that leaves no arm is refused.
 
-    Runtime: O(arms · features) a decision. Memory, whatever the horizon: ridge 8·arms·features²
-    numbers, screening 8·arms·features, and what open rounds brought with them (features numbers
-    each).
+    Runtime: O(arms · features) per decision. Memory does not depend on the horizon: the ridge takes
+    8·arms·features² numbers, screening 8·arms·features, and each open round its context.
 
     Parameters
     ----------
     arms
-        How many there are, or their labels: with labels arms are labels, in decisions, masks and
-        scores.
+        The number of arms, or their labels. With labels, decisions, masks and scores use them.
     features
-        How many numbers a context has, or their names: contexts may then be dictionaries by name.
+        The number of features of a context, or their names; with names, contexts may be
+        dictionaries by name.
     horizon
-        How many people.
+        The number of people.
     privacy
-        What is asked for; needs `delta > 0`.
+        The requested guarantee; `delta` must be positive.
     relevant
-        How many features an arm is expected to need: a number (those that matter are found first),
-        or "all" (a ridge over all features). None: "all" up to 64 features, 5 beyond.
+        The number of features that an arm is expected to need: a number (features that matter are
+        selected first), or "all" (a ridge over all features). None means "all" up to 64 features,
+        and 5 beyond.
     reward_range
-        The least and the largest reward; others are clipped.
+        The least and the largest reward; other rewards are clipped.
     context_bound
-        The largest absolute value of a feature: one number, or one a feature. Others are clipped.
-        Public numbers: never read them off the data.
+        The largest absolute value of a feature: one number, or one per feature. Larger values are
+        clipped. The bounds are public: never compute them from the data.
     context_length
-        The longest a context may be (Euclidean); by default what the bounds allow. Longer ones are
-        scaled down. A context that is not finite counts as zero, and still gets an arm.
+        The largest Euclidean norm of a context; by default the largest that the bounds allow.
+        Longer contexts are scaled down. A context that is not finite counts as zero, and still gets
+        an arm.
     max_arms
-        How many arms there may ever be, with those that `add_arm` adds; by default `arms`. Masks
-        have one entry for each of them.
+        The number of arms there may ever be, with those that `add_arm` adds; by default `arms`.
+        Masks have one entry for each of them.
     block
-        How many people are in the first block after preparation; later ones grow by a fifth.
+        The number of people in the first block after the preparations; later blocks grow by a
+        fifth.
     report
         The share of the budget, up to ½, that pays for `report()`.
     seed, journal, checkpoint
-        As for `SetMaximizer`.
+        See `SetMaximizer`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from discreet import ContextualBandit, Privacy
-    >>> clinic = ContextualBandit(["low", "high"], ["age", "weight"], 20_000, Privacy(1.0, 1e-6), seed=1)
+    >>> clinic = ContextualBandit(
+    ...     ["low", "high"], ["age", "weight"], 20_000, Privacy(1.0, 1e-6), seed=1
+    ... )
     >>> people = np.random.default_rng(0)
     >>> while clinic.clock < 20_000:
     ...     due = clinic.release_if_due()
@@ -125,31 +127,50 @@ class ContextualBandit(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `ContextualBanditSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Take the fields of `ContextualBanditSettings`, a `journal` and a `checkpoint`."""
 
     def scores(self, context: Any = None) -> Scores:
-        """The reward that each arm is expected to bring, with standard deviations; from released
-        values only.
+        """Return the predicted reward of each arm in a context, with standard deviations.
 
-        Decisions follow `decision["weights"]`. The best of noisy scores is on average too high:
-        what is given here is drawn together as far as noise explains how far arms are apart, so
-        that it is about right of the arm that is chosen.
+        Predictions use released values only. Decisions follow `decision["weights"]`, whose largest
+        score is on average too high. Predictions are therefore shrunk towards each other as far as
+        noise explains their differences, which makes the one of the chosen arm about unbiased.
+
+        Parameters
+        ----------
+        context
+            One number per feature, or a dictionary by name.
+
+        Raises
+        ------
+        StateError
+            Before the first release of scores.
         """
         return super().scores(context)
 
     @guarded
     def add_arm(self, label: Label | None = None) -> Label:
-        """Add an arm, and give its label, or its number if arms have none.
+        """Add an arm and return its label, or its number if arms have no labels.
 
-        A public event: whether and when arms are added must not depend on earlier people's
-        contexts, arms or rewards (an arm that replaces one which sold out would tell). It is played
-        from the next block on, for one block in its share of rounds, and then on its merits.
+        This is a public event: it must not depend on the contexts, arms or rewards of people (an
+        arm that replaces one which is sold out would reveal them). The arm is played from the next
+        block on: for one block in an equal share of rounds, then according to its scores.
+
+        Parameters
+        ----------
+        label
+            The label of the arm; None if arms have no labels.
+
+        Raises
+        ------
+        ConfigError
+            If there are `max_arms` arms already, or the label is missing, superfluous or taken.
+        StateError
+            If no release is planned after the next block.
         """
-        named = self.settings.labels is not None
-        if named != (label is not None):
-            remedy = "have names: give one" if named else "have numbers: leave out the name"
+        has_labels = self.settings.labels is not None
+        if has_labels != (label is not None):
+            remedy = "have labels: give one" if has_labels else "have numbers: leave out the label"
             raise ConfigError(f"this learner's arms {remedy}")
         self._engine.settle(self._rounds.state())  # numbers follow from all events before
         arm = self._engine.view.learning.public.arms.announced

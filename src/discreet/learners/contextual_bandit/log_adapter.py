@@ -1,27 +1,26 @@
-"""What a log says to a contextual bandit: who came, which arm they were given, and what came of it.
+"""Log adapter of `ContextualBandit`: contexts, and rewards of the arms that were logged.
 
     propensity = "propensity"     # a column: the probability with which the logged arm was drawn
-    least_propensity = 0.1        # the least that any arm ever had; public, never read off the log
+    least_propensity = 0.1        # the least propensity of any arm; public, never read off the log
     context = ["age", "weight"]   # columns; without it, the names of the features
 
-or `propensity = "uniform"`, if all arms were equally likely for everybody. Besides, a log has the
-columns `arm` (by name, or by number if arms have none) and `reward`.
+or `propensity = "uniform"`, if all arms were equally likely in every row. The other columns are
+`arm` (by label, or by number if arms have no labels) and `reward`.
 
-Everybody in the log is asked about, and few were given what the learner decides for them. A row
-counts
+The learner decides an arm for every row, and few rows have a reward of that arm. A row counts
 
-    if its arm is the one that was decided, and with probability least_propensity / propensity
+    if its arm is the decided one, and then with probability least_propensity / propensity
 
-and adds nothing otherwise. Without the second condition, people whose arm was likely would count
-more often than others. With it, whoever has the context x counts with probability p(a|x) · least /
-p(a|x) = least, where a is the arm that was decided for them: the same for everybody. So the rows
-that count are a uniform sample of all people, each with the arm that the learner chose and the
-reward of it, as if the learner had played that share of the rounds itself. The coin that thins is a
-public function of the round and of the settings: a run that goes on after a kill tosses the same. A
-propensity below the least is kept always, and so counts too seldom; a row with no proper context,
-arm, reward or propensity adds nothing.
+and adds nothing otherwise. The second condition removes the bias towards people whose arm was
+likely: a person with context x counts with probability p(a|x) · least / p(a|x) = least, where a is
+the arm that was decided for them. The probability is equal for all people, so the rows that count
+are a uniform sample of all people, each with the decided arm and its reward, as if the learner had
+played that share of the rounds itself. The coin that samples is a public function of the round and
+of the settings, so a run that resumes after a kill tosses the same coins. A row with a propensity
+below the least always counts if its arm was decided, which is too seldom. A row with a malformed
+context, arm, reward or propensity adds nothing.
 
-Privacy rests on none of this: what a row adds depends on that row and on what is public.
+Privacy does not depend on this: the contribution of a row depends on that row and on public values.
 """
 
 from collections.abc import Sequence
@@ -47,13 +46,12 @@ from discreet.learners.log_adapter import (
 )
 from discreet.records.log_cells import UNIFORM, item_text
 
-ARM, REWARD = "arm", "reward"
+ARM = "arm"
+REWARD = "reward"
 
 
 class ContextualBanditLogAdapter(LogAdapter):
-    """Rows of a log as contexts, and as rewards of those who were given what was decided for
-    them.
-    """
+    """Reads the rows of a log as contexts, and as rewards of rows whose arm was decided."""
 
     settings_type = ContextualBanditSettings
     settings: ContextualBanditSettings
@@ -67,9 +65,8 @@ class ContextualBanditLogAdapter(LogAdapter):
     def meaning(self) -> str:
         return (
             "what the decided arms would have earned, estimated from the share of rows that "
-            "count, "
-            f"{self._rate:.4g} by the declared propensities; whoever gave no answer counts with "
-            f"{self.unanswered:.4g}"
+            f"count, {self._rate:.4g} by the declared propensities; a row without a reward counts "
+            f"with {self.unanswered:.4g}"
         )
 
     @property
@@ -79,33 +76,33 @@ class ContextualBanditLogAdapter(LogAdapter):
         }
 
     def estimated(self, report: Report) -> Report | None:
-        """What the decisions earned: everybody's row counts with the same declared probability.
+        """Return the estimated mean reward of the decided arms.
 
-        A block's mean is middle + rate · (earned − middle) in expectation, because the rows that do
-        not count add the middle of the range. The error has two parts: the noise, over the rate;
-        and which rows count, at most half the range · √((1 − rate) / (rate · rows)).
+        Every row counts with the same declared probability, the rate. The mean of a block is
+        middle + rate · (earned − middle) in expectation, because the rows that do not count add the
+        middle of the range. The error has two parts: the noise, over the rate; and the sampling of
+        rows, at most half the range · √((1 − rate) / (rate · rows)).
         """
         if "propensity" not in self.log:
             return None
-        rate, middle = self._rate, self.settings.middle
+        rate = self._rate
+        middle = self.settings.middle
         rows = np.diff(report.rounds, prepend=0)
-        chance = self.settings.half_range * np.sqrt((1 - rate) / (rate * rows))
+        sampling_error = self.settings.half_range * np.sqrt((1 - rate) / (rate * rows))
         return Report(
             report.rounds,
             middle + (report.value - middle) / rate,
-            np.hypot(report.standard_deviation / rate, chance),
+            np.hypot(report.standard_deviation / rate, sampling_error),
         )
 
     @property
     def _rate(self) -> float:
-        """The probability with which a row counts: public, and the same for everybody."""
+        """The probability with which a row counts: public, and equal for all rows."""
         return 1 / self.settings.arms if self._uniform else float(self.log["least_propensity"])
 
     @classmethod
     def completed(cls, plain: dict[str, Any], log: dict[str, Any]) -> dict[str, Any]:
-        """Checks what is said of propensities; features without names are called like their
-        columns.
-        """
+        """Return the settings with features named like their columns; refuse bad propensities."""
         check_propensity(log, (ARM, REWARD), "arm")
         if "context" not in log:
             return plain
@@ -126,11 +123,12 @@ class ContextualBanditLogAdapter(LogAdapter):
                 "or as names of the features"
             )
         context = self.log.get("context", [str(label) for label in labels])
-        others = [ARM, REWARD, *([] if self._uniform else [self.log["propensity"]])]
-        for name in others:
+        propensity = [] if self._uniform else [self.log["propensity"]]
+        outcome = [ARM, REWARD, *propensity]
+        for name in outcome:
             if name in context:
                 raise ConfigError(f"the column {name} cannot be part of the context as well")
-        return present(header, [*context, *others])
+        return present(header, [*context, *outcome])
 
     def contexts(self, rows: Table, columns: Sequence[str]) -> Floats:
         return rows.numbers(columns[: self.settings.features])
@@ -140,15 +138,16 @@ class ContextualBanditLogAdapter(LogAdapter):
         counts = self._was_decided(rows, tickets)
         counts &= np.isfinite(self.contexts(rows, columns)).all(axis=1)
         if not self._uniform:
-            counts &= self._is_kept(rows, tickets)
+            counts &= self._is_sampled(rows, tickets)
         return np.where(counts, rewards, np.nan)
 
     @property
     def _uniform(self) -> bool:
+        """Whether all arms of the log were equally likely."""
         return bool(self.log["propensity"] == UNIFORM)
 
     def _was_decided(self, rows: Table, tickets: Tickets) -> Mask:
-        """Which rows were given the arm that was decided for them."""
+        """Return a mask of the rows whose logged arm is the decided one."""
         labels = self.settings.labels
         if labels is None:
             return np.asarray(rows.numbers([ARM])[:, 0] == tickets.numbers)
@@ -156,15 +155,16 @@ class ContextualBanditLogAdapter(LogAdapter):
         logged = np.array([numbers.get(item_text(value), -1) for value in rows.values(ARM)])
         return np.asarray(logged == tickets.numbers)
 
-    def _is_kept(self, rows: Table, tickets: Tickets) -> Mask:
-        """Which rows the public coin keeps; none whose propensity is no probability."""
+    def _is_sampled(self, rows: Table, tickets: Tickets) -> Mask:
+        """Return a mask of the rows that the public coin samples; invalid propensities never."""
         propensities = rows.numbers([self.log["propensity"]])[:, 0]
         with np.errstate(invalid="ignore"):
-            proper = (propensities > 0) & (propensities <= 1)
-            kept = self._coins.uniform(tickets.rounds) * propensities < self.log["least_propensity"]
-        return np.asarray(proper & kept)
+            is_valid = (propensities > 0) & (propensities <= 1)
+            drawn = self._coins.uniform(tickets.rounds) * propensities
+            is_sampled = drawn < self.log["least_propensity"]
+        return np.asarray(is_valid & is_sampled)
 
     @cached_property
     def _coins(self) -> Coins:
-        """Others than the learner's own, whose arms are played by coins at first."""
+        """Coins that differ from those of the learner, which draw arms in the first blocks."""
         return Coins(bytes.fromhex(fingerprint("which rows of a log count", self.settings)))

@@ -1,10 +1,10 @@
-"""What both modes of the contextual bandit plan alike: preparations, then one running total.
+"""Base class of both modes of the contextual bandit: preparations, then one running total.
 
-    releases 0 … p − 1      preparations, each with the whole budget for its own people
+    releases 0 … p − 1      preparations, each with the whole budget for its own block of people
     releases p, p + 1, …    second moments and moments of every arm, through one running total
 
-Which block a person enters is fixed by the clock before they come. Every release may also report
-what its people earned, for a share of the budget: with noise of its own in the preparations, then
+The clock fixes the block of a person before they come. Every release may also report the mean
+reward of its people, for a share of the budget: with separate noise in the preparations, then
 through a running total beside that of the moments.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 1
@@ -41,7 +41,7 @@ Kind = TypeVar("Kind", bound=Aggregator)
 
 
 class ContextualMode(Problem, Generic[Published]):
-    """A way of learning which arm to play, given the context."""
+    """Base class of the modes of the contextual bandit."""
 
     notion = "joint DP"
     neighbours = "replace the context, the mask and the reward of one round"
@@ -53,9 +53,9 @@ class ContextualMode(Problem, Generic[Published]):
     """Factor by which blocks grow after the preparations."""
     public_type: type[Published]
     preparing: ClassVar[tuple[type[ContextualPhase[Any]], ...]]
-    """The phases of the preparations, in order; the last may be left out."""
+    """The phases of the preparations, in order; the last one may be left out."""
     regressing: ClassVar[type[ContextualPhase[Any]]]
-    """The phase of all blocks after them."""
+    """The phase of all blocks after the preparations."""
 
     @property
     def assumes(self) -> str:
@@ -67,75 +67,76 @@ class ContextualMode(Problem, Generic[Published]):
 
     def check(self) -> None:
         for aggregator in (*self.rounded, self.moments.aggregator):
-            aggregator.unit  # noqa: B018  refuses grids that are too coarse, before anyone comes
+            aggregator.unit  # noqa: B018  refuses grids that are too coarse
 
-    # --- what the modes say -------------------------------------------------------------------
+    # --- abstract properties ------------------------------------------------------------------
 
     @property
     @abstractmethod
     def preparation(self) -> tuple[int, ...]:
-        """Rounds of each preparation."""
+        """The number of rounds of each preparation."""
 
     @property
     @abstractmethod
     def prepared(self) -> list[Charge]:
-        """What each preparation costs its people."""
+        """The charge of each preparation."""
 
     @property
     @abstractmethod
     def first_block(self) -> float:
-        """Rounds of the first block after the preparations, unless the settings say otherwise."""
+        """The number of rounds of the first block after the preparations, if `block` is "auto"."""
 
     @property
     @abstractmethod
     def learned_from(self) -> int:
-        """Index of the first block that plays arms by released scores."""
+        """The index of the first block that plays arms by released scores."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """Number of numbers of a mapped context."""
+        """The number of entries of a mapped context."""
 
     @property
     @abstractmethod
     def rounded(self) -> list[Rounded]:
-        """What the preparations gather on grids that may be too coarse."""
+        """The aggregators of the preparations whose grids may be too coarse."""
 
     @property
     @abstractmethod
     def constants(self) -> tuple[Any, ...]:
-        """What the preparations' state depends on besides the settings."""
+        """The values, besides the settings, on which the state of the preparations depends."""
 
     @abstractmethod
     def nothing_learned(self, moments: State) -> Published:
-        """Return what is public before anyone came, with this state of the running total."""
+        """Return the first public state, with this state of the running total."""
 
     # --- the plan -----------------------------------------------------------------------------
 
     @cached_property
     def budget(self) -> Charge:
-        """What learning may cost a person; the rest of the budget pays for the report."""
+        """The share of the budget for learning; the rest pays for the report."""
         return self.settings.privacy.budget * (1 - self.settings.report)
 
     @cached_property
     def schedule(self) -> ListedBlocks:
-        settings, rounds = self.settings, self.settings.rounds
+        settings = self.settings
+        rounds = settings.rounds
         first = self.first_block if settings.block == "auto" else settings.block
         blocks = growing_blocks(rounds - sum(self.preparation), first, self.growth)
         return ListedBlocks(rounds, (*self.preparation, *blocks))
 
     @cached_property
     def moments(self) -> RunningTotal[Moments]:
-        """Second moments and moments of every arm."""
-        wanted = Moments.of(self.settings.slots, self.width)
-        return self._total("moments", wanted, 1 - self.settings.report)
+        """The running total of second moments and moments of every arm."""
+        aggregator = Moments.of(self.settings.slots, self.width)
+        return self._total("moments", aggregator, 1 - self.settings.report)
 
-    def _total(self, name: str, wanted: Kind, share: float) -> RunningTotal[Kind]:
-        """Return the running total of all blocks after the preparations."""
+    def _total(self, name: str, aggregator: Kind, share: float) -> RunningTotal[Kind]:
+        """Return a running total over all blocks after the preparations."""
         lengths = self.schedule.lengths[len(self.preparation) :]
         return RunningTotal(
             name,
-            wanted,
+            aggregator,
             ListedBlocks(self.settings.rounds, lengths),
             self.settings.privacy,
             people=max(lengths, default=1),
@@ -145,8 +146,10 @@ class ContextualMode(Problem, Generic[Published]):
 
     @cached_property
     def plan(self) -> Plan:
-        prepared, total, report = self.prepared, self.moments.sum, self.report_of_total
+        prepared = self.prepared
         preparations = len(prepared)
+        total = self.moments.sum
+        report = self.report_of_total
 
         def charge(index: int) -> Charge:
             is_preparation = index < preparations
@@ -156,13 +159,12 @@ class ContextualMode(Problem, Generic[Published]):
 
         later = total.spent(self.moments.releases)
         later = later if report is None else later + report.spent
-        alone = () if self.report_of_block is None else self.report_of_block.constants
+        charges = [*(charge(index) for index in range(preparations)), later]
+        of_report = () if self.report_of_block is None else self.report_of_block.constants
         plan = Plan.scheduled(
             self.schedule,
             charge,
-            paid_by_cohorts(
-                self.settings.privacy, [*(charge(index) for index in range(preparations)), later]
-            ),
+            paid_by_cohorts(self.settings.privacy, charges),
             cohort=lambda index: min(index, preparations),
             facts={
                 "method": "screen" if self.settings.screens else "ridge",
@@ -170,7 +172,7 @@ class ContextualMode(Problem, Generic[Published]):
                 "releases": self.schedule.releases,
                 "noise_in_people": self.moments.noise,
             },
-            constants=(*self.constants, total, *alone),
+            constants=(*self.constants, total, *of_report),
         )
         return planned_with(report, plan)
 
@@ -178,13 +180,13 @@ class ContextualMode(Problem, Generic[Published]):
 
     @cached_property
     def units(self) -> Units:
-        """How rewards are counted: from the middle of their range, in halves of it."""
+        """The units of rewards: relative to the middle of their range, in half ranges."""
         settings = self.settings
         return Units(low=-1.0, high=1.0, scale=settings.half_range, zero=settings.middle)
 
     @cached_property
     def report_of_block(self) -> BlockReporting | None:
-        """How a preparation is reported; None if nothing is paid for that."""
+        """The report of a preparation; None without a share of the budget for it."""
         share = self.settings.report
         if not share:
             return None
@@ -192,7 +194,7 @@ class ContextualMode(Problem, Generic[Published]):
 
     @cached_property
     def report_of_total(self) -> TotalReporting | None:
-        """How the blocks after the preparations are reported; None if nothing is paid for that."""
+        """The report of later blocks; None without a share of the budget for it."""
         share = self.settings.report
         if not share:
             return None
@@ -200,7 +202,7 @@ class ContextualMode(Problem, Generic[Published]):
         return TotalReporting(self.units, earned, first=len(self.preparation))
 
     def reporting(self, index: int) -> BlockReporting | TotalReporting | None:
-        """Return how the block that ends with release `index` is reported."""
+        """Return the report of the block that ends with release `index`, or None."""
         is_preparation = index < len(self.preparation)
         return self.report_of_block if is_preparation else self.report_of_total
 
@@ -216,7 +218,7 @@ class ContextualMode(Problem, Generic[Published]):
         view = phase(self, of_flat(self.public_type, public), index, begin, coins)
         return with_report(view, self.reporting(index), public)
 
-    # --- questions and feedback ---------------------------------------------------------------
+    # --- requests and feedback ----------------------------------------------------------------
 
     def blank_request(self) -> Request:
         return Request(np.zeros((1, self.settings.features)))
@@ -229,9 +231,9 @@ class ContextualMode(Problem, Generic[Published]):
         contexts = as_contexts(context, self.settings.features, count, one=one)
         if available is None or one or np.shape(available) != (count, self.settings.slots):
             return Request(contexts, self._masks(available, count, one))
-        return Request(contexts, available)  # one row per person, of whom some may have no arm left
+        return Request(contexts, available)  # one mask per person; a mask may leave no arm
 
-    def blank(self) -> Any:
+    def blank(self) -> float:
         return float("nan")
 
     def single(self, decisions: Integers) -> int:

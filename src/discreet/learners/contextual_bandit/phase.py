@@ -1,7 +1,7 @@
-"""What all phases of the contextual bandit have in common.
+"""Base class of the phases of the contextual bandit.
 
-Which phase a block is in follows from its index (`preparing`, then `regressing` of the mode). Until
-scores are released, arms are played uniformly by public coins; afterwards the best score is played.
+The phase of a block follows from its index (`preparing`, then `regressing` of the mode). Until
+scores are released, arms are drawn uniformly by public coins; afterwards the best score is played.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 1 (joint differential privacy)
 """
@@ -40,41 +40,43 @@ else:
     kernels = OnFirstUse("discreet.optim.kernels")
 
 
-# --- what people bring ------------------------------------------------------------------------
+# --- contexts, arms and rewards ---------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """People of a batch, one row or entry per person."""
+    """The people of a batch, one row or entry per person."""
 
     contexts: Floats
-    """Within their bounds."""
+    """Contexts within their bounds."""
     arms: Integers
-    """The arms as they were decided; −1 for a person without a reward."""
+    """The decided arms; −1 for a person without a reward."""
     rewards: Floats
-    """In [−1, 1], 0 for a person without one."""
+    """Rewards in [−1, 1]; 0 for a person without one."""
 
     @property
     def earned(self) -> Floats:
+        """The rewards, as the report adds them up."""
         return self.rewards
 
     @property
     def with_rewards(self) -> "People":
-        """The people whose rewards came."""
-        came = self.arms >= 0
-        return People(self.contexts[came], self.arms[came], self.rewards[came])
+        """The people with a reward."""
+        has_reward = self.arms >= 0
+        return People(self.contexts[has_reward], self.arms[has_reward], self.rewards[has_reward])
 
 
-# --- what all phases have in common -----------------------------------------------------------
+# --- the base class ---------------------------------------------------------------------------
 
 
 class ContextualPhase(View[Published]):
-    """A block of a contextual bandit."""
+    """View of a block of a contextual bandit."""
 
     problem: "ContextualMode[Published]"
 
     @property
     def settings(self) -> ContextualBanditSettings:
+        """The settings of the learner."""
         return self.problem.settings
 
     @property
@@ -84,19 +86,19 @@ class ContextualPhase(View[Published]):
 
     @property
     def at_next(self) -> Published:
-        """What is public, with the arms that the next block begins with."""
+        """The public state with the arms of the next block."""
         return replace(self.public, arms=self.public.arms.next())
 
     def plausible(self, count: float) -> float:
-        """Return how many people this preparation read, from a noisy count."""
+        """Return the number of people of this preparation, from a noisy count."""
         most = self.problem.preparation[self.index]
         return min(max(count, most / 10), float(most))
 
-    # --- which arm ----------------------------------------------------------------------------
+    # --- the decision -------------------------------------------------------------------------
 
     @cached_property
     def choice(self) -> Choice:
-        """How this block chooses arms."""
+        """The rule by which this block chooses arms."""
         arms = self.public.arms
         if not self.has_learned:
             return UniformChoice(arms, self.coins)
@@ -108,7 +110,7 @@ class ContextualPhase(View[Published]):
     def _played(self, rounds: Integers, request: Request) -> tuple[Floats, Integers]:
         """Return contexts within their bounds, and the arms that their rounds play."""
         contexts = request.context
-        if contexts is None:  # nobody asked: to see what would be played
+        if contexts is None:  # a preview without a person
             contexts = np.zeros((len(rounds), self.settings.features))
         allowed = self.public.arms.allowed(request.available, len(rounds))
         if allowed.without_arms is not None:
@@ -118,7 +120,8 @@ class ContextualPhase(View[Published]):
 
     def _scored(self, contexts: Floats) -> tuple[Floats, Floats]:
         """Return contexts within their bounds (0 where not finite), and the score of every arm."""
-        settings, estimates = self.settings, self.public.estimates
+        settings = self.settings
+        estimates = self.public.estimates
         admitted: Floats = np.empty_like(contexts)
         scores = np.empty((len(contexts), settings.slots))
         kernels.score_arms(
@@ -132,20 +135,20 @@ class ContextualPhase(View[Published]):
         )
         return admitted, scores
 
-    # --- who comes in -------------------------------------------------------------------------
+    # --- reading feedback ---------------------------------------------------------------------
 
     def read(self, batch: Batch) -> People:
         settings = self.settings
         rewards = as_numbers(batch)
-        came = np.isfinite(rewards)
+        has_reward = np.isfinite(rewards)
         contexts, arms = self._played(batch.rounds, batch.request)
         available = batch.request.available
         if available is not None and available.ndim == 2:
-            came &= available[:, : self.public.arms.active].any(axis=1)
+            has_reward &= available[:, : self.public.arms.active].any(axis=1)
         with np.errstate(all="ignore"):
             scaled = (rewards - settings.middle) / settings.half_range
-        scaled = np.where(came, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
-        return People(contexts, np.where(came, arms, -1), scaled)
+        clipped = np.where(has_reward, np.minimum(np.maximum(scaled, -1.0), 1.0), 0.0)
+        return People(contexts, np.where(has_reward, arms, -1), clipped)
 
     def admitted(self, request: Request) -> Request:
         self.public.arms.refuse_none_left(request.available)
@@ -154,21 +157,22 @@ class ContextualPhase(View[Published]):
     def refuse_next(self, request: Request) -> None:
         self.public.arms.next().refuse_none_left(request.available)
 
-    # --- public events and what may be read ---------------------------------------------------
+    # --- public events and public readings ----------------------------------------------------
 
     def noted(self, event: NewArm) -> Published:
-        """Return what is public once an arm is announced."""
-        arms, slots = self.public.arms, self.settings.slots
+        """Return the public state after an arm is announced."""
+        arms = self.public.arms
+        slots = self.settings.slots
         if arms.announced >= slots:
             raise ConfigError(
-                f"there is room for {slots} arms: give a larger max_arms from the start"
+                f"there is room for {slots} arms: make the learner with a larger max_arms"
             )
         if self.index + 1 >= self.problem.schedule.releases:
             raise StateError(
-                "no release is planned after the next block: a new arm would never be learned"
+                "no release is planned after the next block: a new arm would not be learned"
             )
         if str(event.label) in [str(known) for known in self.names()]:
-            raise ConfigError(f"there is an arm {event.label!r} already")
+            raise ConfigError(f"there is an arm {event.label!r} already: choose another label")
         return replace(self.public, arms=arms.with_announced(event.label))
 
     def layout(self) -> tuple[Any, State]:
@@ -178,6 +182,7 @@ class ContextualPhase(View[Published]):
 
     @cached_property
     def _labels(self) -> Labels:
+        """The labels of all arms; their numbers if they have none."""
         return self.public.arms.labels(self.settings)
 
     def names(self) -> list[Label]:
@@ -188,7 +193,8 @@ class ContextualPhase(View[Published]):
         return None if self.settings.labels is None else self._labels
 
     def plain(self) -> dict[str, Any]:
-        settings, estimates = self.settings, self.public.estimates
+        settings = self.settings
+        estimates = self.public.estimates
         features = names_by_number(settings.features, settings.feature_labels)
         weights = estimates.weights * settings.half_range
         offsets = estimates.offsets * settings.half_range + settings.middle
@@ -199,17 +205,18 @@ class ContextualPhase(View[Published]):
         return {"offsets": dict(zip(named, offsets.tolist(), strict=False)), "weights": named}
 
     def scores(self, context: Any) -> Scores:
-        """Return the reward that every living arm is expected to bring, and its standard deviation.
+        """Return the predicted reward of every active arm, with its standard deviation.
 
-        Arms are decided for by their scores. The best of noisy scores is on average too high, so
-        predictions are drawn together as far as noise explains how far arms are apart.
+        Decisions follow the scores. The best of noisy scores is on average too high, so predictions
+        are shrunk towards each other as far as noise explains their differences.
         """
         if not self.has_learned:
-            raise StateError("nothing is released yet: ask for scores after the first release")
+            raise StateError("no scores are released yet: ask for them after the next releases")
         row = self.problem.request(context, None, 1, one=True).context
-        assert row is not None, "this mode refuses questions without a context"
+        assert row is not None, "this mode refuses requests without a context"
         contexts, values = self._scored(row)
-        active, estimates = self.public.arms.active, self.public.estimates
+        active = self.public.arms.active
+        estimates = self.public.estimates
         values, deviations = drawn_together(
             values[:, :active],
             self._deviations(contexts)[:, :active],

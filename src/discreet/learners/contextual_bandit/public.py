@@ -1,10 +1,10 @@
-"""What both modes of the contextual bandit publish.
+"""Public state that both modes of the contextual bandit share.
 
-    preparations ──► regressions ⟲        each preparation reads people of its own
+    preparations ──► regressions ⟲        each preparation reads a disjoint block of people
 
     score of arm a = offset_a + ⟨weights_a, context⟩        from released values
 
-Scores are in units of half the rewards' range, counted from its middle.
+Scores are relative to the middle of the range of rewards, in units of half the range.
 """
 
 from abc import abstractmethod
@@ -19,27 +19,27 @@ from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 
 FAR_APART = 1e6
-"""Variance of arms that cannot be compared, as one alone: scores are not drawn together then."""
+"""The variance between arms if there is only one: predictions are not shrunk then."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """What is known of the arms: linear scores of contexts, and their uncertainty."""
+    """Linear scores of the arms, and their uncertainty."""
 
     weights: Floats
-    """Weights on contexts as they come, features × arms."""
+    """Weights on contexts in the user's units, features × arms."""
     offsets: Floats
-    """One per arm."""
+    """One offset per arm."""
     covariances: Floats
-    """Of each arm's coefficients on mapped contexts."""
+    """The covariance matrix of the coefficients of each arm, on mapped contexts."""
     apart: float
-    """Variance of the arms' scores for a usual context, beyond noise."""
+    """The variance between the scores of arms in a usual context, without noise."""
     resolved: float = 1.0
-    """Share of the truth that coefficients are shrunk to, on average over the arms."""
+    """The factor by which the ridge shrinks coefficients, on average over the arms."""
 
     @classmethod
     def none(cls, settings: ContextualBanditSettings, width: int) -> "Estimates":
-        """Return the estimates before anything is learned: all arms are alike."""
+        """Return the estimates before the first release: all arms are equal."""
         slots = settings.slots
         return cls(
             weights=np.zeros((settings.features, slots)),
@@ -51,16 +51,16 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class ContextualPublic:
-    """All that releases and public events have produced, in both modes."""
+    """Public state of both modes."""
 
     arms: Arms
     estimates: Estimates
     moments: State
-    """Running total of the second moments and moments of all blocks after the preparations."""
+    """The running total of second moments and moments of all blocks after the preparations."""
 
     @abstractmethod
     def mapped(self, contexts: Floats, scales: Floats) -> Floats:
-        """Return contexts as the regressions see them: contexts × arms × numbers."""
+        """Return the mapped contexts that the regressions use: contexts × arms × entries."""
 
 
 Published = TypeVar("Published", bound=ContextualPublic)

@@ -1,19 +1,19 @@
-"""All features: one ridge regression per arm, from a running total of second moments and moments.
+"""The ridge mode: one regression per arm over all features, from noisy second moments and moments.
 
-    centring       uniform play; releases the mean context and a typical length
-    evening out    uniform play; releases second moments around the mean: a map that evens out
-                   directions
+    centring       uniform play; releases the mean context and a typical norm
+    whitening      uniform play; releases second moments around the mean: a whitening map
     regression     blocks that grow by a fifth; after each, (Σzzᵀ, Σu·z) of every arm, through one
                    running total
 
-z is the mapped context with a constant in front, scaled to a length of at most 1; u the reward, in
-[−1, 1]. Each person enters the releases of one phase only, so each has the whole budget. The second
-moments of an arm cost nothing beside its moments (discreet/release/aggregators/moments.py), and
-there is no factor for the number of arms. The better arms are played more, and so known better.
+z is the mapped context with a constant in front, scaled to norm at most 1; u is the reward, in
+[−1, 1]. Each person enters the releases of one phase only, so each phase has the whole budget. The
+second moments of an arm cost nothing beside its moments (discreet/release/aggregators/moments.py),
+and there is no factor for the number of arms. Better arms are played more, so they are estimated
+better.
 
 Guarantee   docs/guarantees/contextual.md, Theorem 2
-Runtime     O(K·d + d²) per person, O(K·d³) per release; memory K·d² times the sum's buffers (at
-            most 8)
+Runtime     O(K·d + d²) per person, O(K·d³) per release; memory K·d² times the buffers of the sum
+            (at most 8)
 References  Shariff, Sheffet (2018), "Differentially Private Contextual Linear Bandits"
             Bastani, Bayati, Khosravi (2021), "Mostly Exploration-Free Algorithms for Contextual
             Bandits"
@@ -35,7 +35,7 @@ from discreet.learners.contextual_bandit.arms import Arms
 from discreet.learners.contextual_bandit.mode import ContextualMode
 from discreet.learners.contextual_bandit.phase import ContextualPhase, People, kernels
 from discreet.learners.contextual_bandit.public import FAR_APART, ContextualPublic, Estimates
-from discreet.learners.contextual_bandit.settings import MOST_NUMBERS
+from discreet.learners.contextual_bandit.settings import MOST_NUMBERS, ContextualBanditSettings
 from discreet.learners.contextual_bandit.tuning import RIDGE
 from discreet.learners.one_release import OneRelease
 from discreet.optim.ridge import Fitted, fit_ridges
@@ -48,15 +48,15 @@ from discreet.release.door import Door
 
 @dataclass(frozen=True, eq=False)
 class RidgePublic(ContextualPublic):
-    """What the ridge mode has published, with the map from contexts to those of the regressions."""
+    """Public state of the ridge mode, with the map of contexts for the regressions."""
 
     centre: Floats
     """The mean context, each feature in units of its bound."""
     map: Floats
-    """The matrix that contexts around the centre are multiplied with."""
+    """The matrix by which centred contexts are multiplied."""
 
     def rows(self, contexts: Floats, scales: Floats) -> Floats:
-        """Return mapped contexts of length at most 1, with the constant in front."""
+        """Return mapped contexts of norm at most 1, with the constant in front."""
         rows = np.empty((len(contexts), len(scales) + 1))
         kernels.map_contexts(contexts, scales, self.centre, self.map, RIDGE.entered, rows)
         return rows
@@ -70,7 +70,7 @@ class RidgePublic(ContextualPublic):
 
 
 class RidgePhase(ContextualPhase[RidgePublic]):
-    """A block of the ridge mode."""
+    """View of a block of the ridge mode."""
 
     problem: "Ridge"
 
@@ -80,7 +80,7 @@ class RidgePhase(ContextualPhase[RidgePublic]):
 
 
 class Centring(RidgePhase):
-    """The first block: where contexts lie, and how long they are."""
+    """View of the first block: the mean context, and a typical norm."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         spread = self.problem.spread
@@ -94,8 +94,9 @@ class Centring(RidgePhase):
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[RidgePublic, State]:
-        """Release the mean context, shrunk (James–Stein), and a map to lengths of about 1."""
-        spread, longest = self.problem.spread, self.settings.scaled_length
+        """Release the mean context, shrunk (James–Stein), and a map to norms of about 1."""
+        spread = self.problem.spread
+        longest = self.settings.scaled_length
         sums, squares, count = spread.aggregator.parted(spread.drawn(block, door))
         people = self.plausible(count)
         mean = sums / people * longest
@@ -109,7 +110,7 @@ class Centring(RidgePhase):
 
 
 class WhiteningBlock(RidgePhase):
-    """The second block: in which directions contexts vary how much."""
+    """View of the second block: the covariance of contexts."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         gram = self.problem.gram
@@ -123,8 +124,9 @@ class WhiteningBlock(RidgePhase):
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[RidgePublic, State]:
-        """Release a map that evens out directions; those that noise hides are treated alike."""
-        gram, features = self.problem.gram, self.settings.features
+        """Release a whitening map; directions that noise hides are scaled alike."""
+        gram = self.problem.gram
+        features = self.settings.features
         matrix, count = gram.aggregator.parted(gram.drawn(block, door))
         people = self.plausible(count)
         edge = RIDGE.resolved * gram.standard_deviation * sqrt(2 * features) / people
@@ -133,7 +135,7 @@ class WhiteningBlock(RidgePhase):
 
 
 class Regression(RidgePhase):
-    """A block after the preparations: one ridge per arm, from all such blocks so far."""
+    """View of a block after the preparations: one ridge per arm, from all such blocks so far."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         moments = self.problem.moments
@@ -151,39 +153,39 @@ class Regression(RidgePhase):
         total = moments.next(self.public.moments, hidden, block, door)
         grams, sums = moments.aggregator.parted(total.values)
         noise = total.variance**0.5
-        found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        estimates = self._estimates(grams, found)
+        fitted = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
+        estimates = self._estimates(grams, fitted)
         public = replace(self.at_next, estimates=estimates, moments=total.public)
         return public, hidden | total.hidden
 
-    def _estimates(self, grams: Floats, found: Fitted) -> Estimates:
-        """Return coefficients on mapped contexts as weights on contexts as they come."""
-        scaled = self.public.map @ found.coefficients[:, 1:].T
-        offsets = found.coefficients[:, 0] * RIDGE.entered - self.public.centre @ scaled
+    def _estimates(self, grams: Floats, fitted: Fitted) -> Estimates:
+        """Return coefficients on mapped contexts as weights on contexts in the user's units."""
+        scaled = self.public.map @ fitted.coefficients[:, 1:].T
+        offsets = fitted.coefficients[:, 0] * RIDGE.entered - self.public.centre @ scaled
         weights = np.ascontiguousarray(scaled / self.settings.bounds[:, None])
         active = self.public.arms.active
         if active < 2:
-            return Estimates(weights, offsets, found.covariances, FAR_APART)
-        resolved = float(found.resolved[:active].mean())
-        apart = self._variance(grams[:active], found) / resolved**2
-        return Estimates(weights, offsets, found.covariances, apart, resolved)
+            return Estimates(weights, offsets, fitted.covariances, FAR_APART)
+        resolved = float(fitted.resolved[:active].mean())
+        apart = self._variance(grams[:active], fitted) / resolved**2
+        return Estimates(weights, offsets, fitted.covariances, apart, resolved)
 
-    def _variance(self, grams: Floats, found: Fitted) -> float:
-        """Return the variance of the living arms' scores for a usual context, beyond noise."""
+    def _variance(self, grams: Floats, fitted: Fitted) -> float:
+        """Return the variance between scores of active arms in a usual context, without noise."""
         arms = len(grams)
         plays = max(float(grams[:, 0, 0].sum()), 1.0) / RIDGE.entered**2
         usual = grams.sum(axis=0) / plays
-        from_mean = found.coefficients[:arms] - found.coefficients[:arms].mean(axis=0)
-        seen = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
-        noise = float(np.einsum("kij,ij->", found.covariances[:arms], usual)) / arms
-        return beyond_noise(seen, noise, (arms - 1) * self.problem.width)
+        from_mean = fitted.coefficients[:arms] - fitted.coefficients[:arms].mean(axis=0)
+        observed = float(np.einsum("ki,ij,kj->", from_mean, usual, from_mean)) / (arms - 1)
+        noise = float(np.einsum("kij,ij->", fitted.covariances[:arms], usual)) / arms
+        return beyond_noise(observed, noise, (arms - 1) * self.problem.width)
 
 
 # --- the mode ---------------------------------------------------------------------------------
 
 
 class Ridge(ContextualMode[RidgePublic]):
-    """A ridge regression per arm, over all features."""
+    """Mode with one ridge regression per arm, over all features."""
 
     growth = RIDGE.growth
     public_type = RidgePublic
@@ -191,7 +193,7 @@ class Ridge(ContextualMode[RidgePublic]):
     regressing = Regression
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
+    def serves(cls, settings: ContextualBanditSettings) -> bool:
         return not settings.screens
 
     def check(self) -> None:
@@ -210,23 +212,27 @@ class Ridge(ContextualMode[RidgePublic]):
 
     @cached_property
     def noise(self) -> float:
-        """κ = 1/√(2ρ): the noise of a sum that one person moves by 1."""
+        """κ = 1/√(2ρ), the noise of a sum of sensitivity 1."""
         return 1 / sqrt(2 * self.budget.amount)
 
     @cached_property
     def preparation(self) -> tuple[int, ...]:
-        """The second one only if it is short: noise would hide most directions."""
-        rounds, features = self.settings.rounds, self.settings.features
-        wanted = max(RIDGE.fewest, RIDGE.lengths * sqrt(features) * self.noise)
-        lengths = max(1, int(min(wanted, rounds / RIDGE.lengths_share)))
+        """The rounds of each preparation; the second takes place only if it is short.
+
+        Where it would be long, noise hides most directions.
+        """
+        rounds = self.settings.rounds
+        features = self.settings.features
+        needed = max(RIDGE.fewest, RIDGE.lengths * sqrt(features) * self.noise)
+        lengths = max(1, int(min(needed, rounds / RIDGE.lengths_share)))
         moments = RIDGE.gram * features**1.5 * self.noise
         is_short = 1 <= moments <= rounds / RIDGE.gram_share
         return (lengths, int(moments)) if is_short else (lengths,)
 
     @property
     def first_block(self) -> float:
-        wanted = RIDGE.first_block * self.settings.slots * self.width * self.noise
-        return min(self.settings.rounds / RIDGE.first_share, wanted)
+        needed = RIDGE.first_block * self.settings.slots * self.width * self.noise
+        return min(self.settings.rounds / RIDGE.first_share, needed)
 
     @property
     def learned_from(self) -> int:
@@ -234,12 +240,12 @@ class Ridge(ContextualMode[RidgePublic]):
 
     @cached_property
     def spread(self) -> OneRelease[Spread]:
-        """The mean context and a typical length."""
+        """The release of the mean context and a typical norm."""
         return OneRelease.for_budget("spread", self.budget, Spread.of(self.settings.features))
 
     @cached_property
     def gram(self) -> OneRelease[Gram]:
-        """Second moments around the mean."""
+        """The release of second moments around the mean."""
         return OneRelease.for_budget("gram", self.budget, Gram.of(self.settings.features))
 
     @property

@@ -1,17 +1,17 @@
-"""Many features, of which few matter: find them by the exponential mechanism, then regress.
+"""The screen mode: draw the few features that matter by the exponential mechanism, then regress.
 
-    beginning       uniform play; releases the mean context, a typical feature, the arms' mean
-                    rewards
+    beginning       uniform play; releases the mean context, a typical feature, and the mean reward
+                    of every arm
     screenings      two, the second twice as long; in every arm, draw the features with the largest
-                    |Σ u·x_j|, release the sums of those that were drawn, and a small ridge on the
-                    features found before
-    small ridges    features stay; blocks that grow by a quarter; after each, the small ridges
-                    through a running total
+                    |Σ u·x_j|, release the sums of the drawn ones, and a small ridge on the features
+                    of earlier draws
+    small ridges    the features are fixed; blocks that grow by a quarter; after each, the small
+                    ridges through a running total
 
-u is how far the reward is off from what the newest reference predicts, clipped to 1.6 times its
-typical size; rewards that are mostly 0 or 1 are taken as they are. Each person enters the releases
-of one phase only. A draw in every arm costs no more than in one: a person who changes arms moves
-two of them half as far each (discreet/release/aggregators/chosen_rows.py).
+u is the difference between the reward and the prediction of the newest reference, clipped to 1.6
+times its typical size; rewards that are mostly 0 or 1 are used as they are. Each person enters the
+releases of one phase only. A draw in every arm costs no more than in one: a person who changes arms
+moves two of them half as far each (discreet/release/aggregators/chosen_rows.py).
 
 Guarantee   docs/guarantees/contextual.md, Theorem 3
 Runtime     O(K·d) per person and per release; memory K·d, and some hundred numbers per arm
@@ -40,6 +40,7 @@ from discreet.learners.contextual_bandit.screening import (
     ScreenPublic,
     Stage,
 )
+from discreet.learners.contextual_bandit.settings import ContextualBanditSettings
 from discreet.learners.contextual_bandit.sparse_model import SparseModel, clipping_unit
 from discreet.learners.contextual_bandit.tuning import SCREEN
 from discreet.learners.one_release import OneRelease
@@ -52,41 +53,41 @@ from discreet.release.door import Door
 
 @dataclass(frozen=True)
 class FirstReleases:
-    """What the first block releases."""
+    """The releases of the first block."""
 
     contexts: OneRelease[Spread]
     rewards: OneRelease[Moments]
-    """Number of plays and sum of rewards of every arm."""
+    """The number of plays and the sum of rewards of every arm."""
     squares: OneRelease[Rows]
-    """Sum of squared rewards."""
+    """The sum of squared rewards."""
 
     @property
     def charge(self) -> Charge:
-        """What they cost each person of the block."""
+        """The charge of all of them together."""
         return self.contexts.charge + self.rewards.charge + self.squares.charge
 
 
 @dataclass(frozen=True, eq=False)
 class FirstSums:
-    """Released sums of the first block's people."""
+    """Released sums over the people of the first block."""
 
     contexts: Floats
-    """Sum of contexts, in units of the longest."""
+    """The sum of contexts, in units of the largest norm."""
     lengths: float
-    """Sum of squared lengths of contexts, in squares of the longest."""
+    """The sum of squared norms of contexts, in units of the largest squared norm."""
     people: float
-    """How many there were, from a noisy count."""
+    """The number of people, from a noisy count."""
     plays: Floats
-    """One per arm."""
+    """The number of plays of each arm."""
     rewards: Floats
-    """One sum per arm."""
+    """The sum of rewards of each arm."""
     squares: float
-    """Sum of squared rewards."""
+    """The sum of squared rewards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Located:
-    """Where contexts lie."""
+    """The location and scale of contexts."""
 
     centre: Floats
     typical: float
@@ -94,7 +95,7 @@ class Located:
 
 
 class Beginning(ContextualPhase[ScreenPublic]):
-    """The first block: where contexts lie, and what arms earn on average."""
+    """View of the first block: location and scale of contexts, and mean rewards of arms."""
 
     problem: "Screen"
 
@@ -107,7 +108,8 @@ class Beginning(ContextualPhase[ScreenPublic]):
         }
 
     def gather(self, block: Block, answers: People) -> None:
-        people, first = answers.with_rewards, self.problem.beginning
+        people = answers.with_rewards
+        first = self.problem.beginning
         to_longest = self.settings.scales / self.settings.scaled_length
         ones = np.ones((len(people.arms), 1))
         first.contexts.aggregator.add(first.contexts.of(block), people.contexts * to_longest)
@@ -133,17 +135,19 @@ class Beginning(ContextualPhase[ScreenPublic]):
         return replace(self.at_next, model=model), hidden
 
     def _released(self, block: Block, door: Door) -> FirstSums:
+        """Return the sums of the first block, as the door releases them."""
         first = self.problem.beginning
-        parted = first.contexts.aggregator.parted(first.contexts.drawn(block, door))
-        contexts, lengths, count = parted
+        of_contexts = first.contexts.drawn(block, door)
+        contexts, lengths, count = first.contexts.aggregator.parted(of_contexts)
         grams, rewards = first.rewards.aggregator.parted(first.rewards.drawn(block, door))
         squares = float(first.squares.drawn(block, door)[0])
         people = self.plausible(count)
         return FirstSums(contexts, lengths, people, grams[:, 0, 0], rewards[:, 0], squares)
 
     def _located(self, sums: FirstSums) -> Located:
-        """Return the mean context, shrunk, and a typical feature around it."""
-        longest, features = self.settings.scaled_length, self.settings.features
+        """Return the mean context, shrunk, and the typical distance of a feature from it."""
+        longest = self.settings.scaled_length
+        features = self.settings.features
         scale = longest / sums.people
         mean = sums.contexts * scale
         noise = self.problem.beginning.contexts.standard_deviation * scale
@@ -161,7 +165,7 @@ class Beginning(ContextualPhase[ScreenPublic]):
 
 
 class SmallRidges(ContextualPhase[ScreenPublic]):
-    """A block after the screenings: a small ridge per arm, from all such blocks so far."""
+    """View of a block after the screenings: one small ridge per arm, from all such blocks."""
 
     problem: "Screen"
 
@@ -170,15 +174,19 @@ class SmallRidges(ContextualPhase[ScreenPublic]):
         return {moments.name: moments.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
-        people, model, moments = answers.with_rewards, self.public.model, self.problem.moments
-        rows = model.rows(model.centred(people.contexts, self.settings.scales), people.arms)
-        surprise = model.surprise(rows, people)
-        moments.aggregator.add(moments.of(block), rows, surprise, people.arms)
+        people = answers.with_rewards
+        model = self.public.model
+        moments = self.problem.moments
+        centred = model.centred(people.contexts, self.settings.scales)
+        rows = model.rows(centred, people.arms)
+        residuals = model.residuals(rows, people)
+        moments.aggregator.add(moments.of(block), rows, residuals, people.arms)
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[ScreenPublic, State]:
-        moments, active = self.problem.moments, self.public.arms.active
+        moments = self.problem.moments
+        active = self.public.arms.active
         total = moments.next(self.public.moments, hidden, block, door)
         grams, sums = moments.aggregator.parted(total.values)
         refitted = self.public.model.refitted(grams, sums, total.variance**0.5)
@@ -189,7 +197,7 @@ class SmallRidges(ContextualPhase[ScreenPublic]):
 
 
 class Screen(ContextualMode[ScreenPublic]):
-    """Features drawn in screenings, then a small ridge per arm."""
+    """Mode that draws features in screenings, and then fits one small ridge per arm."""
 
     growth = SCREEN.growth
     public_type = ScreenPublic
@@ -197,12 +205,12 @@ class Screen(ContextualMode[ScreenPublic]):
     regressing = SmallRidges
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.screens)
+    def serves(cls, settings: ContextualBanditSettings) -> bool:
+        return settings.screens
 
     @property
     def most(self) -> int:
-        """How many features an arm can have."""
+        """The largest number of features of an arm."""
         return min(self.settings.features, 2 * self.settings.expected)
 
     @property
@@ -211,10 +219,11 @@ class Screen(ContextualMode[ScreenPublic]):
 
     @cached_property
     def preparation(self) -> tuple[int, ...]:
-        settings, rounds = self.settings, self.settings.rounds
-        bluntness = sqrt(2 * settings.expected / (SCREEN.first.draws * self.budget.amount))
-        wanted = settings.slots * bluntness * (log(settings.features) + 1) / SCREEN.effect
-        first = min(max(wanted, rounds / SCREEN.least_share), rounds / SCREEN.most_share)
+        settings = self.settings
+        rounds = settings.rounds
+        draw_noise = sqrt(2 * settings.expected / (SCREEN.first.draws * self.budget.amount))
+        needed = settings.slots * draw_noise * (log(settings.features) + 1) / SCREEN.effect
+        first = min(max(needed, rounds / SCREEN.least_share), rounds / SCREEN.most_share)
         screenings = (max(1, int(first * 2**number)) for number in range(SCREEN.screenings))
         return max(1, rounds // SCREEN.least_share), *screenings
 
@@ -224,23 +233,25 @@ class Screen(ContextualMode[ScreenPublic]):
 
     @property
     def learned_from(self) -> int:
-        """Index of the last screening: the first one has released scores."""
+        """The index of the last screening; the first one has released scores."""
         return 2
 
     @cached_property
     def beginning(self) -> FirstReleases:
-        """What the first block releases."""
-        budget, slots = self.budget, self.settings.slots
-        contexts, squares = Spread.of(self.settings.features), Rows((1,), nonnegative=True)
+        """The releases of the first block."""
+        budget = self.budget
+        contexts = Spread.of(self.settings.features)
+        rewards = Moments.of(self.settings.slots, 1)
+        squares = Rows((1,), nonnegative=True)
         return FirstReleases(
             OneRelease.for_budget("contexts", budget * SCREEN.contexts, contexts),
-            OneRelease.for_budget("rewards", budget * SCREEN.rewards, Moments.of(slots, 1)),
+            OneRelease.for_budget("rewards", budget * SCREEN.rewards, rewards),
             OneRelease.for_budget("squares", budget * SCREEN.squares, squares),
         )
 
     @cached_property
     def stages(self) -> list[Stage]:
-        """What each screening releases."""
+        """The mechanisms of each screening."""
         return [
             Stage.planned(self.settings, self.budget, number, self.width)
             for number in range(SCREEN.screenings)
@@ -269,9 +280,9 @@ class Screen(ContextualMode[ScreenPublic]):
 
 
 def shrunk_to_grand_mean(mean: Floats, noise: float) -> Floats:
-    """Return a noisy mean, shrunk to the mean of its numbers (James–Stein).
+    """Return a noisy mean vector, shrunk to the mean of its entries (James–Stein).
 
-    The mean of its numbers counts as 0 where noise hides it.
+    The mean of its entries counts as 0 where noise hides it.
     """
     grand = float(mean.mean())
     grand = grand if abs(grand) > 2 * noise / sqrt(len(mean)) else 0.0

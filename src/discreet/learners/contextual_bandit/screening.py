@@ -1,9 +1,8 @@
-"""Screening: features are drawn for every arm by the exponential mechanism, in two blocks.
+"""The screening phases: two blocks that draw features for every arm.
 
-In every arm, `picks` features are drawn with scores |Σ u·x_j|, then the sums of those that were
-drawn are released; a small ridge re-estimates the features found before; and three scalars (Σu²,
-Σ x·clip(x), a count) turn sums into coefficients. All of it is paid by the people of this block
-alone.
+In every arm, the exponential mechanism draws `picks` features with scores |Σ u·x_j|. Their sums are
+released; a small ridge estimates the features of earlier draws again; and three scalars (Σu²,
+Σ x·clip(x), a count) convert sums into coefficients. Only the people of this block pay for that.
 
     released ──► refitted ──► pruned ──► drawn ──► their coefficients ──► the next model
 """
@@ -36,12 +35,12 @@ if TYPE_CHECKING:
 
 
 SCORES = "scores"
-"""Name of what features are drawn from."""
+"""The name of the aggregate of scores in a block."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScreenPublic(ContextualPublic):
-    """What the screen mode has published."""
+    """Public state of the screen mode."""
 
     model: SparseModel
 
@@ -51,12 +50,12 @@ class ScreenPublic(ContextualPublic):
 
 @dataclass(frozen=True)
 class Stage:
-    """The mechanisms of one screening, and how many features each arm draws."""
+    """The mechanisms of one screening, and the number of features that each arm draws."""
 
     picks: int
     draw: Selection
     scores: ChosenRows
-    """What features are drawn from: the same integers as the values', of all features."""
+    """The aggregator of the scores of all features, on the grid of `values`."""
     values: CalibratedNoise[ChosenRows]
     ridge: OneRelease[Moments]
     scalars: OneRelease[Rows]
@@ -65,44 +64,44 @@ class Stage:
     def planned(
         cls, settings: ContextualBanditSettings, budget: Charge, number: int, width: int
     ) -> "Stage":
-        """Return screening `number`, from 0; `width` is that of the small ridges."""
+        """Return screening `number`, from 0; `width` is the width of the small ridges."""
         shares = SCREEN.later if number else SCREEN.first
-        wanted = max(1, ceil(settings.expected * (1 - SCREEN.fewer * number)))
-        picks = min(settings.features, wanted)
+        needed = max(1, ceil(settings.expected * (1 - SCREEN.fewer * number)))
+        picks = min(settings.features, needed)
         values = CalibratedNoise.for_budget(
             budget * shares.values, ChosenRows((settings.slots, picks))
         )
         scores = ChosenRows((settings.slots, settings.features), values.aggregator.levels)
         moments = Moments.of(settings.slots, width)
-        three = Rows((3,), norm=np.inf, nonnegative=True)
+        scalars = Rows((3,), norm=np.inf, nonnegative=True)
         return cls(
             picks,
             Selection.for_budget(budget * shares.draws, scores, draws=picks),
             scores,
             values,
             OneRelease.for_budget("ridge", budget * shares.ridge, moments),
-            OneRelease.for_budget("scalars", budget * shares.scalars, three),
+            OneRelease.for_budget("scalars", budget * shares.scalars, scalars),
         )
 
     @property
     def charge(self) -> Charge:
-        """What the screening costs each of its people."""
+        """The charge of the screening."""
         drawn = self.draw.charge("zcdp") * self.picks
         return drawn + self.values.charge + self.ridge.charge + self.scalars.charge
 
 
 @dataclass(frozen=True, eq=False)
 class StageSums:
-    """Released sums of a screening's people, but for those of the features that it draws."""
+    """Released sums over the people of a screening, without those of drawn features."""
 
     grams: Floats
     moments: Floats
     squares: float
-    """Σu² of their surprises u."""
+    """Σu² of the residuals u."""
     overlaps: float
-    """Σ x·clip(x), the mean over features, in units of twice a typical feature."""
+    """Σ x·clip(x), averaged over features, in units of twice the typical distance."""
     people: float
-    """How many there were, from a noisy count."""
+    """The number of people, from a noisy count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +113,7 @@ class Drawn:
 
 
 class Screening(ContextualPhase[ScreenPublic]):
-    """A block whose release draws features for every arm."""
+    """View of a block whose release draws features for every arm."""
 
     problem: "Screen"
 
@@ -123,24 +122,25 @@ class Screening(ContextualPhase[ScreenPublic]):
         """The mechanisms of this block."""
         return self.problem.stages[self.index - 1]
 
-    # --- what the two screenings differ in ------------------------------------------------------
+    # --- differences between the two screenings -------------------------------------------------
 
     @abstractmethod
     def selected(self, refitted: Refitted) -> Supports:
-        """Return the features of before that stay."""
+        """Return the features of earlier draws that remain."""
 
     @abstractmethod
     def plays(self, sums: StageSums) -> Floats:
-        """Return how often each arm was played."""
+        """Return the number of plays of each arm."""
 
     @abstractmethod
     def completed(self, supports: Supports) -> Supports:
-        """Return the features that the next block begins with."""
+        """Return the features with which the next block begins."""
 
     # --- people ---------------------------------------------------------------------------------
 
     def aggregators(self) -> dict[str, Aggregator]:
-        ridge, scalars = self.stage.ridge, self.stage.scalars
+        ridge = self.stage.ridge
+        scalars = self.stage.scalars
         return {
             SCORES: self.stage.scores,
             ridge.name: ridge.aggregator,
@@ -148,30 +148,34 @@ class Screening(ContextualPhase[ScreenPublic]):
         }
 
     def gather(self, block: Block, answers: People) -> None:
-        people, model = answers.with_rewards, self.public.model
+        people = answers.with_rewards
+        model = self.public.model
         centred = model.centred(people.contexts, self.settings.scales)
         rows = model.rows(centred, people.arms)
-        surprise = model.surprise(rows, people)
+        residuals = model.residuals(rows, people)
         ridge = self.stage.ridge
-        ridge.aggregator.add(ridge.of(block), rows, surprise, people.arms)
-        self._score(block, centred, surprise, people.arms)
+        ridge.aggregator.add(ridge.of(block), rows, residuals, people.arms)
+        self._score(block, centred, residuals, people.arms)
 
-    def _score(self, block: Block, centred: Floats, surprise: Floats, arms: Integers) -> None:
-        """Add how each feature goes with the surprise, and what turns sums into coefficients."""
-        scalars, typical = self.stage.scalars, self.public.model.typical
+    def _score(self, block: Block, centred: Floats, residuals: Floats, arms: Integers) -> None:
+        """Add the products of features and residuals, and the scalars of the coefficients."""
+        scalars = self.stage.scalars
+        typical = self.public.model.typical
         clipped = np.clip(centred, -typical, typical)
-        products = np.clip(surprise, -1, 1)[:, None] * (clipped / typical)
+        products = np.clip(residuals, -1, 1)[:, None] * (clipped / typical)
         self.stage.scores.add(block[SCORES], products, arms)
         overlap = (centred * clipped).mean(axis=1) / (2 * typical)
         ones = np.ones(len(overlap))
-        scalars.aggregator.add(scalars.of(block), np.stack([surprise**2, overlap, ones], axis=1))
+        rows = np.stack([residuals**2, overlap, ones], axis=1)
+        scalars.aggregator.add(scalars.of(block), rows)
 
     # --- the release ----------------------------------------------------------------------------
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[ScreenPublic, State]:
-        model, active = self.public.model, self.public.arms.active
+        model = self.public.model
+        active = self.public.arms.active
         sums = self._released(block, door)
         noise = self.stage.ridge.standard_deviation
         refitted = model.refitted(sums.grams, sums.moments, noise)
@@ -183,40 +187,45 @@ class Screening(ContextualPhase[ScreenPublic]):
         return replace(self.at_next, model=model, estimates=estimates), hidden
 
     def _released(self, block: Block, door: Door) -> StageSums:
-        ridge, scalars = self.stage.ridge, self.stage.scalars
+        """Return the sums of this block, as the door releases them."""
+        ridge = self.stage.ridge
+        scalars = self.stage.scalars
         grams, moments = ridge.aggregator.parted(ridge.drawn(block, door))
         squares, overlaps, count = scalars.drawn(block, door).tolist()
         return StageSums(grams, moments, squares, overlaps, self.plausible(count))
 
     def _drawn(self, supports: Supports, scores: Aggregate, door: Door) -> Drawn:
-        """Draw features in every arm among those that it does not have, and release their sums."""
+        """Draw features for every arm, other than those it has, and release their sums."""
         stage = self.stage
-        left = ~supports.among(self.settings.features)
+        eligible = ~supports.among(self.settings.features)
         magnitudes = stage.scores.magnitudes(scores)
-        features = door.select_in_slots(stage.draw, magnitudes, left, draws=stage.picks)
-        return Drawn(features, door.release(stage.values, stage.scores.picked(scores, features)))
+        features = door.select_in_slots(stage.draw, magnitudes, eligible, draws=stage.picks)
+        sums = door.release(stage.values, stage.scores.picked(scores, features))
+        return Drawn(features, sums)
 
     def _coefficients(self, drawn: Drawn, sums: StageSums) -> Floats:
-        """Return the coefficients of drawn features; 0 where a sum is no larger than noise."""
-        slots, model = self.settings.slots, self.public.model
-        typical, people = model.typical, sums.people
+        """Return the coefficients of drawn features; 0 where a sum does not exceed its noise."""
+        slots = self.settings.slots
+        model = self.public.model
+        typical = model.typical
+        people = sums.people
         overlap = max(2 * typical * sums.overlaps / people, 0.1 * typical**2)
         noise = sqrt(self.stage.values.standard_deviation**2 + people / slots / 4)
         sizes = np.abs(drawn.sums)
-        seen = np.where(sizes > noise, np.sign(drawn.sums) * (sizes - noise / 2), 0.0)
-        seen[self.public.arms.active :] = 0.0  # arms that nobody played yet
+        shrunk = np.where(sizes > noise, np.sign(drawn.sums) * (sizes - noise / 2), 0.0)
+        shrunk[self.public.arms.active :] = 0.0  # these arms were not played yet
         plays = self.plays(sums)[:, None]
-        return np.asarray(seen * model.unit * typical / (plays * overlap))
+        return np.asarray(shrunk * model.unit * typical / (plays * overlap))
 
     def _model(self, supports: Supports, sums: StageSums) -> SparseModel:
-        """Return the model of the next block, which predicts with these coefficients."""
+        """Return the model of the next block, whose reference has these coefficients."""
         unit = clipping_unit(self.public.model.unit**2 * sums.squares / sums.people)
         reference = supports.coefficients * (unit < 1)
         return replace(self.public.model, unit=unit, supports=supports, reference=reference)
 
 
 class FirstScreening(Screening):
-    """The first one: no features were found yet, and arms are played uniformly."""
+    """View of the first screening: no features are drawn yet, and arms are played uniformly."""
 
     def selected(self, refitted: Refitted) -> Supports:
         return refitted.supports
@@ -230,7 +239,10 @@ class FirstScreening(Screening):
 
 
 class LastScreening(Screening):
-    """The last one: features that noise may explain make room, and new arms get common ones."""
+    """View of the last screening: it drops features that noise explains.
+
+    Arms that were not played yet get the features that are common among the rest.
+    """
 
     def selected(self, refitted: Refitted) -> Supports:
         most = self.problem.most - self.stage.picks

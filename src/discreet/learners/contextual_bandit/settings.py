@@ -15,20 +15,20 @@ from discreet.errors import ConfigError
 from discreet.learners.labels import Label, labelled, with_labels
 
 MANY_FEATURES = 64
-"""From more features on, only some are expected to matter, unless `relevant` says otherwise."""
+"""The largest number of features that are all expected to matter, if `relevant` is None."""
 USUAL_RELEVANT = 5
-"""How many features an arm is expected to need, if nobody says."""
+"""The number of features that an arm is expected to need, if `relevant` is None."""
 MOST_NUMBERS = 2**19
-"""Of moments that a ridge over all features adds up: every commit writes about 90 bytes for
-each.
-"""
-SMALLEST, LARGEST = 1e-8, 1e8
-"""Of bounds: far inside what floats can hold."""
+"""The largest number of moments of a ridge over all features; every commit writes about 90 bytes
+for each."""
+SMALLEST = 1e-8
+LARGEST = 1e8
+"""The range of bounds, far inside the range of floats."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextualBanditSettings(Settings):
-    """What `ContextualBandit` is made with: its parameters, as public data."""
+    """The parameters of `ContextualBandit`, as public data."""
 
     arms: int
     labels: tuple[Label, ...] | None = None
@@ -67,11 +67,12 @@ class ContextualBanditSettings(Settings):
             require.whole("relevant", self.relevant, 1, self.features)
         if self.privacy.pure:
             raise ConfigError(
-                "a contextual bandit needs delta > 0: second moments under a pure guarantee drown "
+                "a contextual bandit needs delta > 0: a pure guarantee would hide second moments "
                 "in noise"
             )
 
     def _check_bounds(self) -> None:
+        """Refuse bounds of contexts that are out of range, or not one per feature."""
         bounds = self.context_bound
         for bound in bounds if isinstance(bounds, tuple) else (bounds,):
             require.number("context_bound", bound, SMALLEST, LARGEST)
@@ -83,22 +84,22 @@ class ContextualBanditSettings(Settings):
         if self.context_length is not None:
             require.number("context_length", self.context_length, SMALLEST, LARGEST)
 
-    # --- what follows from them -------------------------------------------------------------------
+    # --- derived values ---------------------------------------------------------------------------
 
     @property
     def rounds(self) -> int:
-        """How many people."""
+        """The number of people."""
         assert self.horizon is not None
         return self.horizon
 
     @property
     def slots(self) -> int:
-        """How many arms there may ever be."""
+        """The number of arms there may ever be."""
         return self.arms if self.max_arms is None else self.max_arms
 
     @property
     def screens(self) -> bool:
-        """Whether features are screened: as given, or if there are many."""
+        """Whether features are screened: on request, or if there are many."""
         if self.mode != "auto":
             return self.mode == "screen"
         return isinstance(self.relevant, int) or (
@@ -107,49 +108,51 @@ class ContextualBanditSettings(Settings):
 
     @property
     def why(self) -> str:
-        """The public numbers by which features are screened or not."""
+        """The public numbers that decide whether features are screened, in one sentence."""
         if self.relevant is not None:
             return f"relevant is {self.relevant}"
-        return f"there are {self.features} features: beyond {MANY_FEATURES}, few are expected to matter"
+        return (
+            f"there are {self.features} features: "
+            f"beyond {MANY_FEATURES}, few are expected to matter"
+        )
 
     @property
     def expected(self) -> int:
-        """How many features an arm is expected to need, where features are screened."""
-        return (
-            self.relevant if isinstance(self.relevant, int) else min(USUAL_RELEVANT, self.features)
-        )
+        """The number of features that an arm is expected to need, if features are screened."""
+        if isinstance(self.relevant, int):
+            return self.relevant
+        return min(USUAL_RELEVANT, self.features)
 
     @cached_property
     def bounds(self) -> Floats:
         """The largest absolute value of each feature."""
-        return np.array(
-            np.broadcast_to(np.asarray(self.context_bound, dtype=np.float64), self.features)
-        )
+        declared = np.asarray(self.context_bound, dtype=np.float64)
+        return np.array(np.broadcast_to(declared, self.features))
 
     @cached_property
     def scales(self) -> Floats:
-        """What each feature is multiplied with to lie between −1 and 1."""
+        """The factors that scale each feature to [−1, 1]."""
         return 1 / self.bounds
 
     @cached_property
     def length(self) -> float:
-        """The longest a context may be, in its own units."""
+        """The largest norm of a context, in its own units."""
         longest = float(np.linalg.norm(self.bounds))
         return longest if self.context_length is None else min(longest, self.context_length)
 
     @cached_property
     def scaled_length(self) -> float:
-        """The longest a context may be once every feature is divided by its bound."""
+        """The largest norm of a context whose features are divided by their bounds."""
         return min(sqrt(self.features), self.length / float(self.bounds.min()))
 
     @cached_property
     def middle(self) -> float:
-        """The middle of the rewards' range."""
+        """The middle of the range of rewards."""
         return sum(self.reward_range) / 2
 
     @cached_property
     def half_range(self) -> float:
-        """How far a reward can be from the middle."""
+        """Half the length of the range of rewards."""
         return (self.reward_range[1] - self.reward_range[0]) / 2
 
     @property
@@ -157,16 +160,17 @@ class ContextualBanditSettings(Settings):
         return True
 
     def as_plain(self) -> dict[str, Any]:
-        """The report is always named: it was there from the first."""
+        """Return plain data, which always contains `report`, as in files of all versions."""
         return super().as_plain() | {"report": self.report}
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for names in place of the numbers of arms and features."""
+        """Return the fields with labels of arms and features split from their numbers."""
         return with_labels(with_labels(given, "arms"), "features", "feature_labels")
 
 
 def _check_labels(what: str, labels: tuple[Label, ...] | None, count: int) -> None:
+    """Refuse labels that are not one per arm or feature."""
     if labels is not None and labelled(labels, what)[0] != count:
         raise ConfigError(
             f"there must be one label for each of the {count} {what}, got {len(labels)}"

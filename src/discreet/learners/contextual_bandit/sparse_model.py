@@ -1,9 +1,9 @@
-"""A small linear model per arm, on the few features that were found for it.
+"""A small linear model per arm, on the few features that were drawn for it.
 
-    prediction = reference_a · z        z: the constant, and the arm's features around the centre
+    prediction = reference_a · z        z: the constant, and the centred features of the arm
 
-Contexts are centred, and scaled by the typical length of an arm's features together with the
-constant, so that most have a length of at most 1. All of it is computed from released values.
+Contexts are centred, and scaled by the typical norm of the features of an arm together with the
+constant, so most have norm at most 1. The model is computed from released values.
 """
 
 from dataclasses import dataclass
@@ -23,60 +23,60 @@ from discreet.optim.support import Supports
 
 @dataclass(frozen=True, eq=False)
 class Refitted:
-    """Coefficients after a ridge on features found before, with their covariances."""
+    """Coefficients after a ridge on features of earlier draws, with their covariances."""
 
     supports: Supports
     covariances: Floats
 
     @property
     def deviations(self) -> Floats:
-        """Standard deviation of each coefficient."""
+        """The standard deviation of each coefficient."""
         return np.asarray(np.sqrt(np.einsum("kii->ki", self.covariances)))
 
 
 @dataclass(frozen=True, eq=False)
 class SparseModel:
-    """Where contexts lie, the features of every arm, and what rewards are compared with."""
+    """Location and scale of contexts, the features of every arm, and the reference model."""
 
     centre: Floats
     """The mean context, each feature in units of its bound."""
     typical: float
     """A typical distance of a feature from the centre."""
     unit: float
-    """Largest distance of a reward from its prediction that is not clipped."""
+    """The largest residual of a reward that is not clipped."""
     supports: Supports
     """The features of every arm, and their newest coefficients."""
     reference: Floats
-    """The coefficients that rewards are predicted with: those when features were last drawn."""
+    """The coefficients that predict rewards: those of the last draw of features."""
 
     @classmethod
     def none(cls, settings: ContextualBanditSettings, most: int) -> "SparseModel":
-        """Return the model before anything is learned, with room for `most` features per arm."""
-        nothing = Supports.empty(settings.slots, most)
+        """Return the model before the first release, with room for `most` features per arm."""
+        empty = Supports.empty(settings.slots, most)
         return cls(
             centre=np.zeros(settings.features),
             typical=1.0,
             unit=1.0,
-            supports=nothing,
-            reference=nothing.coefficients,
+            supports=empty,
+            reference=empty.coefficients,
         )
 
-    # --- contexts as the regressions see them ---------------------------------------------------
+    # --- contexts for the regressions -----------------------------------------------------------
 
     @property
     def constant(self) -> float:
-        """The constant in front of an arm's features, before they are scaled."""
+        """The constant in front of the features of an arm, before scaling."""
         return SCREEN.constant * self.typical
 
     @cached_property
     def lengths(self) -> Floats:
-        """Typical length of each arm's features with the constant: what is clipped to 1."""
+        """The typical norm of the features of each arm with the constant, which is scaled to 1."""
         sizes = self.supports.sizes
         return np.asarray(self.typical * np.sqrt(SCREEN.constant**2 + sizes))
 
     @cached_property
     def constants(self) -> Floats:
-        """The constant in front of each arm's features, as mapped."""
+        """The constant in front of the features of each arm, after scaling."""
         return np.asarray(self.constant / self.lengths)
 
     def centred(self, contexts: Floats, scales: Floats) -> Floats:
@@ -84,40 +84,41 @@ class SparseModel:
         return contexts * scales - self.centre
 
     def rows(self, centred: Floats, arms: Integers) -> Floats:
-        """Return each person's numbers on the features of their arm, with the constant in front."""
+        """Return the scaled features of the arm of each person, with the constant in front."""
         rows = self.supports.of_rows(centred, arms) / self.lengths[arms][:, None]
         return np.concatenate([self.constants[arms][:, None], rows], axis=1)
 
     def on_every_arm(self, centred: Floats) -> Floats:
-        """Return each person's numbers on the features of all arms, not scaled."""
+        """Return the features of every arm for each person, with the constant and not scaled."""
         slots, most = self.supports.features.shape
-        found = np.empty((len(centred), slots, most + 1))
-        found[:, :, 0] = self.constant
+        rows = np.empty((len(centred), slots, most + 1))
+        rows[:, :, 0] = self.constant
         for arm in range(slots):
-            everyone = np.full(len(centred), arm)
-            found[:, arm, 1:] = self.supports.of_rows(centred, everyone)
-        return found
+            arms = np.full(len(centred), arm)
+            rows[:, arm, 1:] = self.supports.of_rows(centred, arms)
+        return rows
 
-    def surprise(self, rows: Floats, people: People) -> Floats:
-        """Return rewards less what the reference predicts, in units of what is clipped to 1."""
+    def residuals(self, rows: Floats, people: People) -> Floats:
+        """Return rewards minus predictions of the reference, in units of the clip."""
         reference = self.reference * self.lengths[:, None]
         predicted = (rows * reference[people.arms]).sum(axis=1)
         return np.asarray((people.rewards - predicted) / self.unit)
 
-    # --- what released sums teach ---------------------------------------------------------------
+    # --- estimates from released sums -----------------------------------------------------------
 
     def refitted(self, grams: Floats, moments: Floats, noise: float) -> Refitted:
-        """Return new coefficients, and the covariances of what they add to the reference.
+        """Return new coefficients, and the covariances of their difference from the reference.
 
         `noise` is the standard deviation of a moment.
         """
         units = (self.unit / self.lengths)[:, None]
-        found, covariances = self.supports.refitted(grams, moments, self.reference / units, noise)
-        supports = Supports(found.features, found.coefficients * units)
+        scaled = self.reference / units
+        fitted, covariances = self.supports.refitted(grams, moments, scaled, noise)
+        supports = Supports(fitted.features, fitted.coefficients * units)
         return Refitted(supports, covariances * units[:, :, None] ** 2)
 
     def estimates(self, covariances: Floats, active: int, bounds: Floats) -> Estimates:
-        """Return coefficients as weights on contexts as they come."""
+        """Return coefficients as weights on contexts in the user's units."""
         weights, offsets = self.supports.folded(len(bounds), self.centre, self.constant)
         return Estimates(
             weights=np.ascontiguousarray(weights / bounds[:, None]),
@@ -127,26 +128,26 @@ class SparseModel:
         )
 
     def _variance(self, weights: Floats, covariances: Floats) -> float:
-        """Return the variance of these arms' scores for a usual context, beyond noise.
+        """Return the variance between the scores of arms in a usual context, without noise.
 
-        Features are centred, and of one size.
+        It assumes centred features of equal variance.
         """
         arms = len(covariances)
         if arms < 2:
             return FAR_APART
         at_centre = self.supports.coefficients[:arms, 0] * SCREEN.constant
-        seen = float(np.var(at_centre, ddof=1) + np.var(weights, axis=1, ddof=1).sum())
+        observed = float(np.var(at_centre, ddof=1) + np.var(weights, axis=1, ddof=1).sum())
         sizes = np.full(covariances.shape[1], 1.0)
         sizes[0] = SCREEN.constant
         noise = float(np.einsum("kii,i->", covariances, sizes**2)) / arms
         numbers = (arms - 1) * (1 + int(self.supports.sizes[:arms].mean()))
-        return beyond_noise(seen, noise, numbers) * float(self.typical) ** 2
+        return beyond_noise(observed, noise, numbers) * float(self.typical) ** 2
 
 
 def clipping_unit(mean_square: float) -> float:
-    """Return what rewards are clipped to, from the mean square of their distance to predictions.
+    """Return the bound to which residuals are clipped, from their mean square.
 
-    That is a multiple of their typical size, or all of the range if that is not much more.
+    It is a multiple of their typical size, or the whole range if that is not much larger.
     """
     unit = SCREEN.typical * sqrt(max(mean_square, 1e-4))
     return max(unit, 0.1) if unit < 0.8 else 1.0

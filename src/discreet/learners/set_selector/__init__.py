@@ -1,4 +1,4 @@
-"""One set, once, from many people's records: see `SetSelector`."""
+"""Private selection of one set from the records of many people: see `SetSelector`."""
 
 from discreet.learners.set_selector.partitions import Partitions
 from discreet.learners.set_selector.selector import Chosen, SetSelector

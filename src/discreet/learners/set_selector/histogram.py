@@ -1,10 +1,10 @@
-"""One noisy histogram of public cells, released once; then any optimisation is free.
+"""The histogram mode: release one noisy histogram of public cells, then optimise for free.
 
-The noise of each cell is that of a count, whatever the rank and however long the search goes on:
-greedy, then swaps until none helps.
+The noise of each cell is that of a count, for every rank and every number of steps of the search:
+greedy, then exchanges of items while one improves the set.
 
 Guarantee   docs/guarantees/selector.md, Theorem 1
-Runtime     O(1) a person; O(cells · items) a step of the search
+Runtime     O(1) per person; O(cells · items) per step of the search
 """
 
 from dataclasses import dataclass, replace
@@ -28,14 +28,17 @@ from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 
 PEOPLE_A_CELL = 4.0
-"""People per cell, about, that noise for ε = 1 meets (benchmarks/selection.py)."""
+"""The number of people per cell, on average, for ε = 1 (benchmarks/selection.py)."""
 CELLS = "cells"
-"""Under which the block counts people."""
+"""The name of the aggregate of counts in the block."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """People counted by cells, where they are: all that this needs of the cells is their grid."""
+    """Task that counts the people of a partition per cell, where they are.
+
+    The grid of the cells is enough to count people.
+    """
 
     family: Nearby | Types
     items: int
@@ -48,14 +51,14 @@ class Count:
         return self.family.cell_of(rows, Cells(np.zeros((0, 0)), self.grid))
 
     def __call__(self, part: SourcePart) -> Integers:
-        counted = self.counts.empty()
+        aggregate = self.counts.empty()
         for batch in batches(part.rows()):
-            self.counts.add(counted, self.cells_of(batch))
-        return counted.values
+            self.counts.add(aggregate, self.cells_of(batch))
+        return aggregate.values
 
 
 class HistogramView(SelectorView):
-    """A block of people who are counted by cells, and the search in the noisy counts."""
+    """View of a block that counts people per cell; its release searches in noisy counts."""
 
     problem: "Histogram"
 
@@ -63,7 +66,7 @@ class HistogramView(SelectorView):
         return {CELLS: self.problem.calibrated.aggregator}
 
     def layout(self) -> tuple[Public, State]:
-        """After the release also what was reached with each item."""
+        """Return the layout of the state; after the release it has a trace."""
         chosen, hidden = self.problem.start()
         return (replace(chosen, trace=np.zeros(0)) if self.index else chosen), hidden
 
@@ -72,15 +75,13 @@ class HistogramView(SelectorView):
     ) -> tuple[Public, State]:
         from discreet.optim.greedy import choose_facilities
 
-        calibrated, worths, settings = (
-            self.problem.calibrated,
-            self.problem.cells.worths,
-            self.problem.settings,
-        )
+        calibrated = self.problem.calibrated
+        worths = self.problem.cells.worths
+        settings = self.problem.settings
         noisy = door.release(calibrated, block[CELLS])
         weights: Floats = Simplex(len(worths), float(settings.count)).project(noisy)
         chosen = choose_facilities(worths, weights, settings.domain, price="density")
-        # The value follows from the same counts, for nothing.
+        # The value is a function of the same counts, so it costs nothing.
         worth = worths[:, chosen].max(axis=1)
         deviation = calibrated.standard_deviation * sqrt(float(worth @ worth))
         value = np.array([float(noisy @ worth), deviation])
@@ -89,7 +90,7 @@ class HistogramView(SelectorView):
 
 
 class HistogramRows(HistogramView):
-    """People come one row per round."""
+    """View for one row per round."""
 
     def read(self, batch: Batch) -> Integers:
         return self.problem.count.cells_of(batch)
@@ -99,7 +100,7 @@ class HistogramRows(HistogramView):
 
 
 class HistogramParts(HistogramView):
-    """People come all at once, and are counted in their parts."""
+    """View for people in partitions, who are counted where they are."""
 
     takes_rounds = False
 
@@ -114,24 +115,27 @@ class HistogramParts(HistogramView):
 
 
 class Histogram(SelectorMode):
-    """Noisy counts of public cells, then greedy and swaps."""
+    """Mode that searches in noisy counts of public cells."""
 
     rows_view = HistogramRows
     parts_view = HistogramParts
 
     @property
     def family(self) -> Nearby | Types:
+        """The family of set functions, which has public cells."""
         function = self.settings.function
         assert isinstance(function, Nearby | Types)
         return function
 
     @cached_property
     def cells(self) -> Cells:
+        """The public cells, fewer than people so that counts exceed their noise."""
         epsilon = self.settings.privacy.budgets[0].amount
         return self.family.cells(int(self.settings.count * min(epsilon, 4.0) / PEOPLE_A_CELL))
 
     @cached_property
     def calibrated(self) -> CalibratedNoise[OneChoice]:
+        """The noise of the counts."""
         return CalibratedNoise.calibrate(self.settings.privacy, OneChoice((len(self.cells),)))
 
     @property
@@ -146,8 +150,7 @@ class Histogram(SelectorMode):
     def why(self) -> str:
         return (
             f"people fall into {len(self.cells)} public cells: one noisy histogram, with an error "
-            "of "
-            f"{self.calibrated.standard_deviation:.1f} people a cell, then any search is free"
+            f"of {self.calibrated.standard_deviation:.1f} people per cell, then any search is free"
         )
 
     @property
@@ -156,7 +159,7 @@ class Histogram(SelectorMode):
 
     @cached_property
     def count(self) -> Count:
-        """How people are counted."""
+        """The task that counts the people of a partition."""
         return Count(
             self.family, self.settings.domain.items, self.cells.grid, self.calibrated.aggregator
         )

@@ -1,6 +1,4 @@
-"""What the methods of `SetSelector` share: one block of people, one release, and what it
-publishes.
-"""
+"""Base classes of the modes of `SetSelector`: one block of people, and one release."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -24,20 +22,18 @@ from discreet.learners.set_selector.settings import SetSelectorSettings
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What was chosen; nothing before the release."""
+    """Public state: the chosen set; empty before the release."""
 
     chosen: Integers
-    """Items, in the order in which they were drawn."""
+    """The items, in the order in which they were drawn."""
     value: Floats
-    """What the set is worth to all people, and its standard deviation; empty if that was not
-    paid for.
-    """
+    """The worth of the set to all people, and its standard deviation; empty if not released."""
     trace: Floats | None = None
-    """What all people have reached with each item, where that was released."""
+    """The worth of the set up to each item, where that was released."""
 
 
 class SelectorView(View[Public]):
-    """The one block of a choice, and what may be read of it."""
+    """View of the only block of a selection."""
 
     problem: "SelectorMode"
     growing = (("chosen", "trace"), ("value",))
@@ -53,26 +49,26 @@ class SelectorView(View[Public]):
 
 
 class SelectorMode(Problem):
-    """A way of choosing one set from many people's records.
+    """Base class of the modes that choose one set from the records of many people.
 
     Parameters
     ----------
     settings
-        Of the selector.
+        The settings of the selector.
     in_parts
-        Whether all people come at once, in parts that may stay where they are, as `SetSelector.fit`
-        reads them; otherwise one row per round, as audits send them.
+        Whether all people come at once, in partitions that may stay where they are, as
+        `SetSelector.fit` reads them; otherwise there is one row per round, as in audits.
     """
 
     proof = "selector.md"
     neighbours = "replace one person's whole record"
     words = Wording("record", "the chosen set", "set", streams=False)
-    retry = "fit() again commits this choice, and reads nobody"
+    retry = "fit() again commits this choice, and reads no people"
     settings: SetSelectorSettings
     rows_view: ClassVar[type[SelectorView]]
-    """Serves people who come one row per round."""
+    """The view for one row per round."""
     parts_view: ClassVar[type[SelectorView]]
-    """Serves people who come in parts."""
+    """The view for people in partitions."""
 
     def __init__(self, settings: SetSelectorSettings, *, in_parts: bool = False) -> None:
         self.in_parts = in_parts
@@ -84,26 +80,27 @@ class SelectorMode(Problem):
     @property
     @abstractmethod
     def charge(self) -> Charge:
-        """What the release costs each person."""
+        """The charge of the release."""
 
     @property
     @abstractmethod
     def why(self) -> str:
-        """Why this method, in a sentence; from public numbers only."""
+        """The reason for this method, in one sentence with public numbers only."""
 
     @property
     @abstractmethod
     def error(self) -> float:
-        """The predicted error of the choice, in people; from public numbers only."""
+        """The predicted error of the choice, in people, from public numbers only."""
 
     @property
     @abstractmethod
     def constants(self) -> tuple[Any, ...]:
-        """What the state depends on besides the settings."""
+        """The values, besides the settings, on which the state depends."""
 
     @cached_property
     def plan(self) -> Plan:
-        charge, people = self.charge, self.settings.count
+        charge = self.charge
+        people = self.settings.count
         step = Step(people, charge, cohort=0)
         return Plan(
             lambda index: None if index else step,
@@ -116,10 +113,10 @@ class SelectorMode(Problem):
 
     @property
     def method(self) -> str:
-        """The name of this way."""
+        """The name of this mode."""
         return type(self).__name__.lower()
 
-    # --- from one release to the next -------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------------
 
     def start(self) -> tuple[Public, State]:
         return Public(chosen=np.empty(0, dtype=np.int64), value=np.zeros(0)), {}
@@ -128,6 +125,8 @@ class SelectorMode(Problem):
         kind = self.parts_view if self.in_parts else self.rows_view
         return kind(self, of_flat(Public, public), index, begin, coins)
 
-    def blank(self) -> Any:
+    def blank(self) -> Floats | None:
         family = self.settings.family
-        return None if family is None else np.full(family.width(self.settings.domain.items), np.nan)
+        if family is None:
+            return None
+        return np.full(family.width(self.settings.domain.items), np.nan)

@@ -1,15 +1,15 @@
-"""All people of a selection: how many there are, in which parts, and who asks the parts.
+"""The people of a selection: their number, their partitions, and who reads these.
 
-    rows, a frame, a list of records          quantised and held on this machine
-    an iterator of records                    read once, quantised and held
-    callables                                 asked one by one, on this machine
-    files, `Partitions`, lists of these       read where they are; held if that is here and there is room
+    rows, a frame, a list of records      quantised and held on this machine
+    an iterator of records                read once, quantised and held
+    callables                             called one by one, on this machine
+    files, `Partitions`, lists of these   read where they are; held if local and small enough
 
-Which of these a list is follows from the types in it, never from what a person brought. Arrays in a
-list are records (one ragged row would make a partition's array look like one), and so are texts,
-whatever they say; files in a list are `Path`s, and `Partitions.of` takes all of these for
-partitions. Files and partitions are read once to count people and to see that all can be read,
-before anything is spent.
+The kind of a list follows from the types in it, never from the data of a person. Arrays in a list
+are records (one ragged row would make the array of a partition look like a record), and so are
+texts of any content. Files in a list are `Path`s; `Partitions.of` takes arrays and texts as
+partitions, too. Files and partitions are read once before the budget is spent, to count people and
+to make sure that all can be read.
 """
 
 import os
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from discreet import require
+from discreet.arrays import Floats
 from discreet.errors import ConfigError, DiscreetError, StateError
 from discreet.feedback import as_rows
 from discreet.functions.chains import PersonFunction
@@ -38,19 +39,28 @@ from discreet.learners.set_selector.records import (
 from discreet.release.aggregators.partitions import HeldPart, Part, Runner, in_place, split
 
 HELD_BYTES = 2**28
-"""Partitions are held on this machine up to this size, and read again at every step beyond it."""
+"""The size up to which partitions are held on this machine; larger ones are read at every step."""
 MOST_NUMBERS = 2**31
-"""So many numbers of people who came in one array can be held."""
+"""The largest number of held numbers of people in one array."""
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """People in partitions that are read, or made, where the work is done.
+    """People in partitions that are read, or made, on the machine that works on them.
 
-    `read(number)` gives the people of one partition: rows, a frame, or the path of a file. For a
-    cluster it must be possible to pickle it, and it must give the same whenever and wherever it is
-    called.
+    Parameters
+    ----------
+    count
+        The number of partitions.
+    read
+        A function that returns the people of the partition with a number from 0: rows, a frame, or
+        the path of a file. For a cluster it must be possible to pickle it. It must return the same
+        people at every call, on every machine.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discreet import Partitions
     >>> halves = Partitions(2, lambda number: np.full((3, 2), number))
     >>> halves.read(1).tolist()
     [[1, 1], [1, 1], [1, 1]]
@@ -65,19 +75,19 @@ class Partitions:
         require.whole("count", self.count)
         if not callable(self.read):
             raise ConfigError(
-                "read must be a function that gives the people of the partition of a number"
+                "read must be a function that returns the people of the partition of a number"
             )
 
     @classmethod
     def of(cls, parts: Iterable[Any]) -> "Partitions":
-        """Each of these is a partition: arrays of rows, frames, paths of files."""
-        given = _Given(tuple(require.listed("partitions", parts)))
-        return cls(len(given.parts), given)
+        """Return these arrays of rows, frames or paths of files, each as one partition."""
+        listed = _Listed(tuple(require.listed("partitions", parts)))
+        return cls(len(listed.parts), listed)
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
-    """Partitions that are there already."""
+class _Listed:
+    """Partitions in memory, or paths of files."""
 
     parts: tuple[Any, ...] = field(repr=False)
 
@@ -87,17 +97,17 @@ class _Given:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedPeople:
-    """People in parts: `enter` asks them as they came, `run` once they are held."""
+    """People in partitions; `enter` runs tasks on `parts`, `run` on the parts of `staying`."""
 
     count: int
     parts: Sequence[Any]
     enter: Runner
     run: Runner
     is_held: bool
-    """Whether rows are to be held on this machine."""
+    """Whether `staying` reads the rows, and holds them on this machine."""
 
     def staying(self) -> Sequence[Part]:
-        """The parts as a path of choices asks them, again and again."""
+        """Return the partitions as every step of a path reads them."""
         if not self.is_held:
             return self.parts
         held: list[Part] = []
@@ -109,47 +119,50 @@ class PartitionedPeople:
 def partitioned_people(
     people: Any, reader: RecordReader, run: Runner, *, is_local: bool, has_cells: bool
 ) -> PartitionedPeople:
-    """The people, counted; `ConfigError` if some cannot be read."""
+    """Return the people in partitions, counted; `ConfigError` if some cannot be read."""
     sources = _sources(people)
     if sources is not None:
         return _checked(sources, reader, run, is_local)
     if hasattr(people, "__next__"):
         if not has_cells:
             return _read_once(people, reader, run)
-        people = np.concatenate([np.zeros((0, reader.width)), *_chunks_of_numbers(people, reader)])
+        empty = np.zeros((0, reader.width))
+        people = np.concatenate([empty, *_chunks_of_numbers(people, reader)])
     rows = _in_memory(reader.rows(people))
     if len(rows) * (reader.width + 1) > MOST_NUMBERS:
         raise ConfigError(
             f"{len(rows)} people with {reader.width} numbers do not fit into memory: "
             "give them in partitions"
         )
-    unnamed = replace(reader, columns=None)  # they are rows by now
+    unnamed = replace(reader, columns=None)  # these rows have no columns any more
     part = SourcePart(Source(rows), unnamed, 0, len(rows), None)
-    return _some(PartitionedPeople(len(rows), [part], in_place, run, is_held=True))
+    return _nonempty(PartitionedPeople(len(rows), [part], in_place, run, is_held=True))
 
 
-def _some(partitioned: PartitionedPeople) -> PartitionedPeople:
+def _nonempty(partitioned: PartitionedPeople) -> PartitionedPeople:
+    """Return the people; refuse an empty selection."""
     if not partitioned.count:
-        raise ConfigError("there are no people to choose for")
+        raise ConfigError("there are no people to choose for: give at least one record")
     return partitioned
 
 
 def _in_memory(rows: Any) -> Any:
+    """Return records as an array or a list."""
     if isinstance(rows, np.ndarray) and rows.ndim:
         return rows
-    return _everyone(rows, "people must be one record each: an array, a frame, or a list")
+    return _listed_people(rows, "people must be one record each: an array, a frame, or a list")
 
 
 # --- partitions -----------------------------------------------------------------------------------
 
 
 def _sources(people: Any) -> list[Source] | None:
-    """Where each partition is; None if people did not come in partitions."""
+    """Return the source of each partition; None if people are not in partitions."""
     if isinstance(people, str | Path):
-        # By its full path: a worker may stand in another folder.
+        # The full path: a worker may have another working directory.
         return [Source(Path(people).absolute(), Path(people).name)]
     if isinstance(people, Partitions):
-        if isinstance(people.read, _Given):  # each is sent by itself
+        if isinstance(people.read, _Listed):  # each is sent separately
             return _sources_of(people.read.parts)
         return [Source(number, make=people.read) for number in range(people.count)]
     if isinstance(people, list | tuple) and people and all(map(_is_partition, people)):
@@ -158,84 +171,88 @@ def _sources(people: Any) -> list[Source] | None:
 
 
 def _sources_of(parts: Sequence[Any]) -> list[Source]:
-    found: list[Source] = []
+    """Return the sources of partitions, with nested `Partitions` expanded."""
+    sources: list[Source] = []
     for part in parts:
-        several = isinstance(part, str | Path | Partitions)
-        found += (_sources(part) or []) if several else [Source(part)]
-    return found
+        is_nested = isinstance(part, str | Path | Partitions)
+        sources += (_sources(part) or []) if is_nested else [Source(part)]
+    return sources
 
 
 def _is_partition(part: Any) -> bool:
-    """By its type alone; a text in a list is a person's record, whatever it says."""
-    return isinstance(part, Path | Partitions) or (
-        hasattr(part, "to_numpy") and hasattr(part, "columns")
-    )
+    """Whether an entry of a list is a partition, by its type alone; a text is a record."""
+    is_frame = hasattr(part, "to_numpy") and hasattr(part, "columns")
+    return isinstance(part, Path | Partitions) or is_frame
 
 
 def _checked(
     sources: list[Source], reader: RecordReader, run: Runner, is_local: bool
 ) -> PartitionedPeople:
+    """Return the people of these sources, after all were read once."""
     key = os.urandom(16)
     try:
-        found = run(PartitionCheck(reader, key), sources)
+        checks = run(PartitionCheck(reader, key), sources)
     except StateError:
         raise
     except DiscreetError as error:
         raise ConfigError(f"{error} (nothing was spent)") from None
-    counts = [int(count) for count, _ in found]
+    counts = [int(count) for count, _ in checks]
     firsts = np.concatenate([[0], np.cumsum(counts)]).tolist()
     parts = [
         SourcePart(source, reader, first, count, int(check), key)
-        for source, first, (count, check) in zip(sources, firsts, found, strict=False)
+        for source, first, (count, check) in zip(sources, firsts, checks, strict=False)
     ]
     total = sum(counts)
     fits = 2 * (reader.width + 1) * total <= HELD_BYTES
-    return _some(PartitionedPeople(total, parts, run, run, is_held=is_local and fits))
+    return _nonempty(PartitionedPeople(total, parts, run, run, is_held=is_local and fits))
 
 
-# --- read once ------------------------------------------------------------------------------------
+# --- iterators ------------------------------------------------------------------------------------
 
 
 def _chunks(people: Iterator[Any]) -> Iterator[list[Any]]:
+    """Split an iterator into lists; an error in it is refused without its text."""
     while True:
         try:
             chunk = list(islice(people, CHUNK))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # its text may hold a person's data
+        except BaseException as error:  # its text may contain the data of a person
             kind = type(error).__name__
             raise ConfigError(
-                f"the iterator of people stopped ({kind}): nothing was spent"
+                f"the iterator of people stopped ({kind}): repair it, nothing was spent"
             ) from None
         if not chunk:
             return
         yield chunk
 
 
-def _everyone(people: Any, otherwise: str) -> list[Any]:
-    """All at once; `ConfigError` with this text if there is nothing to go through."""
+def _listed_people(people: Any, message: str) -> list[Any]:
+    """Return all people as a list; `ConfigError` with this message if they are not iterable."""
     if isinstance(people, str | bytes):
-        raise ConfigError(otherwise)
+        raise ConfigError(message)
     try:
-        each = iter(people)
+        iterator = iter(people)
     except Exception:
-        raise ConfigError(otherwise) from None
-    return [person for chunk in _chunks(each) for person in chunk]
+        raise ConfigError(message) from None
+    return [person for chunk in _chunks(iterator) for person in chunk]
 
 
-def _chunks_of_numbers(people: Iterator[Any], reader: RecordReader) -> Iterator[Any]:
+def _chunks_of_numbers(people: Iterator[Any], reader: RecordReader) -> Iterator[Floats]:
+    """Return the records of an iterator as rows of numbers, some thousands at a time."""
     for chunk in _chunks(people):
         for batch in batches(chunk):
             yield as_rows(batch, reader.width)
 
 
 def _read_once(people: Iterator[Any], reader: RecordReader, run: Runner) -> PartitionedPeople:
+    """Return the people of an iterator, quantised and held."""
     parts: list[HeldPart] = []
     count = 0
     for chunk in _chunks(people):
         parts.append(HeldPart(reader.quantised(chunk), count))
         count += len(chunk)
-    return _some(PartitionedPeople(count, parts, in_place, run, is_held=False))
+    return _nonempty(PartitionedPeople(count, parts, in_place, run, is_held=False))
 
 
 # --- callables ------------------------------------------------------------------------------------
@@ -243,26 +260,26 @@ def _read_once(people: Iterator[Any], reader: RecordReader, run: Runner) -> Part
 
 @dataclass(frozen=True, eq=False)
 class _Callables:
-    """People who bring callables: they stay in this process, where what they said is remembered."""
+    """People with callables, who stay in this process, where the returned values are stored."""
 
     people: Any = field(repr=False)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """All of them at once."""
+        """Return all people as one piece."""
         yield 0, self.people
 
 
 def callables_of(people: Any) -> PartitionedPeople:
-    """People who bring a callable each; whoever brings something else is worth nothing."""
-    everyone = _everyone(people, "people must be one callable each, in a list")
-    voices = np.empty(len(everyone), dtype=object)
-    for place, person in enumerate(everyone):
-        voices[place] = PersonFunction(_function_of(person))
-    return _some(
-        PartitionedPeople(len(everyone), [_Callables(voices)], in_place, in_place, is_held=False)
-    )
+    """Return people with one callable each; to a person without one, every set is worth 0."""
+    listed = _listed_people(people, "people must be one callable each, in a list")
+    functions = np.empty(len(listed), dtype=object)
+    for place, person in enumerate(listed):
+        functions[place] = PersonFunction(_function_of(person))
+    parts = [_Callables(functions)]
+    return _nonempty(PartitionedPeople(len(listed), parts, in_place, in_place, is_held=False))
 
 
 def _function_of(person: Any) -> Any:
+    """Return the callable of a person; None without one."""
     function = person.value if isinstance(person, SetFunction) else person
     return function if callable(function) else None

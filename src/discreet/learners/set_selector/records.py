@@ -1,13 +1,13 @@
-"""How a person's record comes in: found among rows, frames, files or callables, clipped, quantised.
+"""Reading of records: from rows, frames or files, clipped and quantised.
 
-Everything here runs where the people are: on this machine, or on the worker that reads a partition.
+This code runs where the people are: on this machine, or on the worker that reads a partition.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,29 +22,39 @@ from discreet.release.aggregators import HeldRows
 from discreet.release.aggregators.partitions import HeldPart
 
 CHUNK = 20_000
-"""How many people are read at once."""
-CHANGED = "it changed while people were being chosen for: a partition must be the same whenever it is read"
+"""The number of people that are read at once."""
+CHANGED = (
+    "it changed during the selection: a partition must give the same records whenever it is read"
+)
 
 
-def admitted(batch: Batch, family: SetFunctions, items: int) -> tuple[Floats, Mask]:
-    """One row a person, every number in its range, and whose could be read."""
+class Admitted(NamedTuple):
+    """Clipped rows, one per person, and the mask of those whose record is valid."""
+
+    rows: Floats
+    is_valid: Mask
+
+
+def admitted(batch: Batch, family: SetFunctions, items: int) -> Admitted:
+    """Return one row per person, clipped to the range of the family, and who has a valid record."""
     rows = as_rows(batch, family.width(items))
     clipped = family.admit(rows, items)[0]
-    return clipped, np.asarray(np.isfinite(rows).all(axis=1) & np.isfinite(clipped).all(axis=1))
+    is_valid = np.isfinite(rows).all(axis=1) & np.isfinite(clipped).all(axis=1)
+    return Admitted(clipped, np.asarray(is_valid))
 
 
 def marked(batch: Batch, family: SetFunctions, items: int) -> Floats:
-    """The same rows with one more number in front: 1 if somebody is there. Nobody is all zeros."""
-    rows, present = admitted(batch, family, items)
-    whole = np.zeros((len(rows), rows.shape[1] + 1))
-    whole[:, 0] = present
-    np.copyto(whole[:, 1:], rows, where=present[:, None])
-    return whole
+    """Return clipped rows with a 1 in front; a row of zeros for an invalid record."""
+    rows, is_valid = admitted(batch, family, items)
+    with_marks = np.zeros((len(rows), rows.shape[1] + 1))
+    with_marks[:, 0] = is_valid
+    np.copyto(with_marks[:, 1:], rows, where=is_valid[:, None])
+    return with_marks
 
 
 @dataclass(frozen=True)
 class RecordReader:
-    """What a record means, and which columns it stands in: public."""
+    """The public meaning of a record, and the columns that contain it."""
 
     family: SetFunctions
     items: int
@@ -53,11 +63,11 @@ class RecordReader:
 
     @property
     def width(self) -> int:
-        """How many numbers a record has."""
+        """The number of numbers per record."""
         return self.family.width(self.items)
 
     def rows(self, records: Any) -> Any:
-        """Records as something with a length and slices, one entry a person."""
+        """Return records as a sequence with a length and slices, one entry per person."""
         if isinstance(records, str | Path):
             try:
                 from discreet.records.table import read_numbers
@@ -70,7 +80,7 @@ class RecordReader:
         if header is not None and hasattr(records, "to_numpy"):
             return self._frame(records, list(header))
         if self.columns is not None:
-            raise ConfigError("columns are for frames and files: rows of numbers have no names")
+            raise ConfigError("columns are for frames and files, rows have no names: leave it out")
         if hasattr(records, "to_numpy"):
             records = records.to_numpy()
         if isinstance(records, np.ndarray) and records.ndim == 1 and self.width == 1:
@@ -78,6 +88,7 @@ class RecordReader:
         return records
 
     def _frame(self, frame: Any, header: list[Any]) -> Any:
+        """Return the rows of a frame."""
         names = self._chosen([str(name) for name in header])
         if type(frame).__module__.startswith("polars"):
             from discreet.records.table import LogTable
@@ -87,9 +98,7 @@ class RecordReader:
         return frame.iloc[:, [places[name] for name in names]].to_numpy()
 
     def _chosen(self, header: list[str]) -> list[str]:
-        """The columns of a record: those that are named, else the items' labels, else all of
-        them.
-        """
+        """Return the columns of a record: `columns`, else those of the labels, else all."""
         names = None if self.columns is None else list(self.columns)
         if names is None and self.labels is not None and len(self.labels) == self.width:
             labels = [str(label) for label in self.labels]
@@ -97,7 +106,7 @@ class RecordReader:
         return row_columns(header, self.width, names)
 
     def quantised(self, chunk: Any) -> Integers:
-        """Two bytes a number: what is held of these people, or read again at every step."""
+        """Return quantised rows, two bytes per number, as they are held or read at every step."""
         rows = marked(_batch(chunk, 0), self.family, self.items)
         held = HeldRows(rows.shape)
         people = held.empty()
@@ -106,55 +115,52 @@ class RecordReader:
 
 
 class _Check:
-    """A checksum of quantised rows: nobody can prepare two rows for which it is the same without
-    its key.
-    """
+    """A keyed checksum of quantised rows; without the key, collisions cannot be prepared."""
 
     def __init__(self, key: bytes) -> None:
         self._hash = blake2b(key=key, digest_size=7)
 
     def add(self, values: Integers) -> None:
-        """Some more rows."""
+        """Add rows to the checksum."""
         self._hash.update(values.tobytes())
 
     @property
     def number(self) -> int:
-        """Of all rows so far; it fits into the integers that tasks answer with."""
+        """The checksum of all rows so far; it fits into a 64-bit integer."""
         return int.from_bytes(self._hash.digest(), "big")
 
 
 def _batch(chunk: Any, first: int) -> Batch:
+    """Return a batch of records; `first` is the number of the first one."""
     return Batch(np.arange(first, first + len(chunk)), chunk, EMPTY_REQUEST)
 
 
 def batches(rows: Any) -> Iterator[Batch]:
-    """Rows as they come in, some thousands at a time."""
+    """Split rows into batches of some thousands."""
     for first in range(0, len(rows), CHUNK):
         yield _batch(rows[first : first + CHUNK], first)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the people of one partition are: rows, a frame, a file, or a function that makes
-    them.
-    """
+    """The location of the people of one partition: rows, a frame, a file, or a function."""
 
     records: Any = field(repr=False)
     name: str = ""
     make: Callable[[int], Any] | None = field(default=None, repr=False)
 
     def read(self, reader: RecordReader) -> Any:
-        """One entry a person."""
+        """Return the records, one entry per person."""
         return reader.rows(self.records if self.make is None else self.make(self.records))
 
 
 @dataclass(frozen=True)
 class SourcePart:
-    """A partition that stays where it is, and is read again whenever it is asked.
+    """A partition that stays where it is, and is read again at every step.
 
-    `count` and `check` are what was found when it was first read: gains telescope only if everybody
-    brings the same row at every step, so a partition that changed meanwhile is refused. Rows in
-    memory are read once and have no `check`.
+    `count` and `check` are those of the first reading. Gains telescope only if each person has the
+    same row at every step, so a partition that changed is refused. Rows in memory are read once and
+    have no `check`.
     """
 
     source: Source
@@ -163,23 +169,24 @@ class SourcePart:
     count: int
     check: int | None = field(repr=False)
     key: bytes = field(default=b"", repr=False)
-    """Of the checksum, new for every choice."""
+    """The key of the checksum, drawn anew for every selection."""
 
     @property
     def name(self) -> str:
-        """Of the file, if it is one."""
+        """The name of the file, or an empty text."""
         return self.source.name
 
     def rows(self) -> Any:
-        """All records."""
+        """Return all records."""
         rows = self.source.read(self.reader)
         if len(rows) != self.count:
             raise ConfigError(CHANGED)
         return rows
 
     def held(self) -> Iterator[HeldPart]:
-        """Quantised rows, some thousands at a time."""
-        check, first = _Check(self.key), self.first
+        """Return quantised rows, some thousands at a time."""
+        check = _Check(self.key)
+        first = self.first
         for batch in batches(self.rows()):
             values = self.reader.quantised(batch.feedback)
             check.add(values)
@@ -189,14 +196,14 @@ class SourcePart:
             raise ConfigError(CHANGED)
 
     def pieces(self) -> Iterator[tuple[int, Any]]:
-        """Rows in [0, 1], quantised."""
+        """Return quantised rows in [0, 1], some thousands at a time."""
         for part in self.held():
             yield from part.pieces()
 
 
 @dataclass(frozen=True)
 class PartitionCheck:
-    """A task: how many people a source has, and a checksum of what they bring."""
+    """Task that returns the number of people of a source, and a checksum of their rows."""
 
     reader: RecordReader
     key: bytes = field(repr=False)
@@ -210,8 +217,8 @@ class PartitionCheck:
 
 
 def whole(part: SourcePart) -> Integers:
-    """A task: all quantised rows of a part, where this machine holds them."""
+    """Return all quantised rows of a partition, for this machine to hold."""
     values = [held.values for held in part.held()]
-    return (
-        np.concatenate(values) if values else np.zeros((0, part.reader.width + 1), dtype=np.uint16)
-    )
+    if not values:
+        return np.zeros((0, part.reader.width + 1), dtype=np.uint16)
+    return np.concatenate(values)

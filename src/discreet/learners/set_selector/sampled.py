@@ -1,7 +1,7 @@
-"""A sampled path: people are kept by a coin, and items drawn one after another among those kept.
+"""The sampled mode: a coin samples people, and items are drawn one after another for the sample.
 
 Guarantee   docs/guarantees/selector.md, Theorem 2
-Runtime     one pass over the kept people per step
+Runtime     one pass over the sampled people per step
 """
 
 from functools import cached_property
@@ -26,23 +26,23 @@ from discreet.release.noise import CalibratedNoise
 from discreet.release.sampled_path import SampledPath
 
 LEVELS = 2**16
-"""Integer steps of a worth of 1."""
+"""The number of integer steps from 0 to a worth of 1."""
 FINE = 0.03
-"""Below this share of noise, knapsacks are filled by density (benchmarks/selection.py)."""
+"""The relative error below which knapsacks are filled by density (benchmarks/selection.py)."""
 PEOPLE = "people"
-"""Under which the block holds its people."""
+"""The name of the aggregate of people in the block."""
 
 
 class SampledView(SelectorView):
-    """A block of people who are asked step by step, and the path that is drawn among them."""
+    """View of a block of held people; its release draws a path of items."""
 
     problem: "Sampled"
     stays: bool
-    """Whether people stay in their parts, so that the block holds nobody."""
+    """Whether people stay in their partitions, and the block holds no rows."""
 
     @cached_property
     def held(self) -> HeldRows:
-        """How people are held."""
+        """The aggregator that holds people."""
         return HeldRows((self.problem.settings.count, self.problem.width), elsewhere=self.stays)
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -51,7 +51,8 @@ class SampledView(SelectorView):
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        problem, people = self.problem, block[PEOPLE]
+        problem = self.problem
+        people = block[PEOPLE]
         path = GainPath(people, problem.chain, problem.prices, LEVELS)
         chosen = door.select_path(problem.path, path, problem.settings.domain.extensions)
         value = np.zeros(0)
@@ -61,7 +62,7 @@ class SampledView(SelectorView):
 
 
 class SampledRows(SampledView):
-    """People come one row per round, and are held quantised."""
+    """View for one row per round; quantised rows are held."""
 
     stays = False
 
@@ -76,7 +77,7 @@ class SampledRows(SampledView):
 
 
 class SampledParts(SampledView):
-    """People come all at once, and stay in their parts."""
+    """View for people in partitions, where they stay."""
 
     takes_rounds = False
     stays = True
@@ -90,9 +91,10 @@ class SampledParts(SampledView):
 
 
 class Sampled(SelectorMode):
-    """Greedy among people who were kept by a coin; pure, whatever the number of steps.
+    """Mode that draws items greedily for a secret sample of people; its guarantee is pure.
 
-    People's rows are asked step by step: held in the block, quantised, or in their parts.
+    The charge hardly depends on the number of steps. Every step reads the rows of people: held in
+    the block, quantised, or in their partitions.
     """
 
     rows_view = SampledRows
@@ -100,7 +102,7 @@ class Sampled(SelectorMode):
 
     @cached_property
     def path(self) -> SampledPath:
-        """Coins and rate with the least predicted error."""
+        """The sampling probability and the rate with the least predicted error."""
         domain = self.settings.domain
         budget = self.settings.privacy.budgets[0] * (1 - self.settings.report)
         return SampledPath.for_budget(
@@ -109,7 +111,7 @@ class Sampled(SelectorMode):
 
     @cached_property
     def value_noise(self) -> CalibratedNoise[Rows] | None:
-        """The noise of the value of what was chosen, if it is paid for."""
+        """The noise of the value of the chosen set; None if it is not reported."""
         share = self.settings.report
         if not share:
             return None
@@ -119,8 +121,8 @@ class Sampled(SelectorMode):
 
     @property
     def charge(self) -> Charge:
-        paid = self.path.charge
-        return paid if self.value_noise is None else paid + self.value_noise.charge
+        of_path = self.path.charge
+        return of_path if self.value_noise is None else of_path + self.value_noise.charge
 
     @property
     def error(self) -> float:
@@ -130,9 +132,8 @@ class Sampled(SelectorMode):
     def why(self) -> str:
         return (
             f"a person's gains along a path add up to 1, so {self.settings.domain.rank} draws "
-            "cost hardly "
-            f"more than one: expected to fall short by {self.error:.0f} of {self.settings.count} "
-            "people"
+            f"cost hardly more than one: expected to fall short by {self.error:.0f} of "
+            f"{self.settings.count} people"
         )
 
     @property
@@ -141,27 +142,25 @@ class Sampled(SelectorMode):
 
     @property
     def width(self) -> int:
-        """Numbers that are held per person."""
-        # The last number of a row says whether the row is a person.
+        """The number of numbers per held person; one of them marks a valid record."""
         family = self.settings.family
         return 1 if family is None else family.width(self.settings.domain.items) + 1
 
     @cached_property
     def chain(self) -> Chain[Any]:
-        """How people see a growing set."""
+        """The worth of a growing set to each person."""
         family = self.settings.family
-        return (
-            PersonFunctionsChain(self.settings.domain.items)
-            if family is None
-            else PresentChain(family)
-        )
+        if family is None:
+            return PersonFunctionsChain(self.settings.domain.items)
+        return PresentChain(family)
 
     @property
     def prices(self) -> Floats:
-        """How much an item's gain counts: cheaper ones more, under a knapsack.
+        """The factor of the gain of each item: larger for cheaper items, under a knapsack.
 
-        By density where noise is small; while it is large, only what is dearer than the lower
-        quartile counts less, because density would follow the noise of the cheapest.
+        Gains are divided by costs where noise is small. Where it is large, only items above the
+        lower quartile of costs have smaller factors, because density would follow the noise of the
+        cheapest items.
         """
         domain = self.settings.domain
         if not isinstance(domain, Priced):

@@ -1,6 +1,6 @@
-"""One set, once, from many people's records, under public constraints.
+"""Private selection of one set from the records of many people, under public constraints.
 
-This file says what the selector is; how it chooses is in the files beside it, one a method.
+This file holds the public class; each method is in a file of its own beside it.
 
 Guarantee   docs/guarantees/selector.md
 """
@@ -41,22 +41,21 @@ from discreet.release.randomness import this_process
 
 
 class Traced(NamedTuple):
-    """One item on the way to the set, and what all people have reached with it, where that was
-    released.
-    """
+    """One drawn item, and the worth of the set up to it, where that was released."""
 
     item: Label
     worth: float | None
+    """The released worth of the set up to this item, to all people together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What was chosen: everything here is public.
+    """The result of a selection; all of it is public.
 
     `items` are labels if the selector has them, otherwise numbers; `numbers` are always numbers.
-    `value` is what the set is worth to all people together, with its standard deviation; None if it
-    was not paid for. `trace` has the items in the order in which they were drawn; after a
-    histogram, whose noisy counts tell it for nothing, also what was reached.
+    `value` is the worth of the set to all people together and its standard deviation; None without
+    a `report` share of the budget. `trace` has the items in the order in which they were drawn;
+    after a histogram, whose noisy counts determine it, also the worth of the set up to each item.
     """
 
     items: list[Label]
@@ -69,12 +68,10 @@ class Chosen:
     people: int
 
     def as_plain(self) -> dict[str, Any]:
-        """Numbers, strings and lists: for a message or a file."""
-        value = (
-            None
-            if self.value is None
-            else {"mean": self.value[0], "standard_deviation": self.value[1]}
-        )
+        """Return the result as numbers, strings and lists, for a message or a file."""
+        value = None
+        if self.value is not None:
+            value = {"mean": self.value[0], "standard_deviation": self.value[1]}
         return {
             "items": self.items,
             "numbers": self.numbers,
@@ -88,42 +85,44 @@ class Chosen:
 
 
 class SetSelector:
-    """Choose one set from many people's records, without giving any of them away.
+    """Choose one set from the private records of many people.
 
-    Which sites to open, which tests to offer, which titles to stock: a person's worth of a set is
-    monotone and lies in [0, 1], and the set that is worth most to all of them is sought, under
-    quotas or a budget.
+    Examples are sites to open, tests to offer, titles to stock. The worth of a set to a person is
+    monotone and lies in [0, 1]; the selector maximises the total worth, under quotas or a budget.
 
-    Guarantee: docs/guarantees/selector.md. Differential privacy for each person's whole record; how
-    many people there are is public.
+    Guarantee: docs/guarantees/selector.md. Differential privacy for the whole record of each
+    person; the number of people is public.
+
+    Runtime: one pass over the people for a histogram, otherwise one pass per chosen item.
 
     Parameters
     ----------
     domain
-        Which sets may be chosen: `UniformMatroid(items, rank)`, `PartitionMatroid(groups, quotas)`,
+        The admissible sets: `UniformMatroid(items, rank)`, `PartitionMatroid(groups, quotas)`,
         `LaminarMatroid`, `GraphicMatroid`, `OracleMatroid` or `Knapsack(costs, budget)` of
         discreet.domains.
     privacy
-        What is asked for. Without public cells the guarantee is pure; with them `delta` is used if
-        that means less noise.
+        The requested guarantee. Without public cells the guarantee is pure; with them `delta` is
+        used if that needs less noise.
     function
-        What a record means: a family of discreet.functions. `Nearby(sites, reach, box)` and
+        The meaning of a record: a family of discreet.functions. `Nearby(sites, reach, box)` and
         `Types(table)` have public cells; `ClickModel`, `FacilityLocation`, `ConcaveOverModular`,
-        `WeightedCoverage(covers)` take a row of numbers a person; with `SetFunction` each person
-        brings a callable on integer arrays.
+        `WeightedCoverage(covers)` take one row of numbers per person; with `SetFunction` each
+        person has a callable on integer arrays.
     labels
-        The items' names; also the columns in which frames and files have what items are worth.
+        The labels of the items. They also name the columns of frames and files.
     report
-        The share of the budget, up to ½, that pays for the value of what was chosen. A histogram
-        tells it for nothing.
+        The share of the budget, up to ½, that pays for the value of the chosen set. With a
+        histogram the value costs nothing.
     engine
-        Who reads people in partitions: None for threads of this machine, a Dask client, or a
-        cluster's address ("tcp://…"). The choice is the same, bit for bit (docs/cluster.md).
+        The executor that reads people in partitions: None for threads of this machine, a Dask
+        client, or the address of a cluster ("tcp://…"). The choice is equal, bit for bit
+        (docs/cluster.md).
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal
-        A file in which the choice is committed before it is shown; if it is there already it is
-        read back.
+        A file in which the choice is committed before it is shown. If the file has a choice
+        already, `fit` returns that one.
 
     Examples
     --------
@@ -134,7 +133,8 @@ class SetSelector:
     >>> sites = tuple((x / 4, y / 4) for x in range(5) for y in range(5))
     >>> city = Nearby(sites, reach=0.3, box=((0.0, 1.0), (0.0, 1.0)))
     >>> homes = np.random.default_rng(0).normal([0.25, 0.75], 0.05, size=(5000, 2))
-    >>> chosen = SetSelector(UniformMatroid(25, rank=1), Privacy(1.0), function=city, seed=1).fit(homes)
+    >>> selector = SetSelector(UniformMatroid(25, rank=1), Privacy(1.0), function=city, seed=1)
+    >>> chosen = selector.fit(homes)
     >>> sites[chosen.numbers[0]], chosen.method
     ((0.25, 0.75), 'histogram')
 
@@ -148,7 +148,7 @@ class SetSelector:
     settings_type = SetSelectorSettings
     modes: ClassVar[dict[str, type[SelectorMode]]] = {
         "histogram": Histogram,  # functions with public cells: Nearby, Types
-        "sampled": Sampled,  # all others
+        "sampled": Sampled,  # all other functions
     }
 
     @constructor
@@ -164,63 +164,71 @@ class SetSelector:
         seed: int | None = None,
         journal: JournalLike = None,
     ) -> None:
-        """Each argument is a field of `SetSelectorSettings`, but for `engine` and `journal`."""
+        """Take the fields of `SetSelectorSettings`, an `engine` and a `journal`."""
 
     @classmethod
     def from_settings(
         cls, settings: SetSelectorSettings, journal: JournalLike = None, *, engine: Any = None
     ) -> Self:
-        """The selector with these settings."""
+        """Return the selector with these settings."""
         make: Callable[..., Self] = cls
         return make(settings, journal, engine)
 
     def _begin(
         self, settings: SetSelectorSettings, journal: JournalLike = None, engine: Any = None
     ) -> None:
-        """What a selector has besides its settings; refused now rather than after people were
-        handed in.
-        """
+        """Initialise the selector; a bad engine or journal is refused before people are read."""
         self.settings = settings
         as_journal(journal)
         check_engine(engine)
         if self.settings.family is None and engine is not None:
             raise ConfigError("callables stay in this process: leave engine out")
-        self._journal, self._engine = journal, engine
+        self._journal = journal
+        self._engine = engine
         self._process = this_process()
         self._once = Lock()
-        """Taken by the one choice that there is."""
+        """Held from the first successful choice on, and while `fit` runs."""
         self._begun: tuple[SelectorMode, Engine] | None = None
-        """A choice that was begun and not shown, because something failed."""
+        """A choice that was begun and not shown, because of an error."""
 
     def fit(self, people: Any, *, columns: Sequence[str] | None = None) -> Chosen:
-        """Choose, from one record a person. One release, which spends the whole budget: never a
-        second one.
+        """Choose a set, from one record per person, and return it as `Chosen`.
 
-        If the choice was drawn but could not be committed, the error says so, and `fit` again
-        commits that choice and reads nobody. After an error before the draw, `fit` again reads
-        people and draws. A choice that the journal has already is read back.
+        There is one release, which spends the whole budget. If the choice was drawn but could not
+        be committed, the next `fit` commits that choice and reads no people. After an error before
+        the draw, the next `fit` reads people and draws. A choice that is already in the journal is
+        returned as it is.
 
         Parameters
         ----------
         people
-            An array of rows, a Polars or pandas frame, a list of records, an iterator of them (read
-            once), or a callable each; the path of a Parquet or CSV file; `Partitions`; or a list of
-            frames and `Path`s, one per partition. Arrays are partitions if `Partitions.of` says so,
-            and records if they come in a list. All partitions are read before anything is spent. A
-            file is read more safely from its path than by pandas, which lets one odd cell decide
-            how the others of its column are read.
+            An array of rows, a Polars or pandas frame, a list of records, an iterator of records
+            (read once), or one callable per person; the path of a Parquet or CSV file;
+            `Partitions`; or a list of frames and `Path`s, one per partition. Arrays in a list are
+            records; `Partitions.of` makes them partitions. All partitions are read before the
+            budget is spent. Give the path of a file rather than a frame of pandas, where one odd
+            cell decides how the whole column is read.
         columns
-            Which columns of frames and files make up a record, in order. Without it they are named
-            as the items' `labels`, or are all there are.
+            The columns of frames and files that make up a record, in order; by default those named
+            like the `labels`, or else all.
+
+        Raises
+        ------
+        ConfigError
+            If people cannot be read; the budget is not spent.
+        BudgetError
+            If this selector has chosen already.
+        StateError
+            If the choice could not be committed, or the process was forked.
         """
         if this_process() != self._process:
             raise StateError(
-                "this selector was forked: two copies would spend one budget twice; make one in "
-                "each process"
+                "this selector was forked, and two copies would spend one budget twice: make one "
+                "in each process"
             )
         if not self._once.acquire(blocking=False):
             raise BudgetError(
-                "the budget is spent: a selector chooses once; make another for other people"
+                "the budget is spent, a selector chooses once: make another one for other people"
             )
         chosen = None
         try:
@@ -231,21 +239,20 @@ class SetSelector:
                 self._once.release()
 
     def _committed(self) -> Chosen | None:
-        """The choice that was drawn before and could not be committed; None if there is none."""
+        """Return the choice that was drawn before and could not be committed; None without one."""
         if self._begun is None:
             return None
         problem, engine = self._begun
         engine.check()  # refuses to draw again after a draw that failed
-        return (
-            self._released(problem, engine) if engine.is_drawn or engine.committed.index else None
-        )
+        has_choice = engine.is_drawn or engine.committed.index
+        return self._released(problem, engine) if has_choice else None
 
     def _choice(self, people: Any, columns: Sequence[str] | None) -> Chosen:
+        """Read people, draw, commit, and return the choice."""
         with workers(self._engine) as run:
             partitioned = self._partitioned(people, columns, run)
-            problem = self.problem_for(
-                replace(self.settings, people=partitioned.count), in_parts=True
-            )
+            settings = replace(self.settings, people=partitioned.count)
+            problem = self.problem_for(settings, in_parts=True)
             engine = Engine(problem, type(self).__name__, self._journal)
             try:
                 if engine.committed.index == 0:
@@ -256,9 +263,7 @@ class SetSelector:
             return self._released(problem, engine)
 
     def _released(self, problem: SelectorMode, engine: Engine) -> Chosen:
-        """Draw once, commit, and only then show; a choice that the journal has is shown as it
-        is.
-        """
+        """Draw once, commit, then return the choice; one in the journal is returned as it is."""
         self._begun = problem, engine
         try:
             if engine.committed.index == 0:
@@ -272,11 +277,12 @@ class SetSelector:
     def _partitioned(
         self, people: Any, columns: Sequence[str] | None, run: Runner
     ) -> PartitionedPeople:
+        """Return the people in partitions, counted."""
         settings = self.settings
         if settings.family is None:
             return callables_of(people)
-        named = None if columns is None else tuple(require.listed("columns", columns))
-        reader = RecordReader(settings.family, settings.domain.items, settings.labels, named)
+        names = None if columns is None else tuple(require.listed("columns", columns))
+        reader = RecordReader(settings.family, settings.domain.items, settings.labels, names)
         is_local = self._engine is None
         return partitioned_people(
             people, reader, run, is_local=is_local, has_cells=settings.has_cells
@@ -284,33 +290,33 @@ class SetSelector:
 
     @classmethod
     def problem_for(cls, settings: SetSelectorSettings, *, in_parts: bool = False) -> SelectorMode:
-        """The method that these settings ask for: a histogram where people fall into public
-        cells.
-        """
+        """Return the mode for these settings: a histogram for functions with public cells."""
         usual = "histogram" if settings.has_cells else "sampled"
         mode = cls.modes[usual if settings.mode == "auto" else settings.mode]
         return mode(settings, in_parts=in_parts)
 
     def _chosen(self, problem: SelectorMode, engine: Engine) -> Chosen:
+        """Return the public result of the committed release."""
         public: Public = engine.view.public
-        settings, numbers = self.settings, public.chosen.tolist()
+        settings = self.settings
+        numbers = public.chosen.tolist()
         names = names_by_number(settings.domain.items, settings.labels)
         items = [names[number] for number in numbers]
         value = tuple(public.value.tolist())
         worths = [None] * len(items) if public.trace is None else public.trace.tolist()
         return Chosen(
-            items,
-            numbers,
-            problem.method,
-            problem.why,
-            engine.guarantee,
-            [Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
-            (value[0], value[1]) if value else None,
-            problem.settings.count,
+            items=items,
+            numbers=numbers,
+            method=problem.method,
+            why=problem.why,
+            guarantee=engine.guarantee,
+            trace=[Traced(item, worth) for item, worth in zip(items, worths, strict=True)],
+            value=(value[0], value[1]) if value else None,
+            people=problem.settings.count,
         )
 
     def __reduce__(self) -> NoReturn:
         raise StateError(
-            "a selector cannot be copied or pickled: two copies would spend one budget twice; "
-            "make another"
+            "a selector cannot be copied or pickled, two copies would spend one budget twice: "
+            "make another one"
         )

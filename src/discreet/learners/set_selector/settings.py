@@ -34,25 +34,25 @@ Family = (
 
 @dataclass(frozen=True, kw_only=True)
 class SetSelectorSettings(Settings):
-    """What `SetSelector` is made with, and how many people there are: public data."""
+    """The parameters of `SetSelector` and the number of people, as public data."""
 
     domain: SetDomain
     function: Family
     labels: tuple[Label, ...] | None = None
     people: int | None = None
-    """How many there are: known when `fit` is called."""
+    """The number of people, which is known when `fit` is called."""
 
     removed: ClassVar[Mapping[str, str]] = {
-        "method": "leave it out, public cells decide; why of the choice says how it was made"
+        "method": "leave it out, public cells decide it; `Chosen.why` has the reason"
     }
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.horizon is not None:
-            raise ConfigError("a selector has no horizon: it chooses once")
+            raise ConfigError("a selector chooses once: leave out horizon")
         if self.keyed:
             raise ConfigError(
-                "a selector has no rounds that could name their person: leave out keyed"
+                "a selector has no rounds that could be keyed by person: leave out keyed"
             )
         if self.people is not None:
             require.whole("people", self.people, 1, 2**26)
@@ -67,12 +67,12 @@ class SetSelectorSettings(Settings):
         if self.mode == "histogram" and not self.has_cells:
             kind = type(self.function).__name__
             raise ConfigError(
-                f"a histogram needs public cells (Nearby, Types), which {kind} has not"
+                f"a histogram needs public cells, which {kind} has not: use Nearby or Types"
             )
 
     @property
     def family(self) -> SetFunctions | None:
-        """The family of set functions; None if people bring callables."""
+        """The family of set functions; None if records are callables."""
         return None if isinstance(self.function, AnyFunction) else self.function
 
     @property
@@ -82,23 +82,23 @@ class SetSelectorSettings(Settings):
 
     @cached_property
     def count(self) -> int:
-        """How many people there are."""
+        """The number of people."""
         if self.people is None:
-            raise ConfigError("the number of people is known when fit is called")
+            raise ConfigError("the number of people is not known yet: call fit")
         return self.people
 
     @property
     def earns(self) -> bool:
-        """What the chosen set is worth can be reported."""
+        """Whether the value of the chosen set can be reported."""
         return True
 
     def as_plain(self) -> dict[str, Any]:
-        """The report is always named: it was there from the first."""
+        """Return plain data, which always contains `report`, as in files of all versions."""
         return super().as_plain() | {"report": self.report}
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for labels in any kind of list, and for people's own functions."""
+        """Return the fields with labels as a tuple, and with `AnyFunction` for callables."""
         function = given.get("function")
         if function is SetFunction:
             given = given | {"function": AnyFunction()}
@@ -108,10 +108,10 @@ class SetSelectorSettings(Settings):
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Refuses an oracle with the remedy."""
+        """Return settings from plain data; refuse an oracle."""
         domain = plain.get("domain")
         if isinstance(domain, dict) and domain.get("kind") == "OracleMatroid":
             raise ConfigError(
-                "an oracle is not kept in files: make the selector with it and without a journal"
+                "an oracle is not stored in files: make the selector with it and without a journal"
             )
         return super().from_plain(plain)

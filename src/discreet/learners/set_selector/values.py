@@ -1,4 +1,4 @@
-"""What a chosen set is worth to all people, for a share of the budget."""
+"""Release of the worth of a chosen set to all people, for a share of the budget."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +14,12 @@ from discreet.release.noise import CalibratedNoise
 
 @dataclass(frozen=True)
 class WorthOf:
-    """What a set is worth to each person, one column."""
+    """Task that computes the worth of a set to each person, as one column."""
 
     chain: Chain[Any]
     chosen: tuple[int, ...]
 
-    def __call__(self, rows: np.ndarray) -> Floats:
+    def __call__(self, rows: Floats) -> Floats:
         *before, last = self.chosen
         state = self.chain.begin(rows)
         for item in before:

@@ -1,6 +1,4 @@
-"""Coefficients that are published again and again, while every sample stays private: one file a
-method.
-"""
+"""Private online regression and classification with released coefficients; one file per method."""
 
 from discreet.learners.streaming_learner.learner import StreamingLearner
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings

@@ -1,4 +1,4 @@
-"""Sums of clipped gradients, one kind per loss, and the running total that they go into."""
+"""Clipped gradients of each kind of loss, and their noisy running total."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +16,12 @@ from discreet.losses import CallableLoss, Loss, Samples, SoftmaxLoss
 from discreet.release.aggregators import Aggregate, Rows
 
 LARGEST = 1e100
-"""Features larger than this say nothing."""
+"""A sample with a feature larger than this adds nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Where gradients are computed: ∇f(here) + weight·(∇f(here) − ∇f(before))."""
+    """The points of a recursive gradient ∇f(here) + weight·(∇f(here) − ∇f(before))."""
 
     here: Floats
     before: Floats
@@ -29,19 +29,19 @@ class Points:
 
     @classmethod
     def at(cls, here: Floats) -> "Points":
-        """Return one point: ∇f(here)."""
+        """Return the points of the plain gradient ∇f(here)."""
         return cls(here, here, 0.0)
 
 
 class Gradients(Protocol):
-    """The gradients of one loss."""
+    """Computes the gradients of one loss, and adds them up."""
 
     def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
         """Add the gradient of every sample, clipped and quantised by `rows`."""
 
 
 def gradients_of(settings: StreamingLearnerSettings) -> Gradients:
-    """Return how gradients of the loss are computed and added."""
+    """Return the object that computes and adds the gradients of the loss."""
     loss = settings.loss
     if isinstance(loss, CallableLoss):
         return CalledGradients(settings, loss)
@@ -52,29 +52,30 @@ def gradients_of(settings: StreamingLearnerSettings) -> Gradients:
 
 @dataclass(frozen=True)
 class MarginGradients:
-    """ℓ′(⟨x, θ⟩, y)·x in one compiled pass."""
+    """Gradients ℓ′(⟨x, θ⟩, y)·x of a loss of one margin, in one compiled pass."""
 
     settings: StreamingLearnerSettings
     loss: Loss
 
     def add(self, rows: Rows, total: Aggregate, samples: Samples, points: Points) -> None:
-        where = (points.here, points.before, points.weight)
+        at = (points.here, points.before, points.weight)
         for piece in samples.dense(rows_at_once(rows.size)):
             sample = (piece.features, piece.targets, piece.shares)
-            rows.add_through("add_gradients", total, len(piece), *sample, *where, *self._public)
+            rows.add_through("add_gradients", total, len(piece), *sample, *at, *self._public)
 
     @cached_property
     def _public(self) -> tuple[float, ...]:
-        """The slope that compiled code takes, and the bounds of samples."""
-        settings, most = self.settings, self.settings.target_bound
+        """The last arguments of the kernel: the loss, the bounds of samples, the constant."""
+        settings = self.settings
         slope = (self.loss.code, float(self.loss.parameter))
-        bounds = (dual_norm_code(settings), settings.feature_bound, -most, most)
-        return (*slope, *bounds, settings.constant, 1.0)
+        row_bound = (dual_norm_code(settings), settings.feature_bound)
+        target_range = (-settings.target_bound, settings.target_bound)
+        return (*slope, *row_bound, *target_range, settings.constant, 1.0)
 
 
 @dataclass(frozen=True)
 class ClassGradients:
-    """One row of gradients per class, in one compiled pass; at one point only."""
+    """Gradients of the softmax loss, one row per class, in one compiled pass and at one point."""
 
     settings: StreamingLearnerSettings
     loss: SoftmaxLoss
@@ -90,7 +91,7 @@ class ClassGradients:
 
 @dataclass(frozen=True)
 class CalledGradients:
-    """Gradients by the user's own function, which is called for one sample at a time."""
+    """Gradients of a callable loss, which is called for one sample at a time."""
 
     settings: StreamingLearnerSettings
     loss: CallableLoss
@@ -106,33 +107,36 @@ class CalledGradients:
         largest = float(np.max(np.abs(x), initial=0.0))
         if not (largest <= LARGEST and np.isfinite(y) and np.isfinite(share)):
             return np.zeros_like(points.here)
-        x, y = self._within(x, largest), self._clipped(y)
+        x = self._within(x, largest)
+        y = self._clipped(y)
+        weight = min(1.0, max(0.0, share))
         newest = self.loss.of(points.here, x, y)
         if not points.weight:
-            return newest * min(1.0, max(0.0, share))
-        found = newest + points.weight * (newest - self.loss.of(points.before, x, y))
-        return found * min(1.0, max(0.0, share))
+            return newest * weight
+        recursive = newest + points.weight * (newest - self.loss.of(points.before, x, y))
+        return recursive * weight
 
     def _within(self, x: Floats, largest: float) -> Floats:
-        """Return the row within its bound, with the constant."""
+        """Return the row scaled into its bound, with the constant."""
         settings = self.settings
         length = float(np.linalg.norm(x / max(largest, 1e-300), settings.domain.dual)) * largest
         x = x if length <= settings.feature_bound else x * (settings.feature_bound / length)
         return np.append(x, settings.constant) if settings.constant else x
 
     def _clipped(self, y: float) -> float:
+        """Return the target within its bound."""
         return float(np.clip(y, -self.settings.target_bound, self.settings.target_bound))
 
 
 def gradient_total(settings: StreamingLearnerSettings) -> RunningTotal[Rows]:
-    """Return the noisy running total of gradients, clipped to l₂ length (pure guarantees: l₁)."""
+    """Return the noisy running total of gradients, clipped in l₂, or in l₁ if privacy is pure."""
     rows = Rows(settings.shape, settings.clip, 1 if settings.privacy.pure else 2)
     schedule = settings.schedule
     return RunningTotal("gradient", rows, schedule, settings.privacy, people=schedule.block)
 
 
 def check_grid(rows: Rows) -> None:
-    """Refuse grids that are too coarse for this number of coefficients."""
+    """Refuse a grid of noisy integers that is too coarse for this number of coefficients."""
     if rows.limit < rows.levels / 2:
         raise ConfigError(
             f"{rows.size} coefficients are too many for this budget: ask for fewer releases "

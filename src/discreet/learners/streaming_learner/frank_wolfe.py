@@ -1,25 +1,25 @@
-"""Frank–Wolfe on a stream: a recursive gradient as a running sum, and one corner of the domain per
-block.
+"""The Frank–Wolfe mode: a recursive gradient as a running sum, and one corner per block.
 
-    g_i = ∇f(θ_r; x_i) + (r − 1)·(∇f(θ_r; x_i) − ∇f(θ_{r−1}; x_i))     each sample i of block r, clipped
+    g_i = ∇f(θ_r; x_i) + (r − 1)·(∇f(θ_r; x_i) − ∇f(θ_{r−1}; x_i))     sample i of block r, clipped
     d_r = (1/rB)·Σ g_i
     v_r = argmin over C of ⟨d_r, v⟩
     θ_{r+1} = θ_r + (v_r − θ_r)/(r + 1)
 
 g_i is clipped as a whole. The sum telescopes: up to block r it estimates r·B·∇F(θ_r), without bias
-from older points. (As printed, x_1 has another weight.) There are two ways to the corner v_r:
+from older points. (The paper prints another weight for x_1.) There are two ways to choose the
+corner v_r:
 
-    noisy sum   l_p balls with p > 1, boxes: the sum is a noisy running total, and its best corner is taken
-    drawn       l₁ balls and simplices, which have few corners: P(corner) ∝ exp(−rate_r·⟨sum, corner⟩), one of
-                2d (or d) by the exponential mechanism. The sum is exact and never leaves; without
-                noise in d numbers, the loss grows with log d, not with √d. A sample stays in all
-                later sums, so charges add up; rates ∝ r^(−1/3) favour the last iterate
+    noisy sum   l_p balls with p > 1, and boxes: the best corner for a noisy running total
+    drawn       l₁ balls and simplices, which have 2d or d corners: the exponential mechanism draws
+                one of them with P(corner) ∝ exp(−rate_r·⟨sum, corner⟩). The exact sum stays hidden.
+                Without noise in d numbers, the loss grows with log d, not with √d. A sample stays
+                in all later sums, so charges add up; rates ∝ r^(−1/3) favour the last iterate.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1 (noisy sum) and Theorem 2 (drawn)
 Runtime     O(d) per sample in one compiled pass; one noise vector, or one draw in O(d), per block
-References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in High
-            Dimensional Online Decision Making", Algorithm 1, and Algorithm 2 with the exponential
-            mechanism for report-noisy-max; Xie et al. (2020), recursive Frank–Wolfe
+References  Han et al. (2022), "Optimal Private Streaming SCO in l_p-geometry with Applications in
+            High Dimensional Online Decision Making", Algorithm 1, and Algorithm 2 with the
+            exponential mechanism for report-noisy-max; Xie et al. (2020), recursive Frank–Wolfe
 """
 
 from dataclasses import dataclass
@@ -52,16 +52,16 @@ from discreet.release.door import Door
 from discreet.release.selection import Selection
 
 GRADIENT = "gradient"
-"""The name under which blocks gather gradients."""
+"""The name of the aggregate of gradients in a block."""
 LEVELS = 2**20
-"""Integer steps up to the clip."""
+"""The number of integer steps from 0 to the clip."""
 MOST_DRAWS = 10**5
-"""The price of each draw is known in advance, and there is a table of them."""
+"""The largest number of draws: the plan has a table of their charges."""
 
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What releases have produced."""
+    """Public state of the Frank–Wolfe mode."""
 
     coefficients: Floats
     before: Floats
@@ -71,7 +71,7 @@ class Public:
 
 
 class FrankWolfeView(CoefficientsView[Public]):
-    """A block of samples whose gradients lead to the next corner."""
+    """View of a block of samples whose gradients determine the next corner."""
 
     problem: "FrankWolfe"
 
@@ -84,43 +84,44 @@ class FrankWolfeView(CoefficientsView[Public]):
 
     @cached_property
     def _points(self) -> Points:
-        """Where gradients are computed."""
+        """The points of the recursive gradient."""
         return Points(self.public.coefficients, self.public.before, float(self.index))
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        found = self.problem.corners.next(self.public.sums, hidden, block, door)
+        step = self.problem.corners.next(self.public.sums, hidden, block, door)
         here = self.public.coefficients
-        moved = here + 1 / (self.index + 2) * (found.corner - here)
-        return Public(moved, here, found.sums), found.hidden
+        moved = here + 1 / (self.index + 2) * (step.corner - here)
+        return Public(moved, here, step.sums), step.hidden
 
 
 class FrankWolfe(GradientMode):
-    """Coefficients that move towards one corner of the domain per block."""
+    """Mode whose coefficients move towards one corner of the domain per block."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "frank-wolfe")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "frank-wolfe"
 
     def check(self) -> None:
         check_grid(self.corners.rows)
 
     @cached_property
     def corners(self) -> "NoisyCorners | DrawnCorners":
-        """How the corner that a sum of gradients calls for is found."""
+        """The rule that chooses the corner: drawn if the domain has few corners, else noisy."""
         if self.settings.domain.corners:
             return DrawnCorners(self.settings)
         return NoisyCorners(self.settings)
 
     @cached_property
     def gradients(self) -> Gradients:
-        """How gradients are computed."""
+        """The gradients of the loss."""
         return gradients_of(self.settings)
 
     @cached_property
     def plan(self) -> Plan:
-        settings, schedule = self.settings, self.settings.schedule
+        settings = self.settings
+        schedule = settings.schedule
         return self.corners.plan(
             {
                 "method": "frank-wolfe",
@@ -140,12 +141,12 @@ class FrankWolfe(GradientMode):
         return FrankWolfeView(self, of_flat(Public, public), index, begin, coins)
 
 
-# --- how corners are found ------------------------------------------------------------------------
+# --- rules that choose a corner -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class NextCorner:
-    """A corner of the domain, and the state of the sum that called for it."""
+    """A corner of the domain, and the state of the sum that determined it."""
 
     corner: Floats
     sums: State
@@ -154,7 +155,7 @@ class NextCorner:
 
 @dataclass(frozen=True)
 class NoisyCorners:
-    """The best corner for a noisy running total of gradients."""
+    """Rule that takes the best corner for a noisy running total of gradients."""
 
     settings: StreamingLearnerSettings
 
@@ -165,34 +166,34 @@ class NoisyCorners:
 
     @property
     def rows(self) -> Rows:
-        """What a block is aggregated with."""
+        """The aggregator of gradients."""
         return self.total.aggregator
 
     def plan(self, facts: dict[str, Any]) -> Plan:
-        """Return the plan, with these facts and those of the noise."""
+        """Return the plan, with these facts and the noise."""
         return self.total.plan(facts | {"noise_in_samples": self.total.noise})
 
     def start(self) -> tuple[State, State]:
-        """Return public and kept state of the sum before anyone came."""
+        """Return the public and the hidden state of the sum before the first block."""
         return self.total.start()
 
     def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
-        """Return the next corner, through the door."""
+        """Return the next corner, from a total that the door releases."""
         total = self.total.next(sums, hidden, block, door)
         return NextCorner(self.settings.domain.corner(total.values), total.public, total.hidden)
 
 
 @dataclass(frozen=True)
 class DrawnCorners:
-    """A corner of an l₁ ball or a simplex, drawn by the exponential mechanism on the exact sum."""
+    """Rule that draws a corner by the exponential mechanism on the exact sum."""
 
     settings: StreamingLearnerSettings
 
     @cached_property
     def rows(self) -> Rows:
-        """What a block is aggregated with.
+        """The aggregator of gradients.
 
-        Each coordinate is clipped by itself: replacing a sample moves it by twice the clip at most.
+        It clips each coordinate separately: replacing a sample moves it by at most twice the clip.
         """
         return Rows((self.settings.domain.dimension,), self.settings.clip, inf, levels=LEVELS)
 
@@ -209,7 +210,7 @@ class DrawnCorners:
 
     @cached_property
     def shares(self) -> Floats:
-        """What each draw may cost."""
+        """The amount of the budget that each draw may spend."""
         budget = self.settings.privacy.budget
         rates = np.arange(1, self.settings.schedule.releases + 1) ** (-1 / 3)
         weights = rates**2 if budget.measure == "zcdp" else rates
@@ -222,12 +223,13 @@ class DrawnCorners:
         return Selection.for_budget(share, self.rows, draws=1)
 
     def charge(self, index: int) -> Charge:
-        """Return what draw `index` costs."""
+        """Return the charge of draw `index`."""
         return self.selection(index).charge(self.settings.privacy.budget.measure)
 
     def plan(self, facts: dict[str, Any]) -> Plan:
         """Return the plan, with these facts and the rate of the first draw."""
-        schedule, measure = self.settings.schedule, self.settings.privacy.budget.measure
+        schedule = self.settings.schedule
+        measure = self.settings.privacy.budget.measure
         whole = sum(self.charge(index).amount for index in range(schedule.releases)) * (1 + 1e-12)
         return Plan.scheduled(
             schedule,
@@ -238,11 +240,11 @@ class DrawnCorners:
         )
 
     def start(self) -> tuple[State, State]:
-        """Return public and kept state of the sum before anyone came."""
+        """Return the public and the hidden state of the sum before the first block."""
         return {}, {GRADIENT: self.rows.empty().values}
 
     def next(self, sums: State, hidden: State, block: Block, door: Door) -> NextCorner:
-        """Return the next corner, through the door; the sum itself is never published."""
+        """Return the next corner, which the door draws; the sum itself stays hidden."""
         domain = self.settings.domain
         total = self.rows.merge(self.rows.holding(hidden[GRADIENT]), block[GRADIENT])
         scores = self.rows.opposites(total, both=domain.corners > domain.dimension)

@@ -1,11 +1,9 @@
-"""How large sizes usually are, read off a noisy histogram: bins that shrink from a public bound
-downwards.
+"""Quantiles and means of sizes, read off a noisy histogram with geometric bins.
 
-    bin i holds sizes in (top/r^(i+1), top/r^i]; the first also what is larger, the last what is
-    smaller
+    bin i holds sizes in (top/r^(i+1), top/r^i]; the first also larger ones, the last also smaller
 
-One sample, one bin: that is `OneChoice`, of which neighbours move two cells. What is read is a
-function of the noisy counts.
+Each sample falls into one bin, so replacing a sample moves two cells; the aggregator is
+`OneChoice`. All results are functions of the noisy counts.
 """
 
 from dataclasses import dataclass
@@ -15,14 +13,13 @@ import numpy as np
 from discreet.arrays import Floats, Integers
 
 SURE = 3.0
-"""Sizes count from the bin on up to which this number of standard deviations of the noise is
-exceeded.
-"""
+"""Bins count from the first one at which the cumulative count exceeds this number of standard
+deviations of its noise."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A histogram of sizes.
+    """The geometric bins of a histogram of sizes, and what noisy counts tell.
 
     >>> sizes = Sizes(bins=8)
     >>> cells = sizes.cells(np.array([0.9, 0.24, 0.2, 0.0, np.nan]), top=1.0)
@@ -35,10 +32,10 @@ class Sizes:
 
     bins: int
     ratio: float = 2.0
-    """Of the ends of a bin."""
+    """The ratio of the ends of a bin."""
 
     def cells(self, sizes: Floats, top: float) -> Integers:
-        """The bin of each size; −1 for what is not finite."""
+        """Return the bin of each size; −1 if the size is not finite."""
         finite = np.isfinite(sizes)
         ratios = np.maximum(np.where(finite, sizes, 0.0) / top, self.ratio ** -(self.bins + 1.0))
         steps = np.clip(np.floor(-np.log(ratios) / np.log(self.ratio)), 0, self.bins - 1)
@@ -47,14 +44,15 @@ class Sizes:
     def quantile(
         self, counts: Floats, *, top: float, level: float, people: float, noise: float
     ) -> float:
-        """A bound that all but about 1 − level of the sizes keep, from counts with so much noise
-        each.
+        """Return a bound on all but a share of about 1 − level of the sizes, from noisy counts.
+
+        `noise` is the standard deviation of the noise of each count.
         """
         steps = self._first(counts, (1 - level) * people, noise) or 0
         return float(top * self.ratio**-steps)
 
     def mean(self, counts: Floats, *, top: float, noise: float, power: float = 1.0) -> float | None:
-        """The mean of this power of the sizes, from noisy counts; None if noise hides it.
+        """Return the mean of a power of the sizes, from noisy counts; None if noise hides it.
 
         >>> counts = np.bincount(np.repeat([2, 3], [500, 500]), minlength=8)
         >>> round(Sizes(bins=8).mean(counts, top=1.0, noise=0.1), 3)
@@ -63,14 +61,16 @@ class Sizes:
         first = self._first(counts, 0.0, noise)
         if first is None:
             return None
-        places = np.arange(first, self.bins)
-        seen = np.maximum(counts[first:], 0.0)
-        return float((seen * (top * self.ratio ** -(places + 0.5)) ** power).sum() / seen.sum())
+        bins = np.arange(first, self.bins)
+        weights = np.maximum(counts[first:], 0.0)
+        middles = top * self.ratio ** -(bins + 0.5)
+        return float((weights * middles**power).sum() / weights.sum())
 
     def _first(self, counts: Floats, least: float, noise: float) -> int | None:
-        """The first bin up to which more than `least`, and more than noise alone makes, are
-        counted.
+        """Return the first bin at which the cumulative count exceeds `least` and its noise.
+
+        None if there is no such bin.
         """
         margins = SURE * noise * np.sqrt(np.arange(1, self.bins + 1))
-        found = np.flatnonzero(np.cumsum(counts) > np.maximum(least, margins))
-        return int(found[0]) if len(found) else None
+        exceeding = np.flatnonzero(np.cumsum(counts) > np.maximum(least, margins))
+        return int(exceeding[0]) if len(exceeding) else None

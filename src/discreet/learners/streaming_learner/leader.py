@@ -1,30 +1,29 @@
-"""Follow the regularised leader: one running total of clipped gradients, and its leader.
+"""The leader mode: follow the regularised leader on one noisy total of clipped gradients.
 
     convex             θ_{r+1} = argmin over C of ⟨v_r, θ⟩ + h·ψ(θ)
     strongly convex    θ_{r+1} = Proj_C((c·mean(θ_1 … θ_r) + h·start − v_r) / (c + h))
 
-v_r is the noisy total of all gradients, h the stiffness of discreet/optim/leader.py and c =
-curvature · samples. The first line is dual averaging in the domain's own geometry. The second
+v_r is the noisy total of all gradients, h the stiffness of discreet/optim/leader.py and
+c = curvature · samples. The first line is dual averaging in the geometry of the domain. The second
 minimises
 
     ⟨v_r, θ⟩ + (h/2)‖θ − start‖² + (curvature/2)·Σ‖θ − θ_i‖²        (the sum over samples)
 
-so that each gradient keeps the point it was taken at.
+so each gradient is linearised at the point where it was computed.
 
-What is published is the average of the points with weights ∝ r: later ones count more, and
-averaging takes out most of the noise. It is drawn towards the start as far as noise explains it
-(discreet/optim/threshold_shrinkage.py).
+The average of the points with weights ∝ r is released: later points count more, and averaging
+removes most of the noise. Where noise explains its distance from the start, the average is shrunk
+towards the start (discreet/optim/threshold_shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 1
-Runtime     O(d) a sample in one compiled pass; one noise vector a block
-References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"
-            Guha Thakurta, Smith (2013); Shamir, Zhang (2013), averaging
+Runtime     O(d) per sample in one compiled pass; one noise vector per block
+References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or
+            Shuffling"; Guha Thakurta, Smith (2013); Shamir, Zhang (2013), averaging
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, sqrt
-from typing import Any
 
 from discreet.arrays import Floats
 from discreet.engine.coins import Coins
@@ -51,24 +50,25 @@ from discreet.release.door import Door
 class Tuning:
     """The tuned constants of this mode.
 
-    A benchmark in brackets runs the kind of cells that the value was chosen on. Which run chose
-    `curved` is not recorded: benchmarks/ways.py measures this mode, and shows what a change does.
+    A benchmark in brackets runs the kind of cells on which the value was chosen. The run that chose
+    `curved` is not recorded; benchmarks/ways.py measures this mode, and shows the effect of a
+    change.
     """
 
     curved: float = 1 / 16
-    """Guess of the curvature, as a share of `largest_curvature`: too large a guess stops learning
-    where features vary little; too small a one leaves the work to the regulariser."""
+    """Assumed curvature, as a share of `largest_curvature`. Too large a value stops learning where
+    features vary little; too small a value leaves the work to the regulariser."""
     shrunk: float = 2.0
-    """The curvature that the noise of coefficients is computed with, in units of
+    """The curvature from which the noise of coefficients is computed, in units of
     `largest_curvature` (benchmarks/ways.py)."""
     shrunk_many: float = 0.8
-    """The same for more than `few` coefficients, where the domain is no l₁ ball or simplex
+    """`shrunk` for more than `few` coefficients, unless the domain is an l₁ ball or a simplex
     (benchmarks/ways.py)."""
     few: int = 5
     """Up to this number of coefficients the threshold of shrinkage is so high that good estimates
     would shrink too (benchmarks/ways.py)."""
     usual_target: float = 0.3
-    """The usual size of a target, as a share of its bound (benchmarks/ways.py)."""
+    """The typical size of a target, as a share of its bound (benchmarks/ways.py)."""
 
 
 TUNED = Tuning()
@@ -76,10 +76,10 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What releases have produced."""
+    """Public state of the leader mode."""
 
     coefficients: Floats
-    """The average, shrunk by its noise: what is decided."""
+    """The average after shrinkage: the decision of every round."""
     average: Floats
     """The average of all points, with weights ∝ r."""
     mean: Floats
@@ -90,7 +90,7 @@ class Public:
 
 
 class LeaderView(CoefficientsView[Public]):
-    """A block of samples whose gradients are computed at the leader's point."""
+    """View of a block of samples whose gradients are computed at the point of the leader."""
 
     problem: "GradientLeader"
 
@@ -105,13 +105,14 @@ class LeaderView(CoefficientsView[Public]):
 
     @cached_property
     def _points(self) -> Points:
-        """Where gradients are computed."""
+        """The point at which gradients are computed."""
         return Points.at(self.public.memory.point)
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        problem, public = self.problem, self.public
+        problem = self.problem
+        public = self.public
         count = self.index + 1
         samples = self.settings.schedule.end(self.index)
         total = problem.gradient.next(public.gradient, hidden, block, door)
@@ -130,11 +131,11 @@ class LeaderView(CoefficientsView[Public]):
 
 
 class GradientLeader(GradientMode):
-    """Coefficients of the regularised leader on a noisy total of gradients; the default."""
+    """Mode that publishes the regularised leader on a noisy total of gradients; the default."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "leader")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "leader"
 
     def check(self) -> None:
         check_grid(self.gradient.aggregator)
@@ -146,7 +147,7 @@ class GradientLeader(GradientMode):
 
     @cached_property
     def gradients(self) -> Gradients:
-        """How gradients are computed."""
+        """The gradients of the loss."""
         return gradients_of(self.settings)
 
     @cached_property
@@ -156,14 +157,15 @@ class GradientLeader(GradientMode):
 
     @cached_property
     def curvature(self) -> float:
-        """The guessed curvature of the loss of one sample; 0 if it is taken to be linear."""
+        """The assumed curvature of the loss of one sample; 0 if it is treated as linear."""
         if self.settings.domain.dual == inf:
             return 0.0
         return largest_curvature(self.settings) * TUNED.curved
 
     @cached_property
     def plan(self) -> Plan:
-        settings, schedule = self.settings, self.settings.schedule
+        settings = self.settings
+        schedule = settings.schedule
         return self.gradient.plan(
             {
                 "method": "leader",
@@ -187,14 +189,14 @@ class GradientLeader(GradientMode):
     # --- shrinkage --------------------------------------------------------------------------------
 
     def shrunk(self, average: Floats, variance: float, samples: int, stiffness: float) -> Floats:
-        """Return the average, drawn towards the start as far as noise explains it; intercepts stay.
+        """Return the average shrunk towards the start; intercepts are unchanged.
 
-        Nothing was measured, so the noise is computed with the largest curvature that rows within
-        their bound can have: it is at least that. Where rows are shorter, the average is shrunk
-        less than it should be.
+        Nothing is measured in this mode, so the noise is computed from the largest curvature that
+        rows within their bound can have, which gives a lower bound. Where rows are shorter, the
+        average is shrunk less than it should be.
         """
         settings = self.settings
-        if not settings.loss.curvature:  # a callable, of whose noise nothing is known
+        if not settings.loss.curvature:  # a callable loss: its noise is unknown
             return average
         learned = learned_part(settings, average)
         steepness = self._steepness(samples, stiffness)
@@ -202,20 +204,21 @@ class GradientLeader(GradientMode):
         return shrunk(settings, average, learned, squared)
 
     def _steepness(self, samples: int, stiffness: float) -> float:
-        """Return by what the noise of a total is divided in coefficients."""
+        """Return the ratio of the noise of a total to the noise of coefficients."""
         settings = self.settings
         is_cornered = settings.domain.corners > 0
         are_many = settings.features * settings.classes > TUNED.few
         share = TUNED.shrunk_many if are_many and not is_cornered else TUNED.shrunk
         steepness = share * largest_curvature(settings) * samples
-        if is_cornered:  # stiffness is of another norm there
+        if is_cornered:  # there the stiffness refers to another norm
             return steepness * min(1.0, settings.clip / self._usual_gradient)
         return steepness + stiffness
 
     @property
     def _usual_gradient(self) -> float:
-        """The norm, as it is clipped, of a gradient of a row with entries spread evenly up to
-        the bound.
+        """The norm of a gradient of a row whose entries are uniform up to the bound.
+
+        It is the norm in which gradients are clipped: l₂, or l₁ for a pure guarantee.
         """
         settings = self.settings
         width = settings.domain.dimension
@@ -225,9 +228,7 @@ class GradientLeader(GradientMode):
 
 
 def largest_curvature(settings: StreamingLearnerSettings) -> float:
-    """Return the curvature of the expected loss for features of the largest length, spread
-    evenly.
-    """
+    """Return the curvature of the expected loss for isotropic features of the largest norm."""
     dimension = settings.domain.dimension
     squared_length = settings.feature_bound**2 * dimension ** (1 - 2 / settings.domain.dual)
     return float(settings.loss.curvature * squared_length / dimension)

@@ -1,7 +1,6 @@
-"""Regressions and classifiers whose coefficients are published again and again; every sample stays
-private.
+"""Private online regression and classification: coefficients are released after every block.
 
-This file says what the learner is; how it learns is in the files beside it, one a method.
+This file holds the public class; each method is in a file of its own beside it.
 
 Guarantee   docs/guarantees/streaming.md
 """
@@ -27,57 +26,56 @@ from discreet.optim.domains import Box, LpBall, Simplex
 
 
 class StreamingLearner(Learner):
-    """Learn the coefficients of a linear predictor from one sample a round, without giving any
-    sample away.
+    """Learn the coefficients of a linear predictor, one private sample per round.
 
-    After every block of samples new coefficients are released: `act()` and `coefficients` give the
-    newest. Features and targets beyond their bounds are scaled and clipped, so the guarantee holds
-    whatever comes in.
+    New coefficients are released after every block of samples; `act()` and `coefficients` return
+    the newest. Features beyond their bound are scaled down and targets are clipped, so the
+    guarantee holds for every input.
 
     Guarantee: docs/guarantees/streaming.md. Privacy assumes nothing; value assumes samples that are
     alike over time and a convex loss.
 
-    Runtime: O(d) a sample in one compiled pass (`observe_many`); one noise vector or one draw a
+    Runtime: O(d) per sample in one compiled pass (`observe_many`); one noise vector or one draw per
     block.
 
     Parameters
     ----------
     domain
-        Where coefficients lie: `LpBall(d, p, radius)`, `Box(d, low, high)` or `Simplex(d)` of
-        discreet.domains.
+        The set of admissible coefficients: `LpBall(d, p, radius)`, `Box(d, low, high)` or
+        `Simplex(d)` of discreet.domains.
     loss
-        `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1), `HuberLoss(width)`,
-        `SoftmaxLoss(classes)` (targets 0, 1, …; the domain holds one row of coefficients after
-        another, one a class), `GeneralisedLinearLoss(link)` of discreet.functions, or a callable
-        `gradient(coefficients, x, y)`.
+        A loss of discreet.losses: `SquaredLoss()`, `LogisticLoss()` (targets 0 and 1),
+        `HuberLoss(width)`, `SoftmaxLoss(classes)` (targets 0, 1, …; the domain holds one row of
+        coefficients per class, one row after another) or `GeneralisedLinearLoss(link)`; or a
+        callable `gradient(coefficients, x, y)`.
     horizon
-        How many samples.
+        The number of samples.
     privacy
-        What is asked for; with `delta=0` the guarantee is pure and costs much more.
+        The requested guarantee. With `delta=0` it is pure, and value is much lower.
     feature_bound
-        The longest a row of features may be, in the norm dual to the domain's: l_q for an l_p ball
-        (1/p + 1/q = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. A public
-        number: never read it off the data.
+        The largest norm of a row of features, in the norm dual to the domain's: l_q for an l_p ball
+        (1/p + 1/q = 1), l₁ for boxes, l_∞ for simplices. Longer rows are scaled down. The bound is
+        public: never compute it from the data.
     target_bound
         Targets are clipped to [−target_bound, target_bound].
     bound
-        A loss that is a callable: the longest a sample's gradient may be; longer ones are scaled
-        down. "auto": a quarter of feature_bound · target_bound.
+        For a callable loss: the largest norm of the gradient of one sample; longer gradients are
+        scaled down. "auto" is a quarter of feature_bound · target_bound.
     method
-        "auto": coefficients are published after every block, by the method that public numbers call
-        for (`facts["method"]` and `facts["why"]`). "passes": samples are held, two bytes per
-        number, and coefficients are published once, at the end, after many passes over them.
-        "frank-wolfe": the source paper's own algorithm, which is the default for pure guarantees
+        "auto": coefficients are released after every block, by the method that suits the public
+        settings (`facts["method"]` and `facts["why"]`). "passes": samples are held, two bytes per
+        number, and coefficients are released once, at the end, after many passes over them.
+        "frank-wolfe": the algorithm of Han et al. (2022), which is the default for pure guarantees
         over l₁ balls and simplices with 10⁵ ≤ ε · horizon ≤ 0.7 · d².
     intercept
         Whether predictions are `X @ coefficients + intercept`, in the units of features and
         targets. The intercept takes the last dimension of the domain, divided by `feature_bound`: a
-        ball of radius r holds intercepts up to r · feature_bound. What `act()` and `replay()` give
-        ends with it.
+        ball of radius r holds intercepts up to r · feature_bound. It is the last entry of what
+        `act()` and `replay()` return.
     block
-        How many samples between releases.
+        The number of samples between releases.
     seed, journal, checkpoint
-        As for `SetMaximizer`.
+        See `SetMaximizer`.
 
     Examples
     --------
@@ -88,9 +86,11 @@ class StreamingLearner(Learner):
     >>> generator = np.random.default_rng(0)
     >>> X = generator.uniform(-1, 1, size=(5000, 2)) / np.sqrt(2)
     >>> y = X @ [0.6, -0.4] + generator.normal(0, 0.05, size=5000)
-    >>> bounds = {"feature_bound": 1.0, "target_bound": 1.0}
-    >>> model = StreamingLearner(LpBall(2), SquaredLoss(), 5000, Privacy(1.0, 1e-6), **bounds, seed=1)
-    >>> path = model.replay((X, y))                       # the coefficients that each sample met
+    >>> model = StreamingLearner(
+    ...     LpBall(2), SquaredLoss(), 5000, Privacy(1.0, 1e-6),
+    ...     feature_bound=1.0, target_bound=1.0, seed=1,
+    ... )
+    >>> path = model.replay((X, y))           # the coefficients in force at each sample
     >>> model.coefficients.round(1)
     array([ 0.6, -0.4])
 
@@ -102,10 +102,12 @@ class StreamingLearner(Learner):
 
     settings_type = StreamingLearnerSettings
     modes: ClassVar[Modes] = {
-        # too few samples to measure rows, l₁ balls, simplices, classes, callables
+        # too few samples to measure rows; l₁ balls, simplices, several classes, callables
         "leader": GradientLeader,
-        "whitened": WhitenedLeader,  # 90/ε samples are at most a tenth of all
-        "passes": ManyPasses,  # published once: `fit` of estimators
+        # 90/ε samples are at most a tenth of the horizon
+        "whitened": WhitenedLeader,
+        # one release: `fit` of the estimators
+        "passes": ManyPasses,
         # δ = 0 over l₁ balls and simplices, between two bounds on ε · horizon
         "frank-wolfe": FrankWolfe,
     }
@@ -128,70 +130,101 @@ class StreamingLearner(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `StreamingLearnerSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Take the fields of `StreamingLearnerSettings`, a `journal` and a `checkpoint`."""
 
     @property
     def coefficients(self) -> Floats:
-        """The newest released coefficients: one per feature, with classes one row per class.
+        """The newest released coefficients: one per feature, or one row per class.
 
-        A prediction is `X @ coefficients + intercept`; with classes `X @ coefficients.T +
-        intercept`.
+        Predictions are `X @ coefficients + intercept`; with several classes their scores are
+        `X @ coefficients.T + intercept`.
         """
         return self._view.coefficients[..., : self._features]
 
     @property
-    def intercept(self) -> Any:
-        """The newest released intercept, in the units of the target; with classes one per class.
+    def intercept(self) -> float | Floats:
+        """The newest released intercept in the units of the target, or one entry per class.
 
-        0 without `intercept=True`.
+        It is 0 without `intercept=True`.
         """
-        return self._of_intercept(self._view.coefficients, 0.0)
+        return self._last_entry(self._view.coefficients, default=0.0)
 
     @property
     def standard_errors(self) -> Floats:
-        """How far each newest coefficient is from the one that all people in the world would give.
+        """Standard errors of the newest coefficients, for noise and sampling together.
 
-        1.96 of them are a 95 % interval, for noise and sampling together
-        (docs/guarantees/streaming.md says how they are computed, and why that costs no privacy).
-        NaN where none is known: before enough releases, for coefficients that were not learned, for
-        classes, where more gradients are clipped than not, for many coefficients, and for methods
-        that measure nothing ("leader", "frank-wolfe").
+        A coefficient ± 1.96 standard errors is a 95 % interval for the coefficient of the whole
+        population. docs/guarantees/streaming.md shows how they are computed, and why that costs no
+        privacy. They are NaN where none is known: before enough releases, for coefficients that
+        were not learned, for classifiers, where more gradients are clipped than not, for many
+        coefficients, and for the methods that measure nothing ("leader", "frank-wolfe").
         """
         return self._view.standard_errors[..., : self._features]
 
     @property
-    def intercept_standard_error(self) -> Any:
-        """The standard error of the intercept, as for coefficients; NaN without
-        `intercept=True`.
+    def intercept_standard_error(self) -> float | Floats:
+        """The standard error of the intercept; NaN where `standard_errors` would be.
+
+        It is NaN without `intercept=True`, too.
         """
-        return self._of_intercept(self._view.standard_errors, np.nan)
+        return self._last_entry(self._view.standard_errors, default=np.nan)
 
     @property
     def _view(self) -> CoefficientsView[Any]:
-        """The block that people are in: all modes of this learner have one of this kind."""
+        """The view of the current block; all modes of this learner have this type of view."""
         return cast(CoefficientsView[Any], self._engine.view.learning)
 
     @property
     def _features(self) -> int:
+        """The number of features, without the constant."""
         features: int = self.settings.features
         return features
 
-    def _of_intercept(self, rows: Floats, without: float) -> Any:
-        """What belongs to the constant feature: a float, or an array with one entry per class."""
-        found = rows[..., -1] if self.settings.intercept else np.full(rows.shape[:-1], without)
-        return found if self.settings.classes > 1 else float(found)
+    def _last_entry(self, rows: Floats, *, default: float) -> float | Floats:
+        """Return the entry of the constant feature: a float, or an array with one per class."""
+        has_intercept = self.settings.intercept
+        entries = rows[..., -1] if has_intercept else np.full(rows.shape[:-1], default)
+        return entries if self.settings.classes > 1 else float(entries)
 
     @guarded
     def observe_stream(
         self, features: Any, targets: Any, shares: Any = None, *, persons: Any = None
     ) -> None:
-        """Feed many samples, crossing releases, and make the release that is due at the end.
+        """Observe many samples in order, and make every release that falls due on the way.
 
-        `shares` says how much each counts, from 0 to 1. A sample that is malformed, or whose share
-        is no number, counts as nothing. `persons` as in `open_many`. The result is in
-        `coefficients`.
+        The newest result is in `coefficients`.
+
+        Parameters
+        ----------
+        features, targets
+            A matrix with one row per sample, and one target per row. A malformed sample adds
+            nothing.
+        shares
+            The weight of each sample, from 0 to 1; by default 1. A sample whose share is not a
+            number adds nothing.
+        persons
+            One name per sample if the privacy is `keyed`, as in `open_many`.
+
+        Raises
+        ------
+        OutOfBounds
+            If features, targets and shares differ in length.
+        HorizonReached
+            If there are more samples than rounds left; nothing is learned from them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discreet import Privacy, StreamingLearner
+        >>> from discreet.losses import SquaredLoss
+        >>> from discreet.domains import LpBall
+        >>> model = StreamingLearner(
+        ...     LpBall(1), SquaredLoss(), 400, Privacy(1.0, 1e-6),
+        ...     feature_bound=1.0, target_bound=1.0, seed=1,
+        ... )
+        >>> model.observe_stream(np.ones((400, 1)), np.full(400, 0.5))
+        >>> model.clock, model.releases
+        (400, 14)
         """
         samples = self._view.problem.streamed(features, targets, shares)
         names = names_of(persons, len(samples), keyed=self._keyed)

@@ -1,8 +1,7 @@
-"""What a log says to a streaming learner: a sample a row, in the columns that `features` and
-`target` name.
+"""Log adapter of `StreamingLearner`: one sample per row, in the columns `features` and `target`.
 
-How many coefficients there are follows from the features, the intercept and the classes; the domain
-may leave it out:
+The number of coefficients follows from the features, the intercept and the classes, so the domain
+may omit it:
 
     features = ["age", "income"]
     target = "spent"
@@ -21,7 +20,7 @@ from discreet.losses import Samples
 
 
 class StreamingLearnerLogAdapter(LogAdapter):
-    """Rows of a log as samples."""
+    """Reads the rows of a log as samples."""
 
     settings_type = StreamingLearnerSettings
     settings: StreamingLearnerSettings
@@ -44,11 +43,11 @@ class StreamingLearnerLogAdapter(LogAdapter):
         classes = loss.get("classes", 1) if isinstance(loss, dict) else 1
         width = len(features) + (plain.get("intercept") is True)
         dimension = width * (classes if type(classes) is int else 1)
-        given = domain.get("dimension", dimension)
-        if given != dimension:
+        declared = domain.get("dimension", dimension)
+        if declared != dimension:
             raise ConfigError(
-                f"dimension must be {dimension} with these features, got {require.shown(given)}: "
-                "leave it out"
+                f"dimension must be {dimension} with these features, got "
+                f"{require.shown(declared)}: leave it out"
             )
         return plain | {"domain": domain | {"dimension": dimension}}
 
@@ -60,8 +59,9 @@ class StreamingLearnerLogAdapter(LogAdapter):
         return Samples(numbers[:, :-1], numbers[:, -1])
 
     def named(self, decision: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-        found = decision["coefficients"]
+        coefficients = decision["coefficients"]
+        features = columns[:-1]
         if self.settings.classes > 1:
-            rows = [dict(zip(columns[:-1], row, strict=True)) for row in found]
+            rows = [dict(zip(features, row, strict=True)) for row in coefficients]
             return decision | {"coefficients": rows}
-        return decision | {"coefficients": dict(zip(columns[:-1], found, strict=True))}
+        return decision | {"coefficients": dict(zip(features, coefficients, strict=True))}

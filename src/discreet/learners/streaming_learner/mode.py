@@ -1,8 +1,7 @@
-"""What all modes of `StreamingLearner` share: samples that people bring, and published
-coefficients.
+"""Base classes of all modes of `StreamingLearner`: reading samples, and deciding coefficients.
 
-GradientMode        the settings, and samples as people bring them
-CoefficientsView    a block: coefficients as decisions, samples as answers
+GradientMode        the settings, and samples read from feedback
+CoefficientsView    one block: coefficients as decisions, samples as answers
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ from discreet.losses import Samples
 from discreet.optim.domains import Box
 
 ON_BOUNDARY = 0.98
-"""Published averages of points on the boundary reach this share of the way to it."""
+"""Released averages of points on the boundary reach this share of the way to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Answers:
     samples: Samples
 
     def pieces(self, numbers: int) -> Iterator["Answers"]:
-        """Split into pieces whose features are dense arrays, for this many numbers per sample."""
+        """Split into pieces with dense features, as large as memory allows at `numbers` per row."""
         first = 0
         for piece in self.samples.dense(rows_at_once(numbers)):
             end = first + len(piece)
@@ -48,7 +47,7 @@ class Answers:
 
 
 class Coefficients(Protocol):
-    """Typed public state with coefficients."""
+    """Public state of a mode: it has coefficients."""
 
     @property
     def coefficients(self) -> Floats:
@@ -70,8 +69,8 @@ class GradientMode(Problem):
     def assumes(self) -> str:
         return f"{ALIKE} and a convex loss"
 
-    def blank(self) -> Any:
-        # Without a target it adds nothing, also with an intercept.
+    def blank(self) -> tuple[Floats, float]:
+        # A sample without a target adds nothing, with or without an intercept.
         return np.zeros(self.settings.features), float("nan")
 
     # --- samples of many rounds -------------------------------------------------------------------
@@ -81,9 +80,9 @@ class GradientMode(Problem):
         """Return the samples of a pair (X, y), or of a sequence with one pair per round.
 
         A tuple is (X, y) only if X is a matrix (an array, a frame, a sparse matrix) with one row
-        for each target, which the caller made: people bring numbers, texts, lists and pairs. Any
-        other tuple holds one person per entry, like a list: what a person brings never decides how
-        others are read.
+        per target. Only the operator makes matrices; a single person's feedback consists of
+        numbers, texts, lists and pairs. Any other tuple holds one person per entry, like a list, so
+        the feedback of one person never decides how that of another is read.
         """
         if isinstance(feedback, Samples):
             return feedback
@@ -100,9 +99,9 @@ class GradientMode(Problem):
 
     @held
     def streamed(self, features: Any, targets: Any, shares: Any = None) -> Samples:
-        """Return features and targets as samples; a malformed one counts as nothing.
+        """Return features and targets as samples; a malformed sample adds nothing.
 
-        Unusable shares count as 0.
+        A share that is negative or not a number counts as 0.
         """
         if _is_numeric(features):
             samples = Samples(features, targets if _is_numeric(targets) else each_number(targets))
@@ -110,21 +109,23 @@ class GradientMode(Problem):
             samples = self._each(_paired(features, targets))
         if shares is None:
             return samples
-        counted = each_number(shares)
-        if counted is None or counted.shape != samples.targets.shape:
-            raise OutOfBounds("shares must be one number a round")
-        samples.shares = np.where(counted >= 0, counted, 0.0)
+        weights = each_number(shares)
+        if weights is None or weights.shape != samples.targets.shape:
+            raise OutOfBounds("shares must have one number per round")
+        samples.shares = np.where(weights >= 0, weights, 0.0)
         return samples
 
     def _each(self, pairs: list[Any]) -> Samples:
-        """Return one sample per pair; NaN where a pair is malformed."""
+        """Return one sample per pair (features, target); NaN where a pair is malformed."""
         features = np.full((len(pairs), self.settings.features), np.nan)
         targets = np.full(len(pairs), np.nan)
         for place, pair in enumerate(pairs):
             if type(pair) in (tuple, list) and len(pair) == 2:
-                x, y = self._features(pair[0]), as_floats(pair[1])
+                x = self._features(pair[0])
+                y = as_floats(pair[1])
                 if x is not None and y is not None and y.size == 1:
-                    features[place], targets[place] = x, y.reshape(-1)[0]
+                    features[place] = x
+                    targets[place] = y.reshape(-1)[0]
         return Samples(features, targets)
 
     def _features(self, row: Any) -> Floats | None:
@@ -142,20 +143,21 @@ class GradientMode(Problem):
         return self._one_sample(batch.feedback) if batch.single else self._many_samples(batch)
 
     def _many_samples(self, batch: Batch) -> Samples:
-        """Return samples that `rows` made."""
+        """Return the samples that `rows` read, after a check of their number of features."""
         samples: Samples = batch.feedback
-        wanted = self.settings.features
-        if samples.features.shape != (len(batch), wanted):
+        width = self.settings.features
+        if samples.features.shape != (len(batch), width):
             raise OutOfBounds(
-                f"feedback must be a pair (features, targets) with {wanted} features a round"
+                f"feedback must be a pair (features, targets) with {width} features per round"
             )
         return samples
 
     def _one_sample(self, pair: Any) -> Samples:
-        """Return the sample of one person, which is refused if it is malformed."""
+        """Return the sample of one person; a malformed one is refused."""
         if type(pair) not in (tuple, list) or len(pair) != 2:
             raise OutOfBounds("feedback must be a pair (features, target)")
-        x, y = self._features(pair[0]), as_floats(pair[1])
+        x = self._features(pair[0])
+        y = as_floats(pair[1])
         if x is None or y is None or y.size != 1:
             raise OutOfBounds(
                 f"feedback must be a pair ({self.settings.features} features, a target) of numbers"
@@ -168,7 +170,7 @@ class GradientMode(Problem):
 
 
 class CoefficientsView(View[Public], Generic[Public]):
-    """A block of samples; its decisions are the newest released coefficients."""
+    """View of a block of samples; its decisions are the newest released coefficients."""
 
     problem: GradientMode
 
@@ -197,9 +199,9 @@ class CoefficientsView(View[Public], Generic[Public]):
         return np.full(self.public.coefficients.shape, np.nan)
 
     def _in_units(self, numbers: Floats) -> Floats:
-        """Return coefficients or their errors, with intercepts in the units of the target.
+        """Return coefficients or standard errors with intercepts in the units of the target.
 
-        The constant feature is as large as the bound of the others, so that noise is alike for all.
+        The constant feature equals the bound of the others, so noise is alike for all coefficients.
         """
         rows = numbers.reshape(self.settings.shape).copy()
         if self.settings.intercept:
@@ -216,10 +218,10 @@ class CoefficientsView(View[Public], Generic[Public]):
         return np.asarray(repeated(self._decision.copy(), len(rounds)))
 
     def plain(self) -> dict[str, Any]:
-        found = self.coefficients
+        rows = self.coefficients
         if not self.settings.intercept:
-            return {"coefficients": found.tolist()}
-        return {"coefficients": found[..., :-1].tolist(), "intercept": found[..., -1].tolist()}
+            return {"coefficients": rows.tolist()}
+        return {"coefficients": rows[..., :-1].tolist(), "intercept": rows[..., -1].tolist()}
 
     def noticed(self) -> dict[str, str]:
         domain = self.settings.domain
@@ -229,35 +231,37 @@ class CoefficientsView(View[Public], Generic[Public]):
         return {"boundary": f"the coefficients lie on the boundary of the domain: {wider}"}
 
 
-# --- reading what a caller hands in ---------------------------------------------------------------
+# --- reading feedback -----------------------------------------------------------------------------
 
 
 def _is_numeric(part: Any) -> bool:
-    """Whether this is a whole array of numbers, or a sparse matrix."""
+    """Whether this is one array of numbers, a frame of numbers, or a sparse matrix."""
     part = part.to_numpy() if hasattr(part, "to_numpy") else part
     return hasattr(part, "tocsr") or (isinstance(part, np.ndarray) and part.dtype.kind in "biuf")
 
 
 def _paired(features: Any, targets: Any) -> list[tuple[Any, Any]]:
-    """Return one pair per round, of lists whose entries may be anything."""
+    """Return one pair (features, target) per round; entries may be of any type."""
     try:
         return list(zip(_one_per_round(features), _one_per_round(targets), strict=True))
     except Exception:
         raise OutOfBounds(
-            "feedback must be a pair (features, targets): one row and one target a round"
+            "feedback must be a pair (features, targets): one row and one target per round"
         ) from None
 
 
 def _one_per_round(part: Any) -> list[Any]:
+    """Return a list with one entry per round."""
     part = part.to_numpy() if hasattr(part, "to_numpy") else part
-    is_spoilt = isinstance(part, np.ndarray) and part.dtype.kind in "cUS"
-    if is_spoilt:  # one entry made all of them texts, or complex
+    # One odd entry makes NumPy convert all of them to texts, or to complex numbers.
+    is_converted = isinstance(part, np.ndarray) and part.dtype.kind in "cUS"
+    if is_converted:
         part = as_numbers_anyway(part)
     return list(part)
 
 
 def _are_many(features: Any, targets: Any) -> bool:
-    """Whether these are a matrix of features and as many targets, rather than two people."""
-    rows: tuple[int, ...] = getattr(features, "shape", ())
+    """Whether these are a matrix and one target per row, rather than the feedback of two people."""
+    shape: tuple[int, ...] = getattr(features, "shape", ())
     is_list = isinstance(targets, list | np.ndarray) or hasattr(targets, "to_numpy")
-    return len(rows) == 2 and is_list and bool(len(targets) == rows[0])
+    return len(shape) == 2 and is_list and bool(len(targets) == shape[0])

@@ -1,7 +1,7 @@
-"""Compiled: how long rows of features are, and rows as a released map sees them.
+"""Compiled kernels: norms of rows of features, and whitened rows.
 
-Every row is computed by itself and in one order, so samples that come one by one count exactly as
-many do.
+Every row is computed separately and in one order, so samples that arrive one by one give exactly
+the numbers of a batch.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from discreet.compiled import compiled, compiled_sums
 
 @compiled_sums
 def product(first: Floats, second: Floats) -> float:
-    """⟨first, second⟩, over as many numbers as the first has."""
+    """Return ⟨first, second⟩, over the length of `first`."""
     total = 0.0
     for place in range(first.size):
         total += first[place] * second[place]
@@ -21,10 +21,12 @@ def product(first: Floats, second: Floats) -> float:
 
 @compiled
 def row_length(row: Floats, constant: float, order: float) -> float:
-    """The l_order length of a row and one more number; order 0 stands for l_∞. Not finite if a
-    number is.
+    """Return the l_order norm of a row and the constant; order 0 stands for l_∞.
+
+    The result is not finite if one of the numbers is not.
     """
-    largest, total = abs(constant), abs(constant)
+    largest = abs(constant)
+    total = abs(constant)
     for place in range(row.size):
         largest = max(largest, abs(row[place]))
         total += abs(row[place])
@@ -32,9 +34,8 @@ def row_length(row: Floats, constant: float, order: float) -> float:
         return total
     if order == 0.0 or largest == 0.0:
         return largest
-    if (
-        order == 2.0 and largest < 1e150 and largest > 1e-150
-    ):  # squares are far inside what floats can hold
+    squares_fit = largest < 1e150 and largest > 1e-150  # far inside the range of floats
+    if order == 2.0 and squares_fit:
         length: float = np.sqrt(product(row, row) + constant * constant)
         return length
     powers: float = (abs(constant) / largest) ** order
@@ -46,7 +47,7 @@ def row_length(row: Floats, constant: float, order: float) -> float:
 
 @compiled
 def row_lengths(rows: Floats, constant: float, order: float, out: Floats) -> None:
-    """The length of every row and the constant."""
+    """Write the norm of every row, with the constant, into `out`."""
     for row in range(rows.shape[0]):
         out[row] = row_length(rows[row], constant, order)
 
@@ -62,10 +63,10 @@ def whiten_rows(
     rest: float,
     out: Floats,
 ) -> None:
-    """Rows of l_dual length at most `bound`, with the constant if there is one, evened out.
+    """Write rows scaled to l_dual norm at most `bound`, with the constant, and whitened to `out`.
 
-    A direction (they are orthonormal) is multiplied by its factor, all else by `rest`. Rows that
-    are not finite become NaN, which adds nothing anywhere.
+    Each of the orthonormal directions is multiplied by its factor, their complement by `rest`. A
+    row that is not finite becomes NaN, which adds nothing to any aggregate.
     """
     size = rows.shape[1]
     for row in range(rows.shape[0]):
@@ -83,7 +84,7 @@ def whiten_rows(
         if out.shape[1] > size:
             whitened[size] = constant * rest
         for spike in range(directions.shape[0]):
-            # Orthonormal directions: what one of them takes out, no other sees.
+            # The directions are orthonormal, so scaling one does not change the others.
             along = product(directions[spike], whitened) * (factors[spike] / rest - 1.0)
             for place in range(whitened.size):
                 whitened[place] += along * directions[spike, place]

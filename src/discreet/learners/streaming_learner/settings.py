@@ -20,32 +20,36 @@ from discreet.losses import (
 from discreet.optim.domains import Box, LpBall, Simplex
 
 MOST_NUMBERS = 10**7
-"""The most coefficients."""
-LARGEST, SMALLEST = 1e8, 1e-8
-"""Of bounds: far inside what floats can hold."""
+"""The largest number of coefficients."""
+LARGEST = 1e8
+SMALLEST = 1e-8
+"""The range of bounds and radii, far inside the range of floats."""
 MOST_RELEASES = 200
-"""If nobody says how many."""
+"""The largest number of releases if `block` is "auto"."""
 WHITENED = 2000
-"""From this number of samples on it pays to measure second moments."""
+"""The number of samples from which on it pays to measure second moments."""
 SIZES_OVER = 90.0
 """A histogram of sizes needs this number of samples over ε to exceed its noise
-(benchmarks/ways.py).
-"""
+(benchmarks/ways.py)."""
 CLASSES_MEASURED = 2000
-"""From this number of samples on classes gain from measuring: slopes are bounded, whatever rows
-are.
-"""
-MOST_MEASURED, MOST_MOMENTS = 0.1, 0.13
-"""The largest shares of samples that are measured, for sizes and for second moments."""
-CORNERS_LEAST, CORNERS_MOST = 1e5, 0.7
-"""Pure guarantees over l₁ balls and simplices: corners are drawn if ε · samples lies between the
-first number
-and the second times d² (benchmarks/ways.py)."""
+"""The number of samples from which on classifiers gain from measuring. They need more than
+regressions, since the slopes of their losses are bounded for every row."""
+MOST_MEASURED = 0.1
+"""The largest share of the samples that may measure sizes."""
+MOST_MOMENTS = 0.13
+"""The largest share of the samples that may measure second moments."""
+CALLABLE_NOT_STORED = (
+    "a callable loss is not stored in files: make the learner with it and journal=path"
+)
+CORNERS_LEAST = 1e5
+CORNERS_MOST = 0.7
+"""With a pure guarantee over an l₁ ball or a simplex, corners are drawn if ε · samples lies between
+the first number and the second times d² (benchmarks/ways.py)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StreamingLearnerSettings(Settings):
-    """What `StreamingLearner` is made with: its parameters, as public data."""
+    """The parameters of `StreamingLearner`, as public data."""
 
     domain: LpBall | Box | Simplex
     loss: (
@@ -60,7 +64,7 @@ class StreamingLearnerSettings(Settings):
 
     removed: ClassVar[Mapping[str, str]] = {
         "curvature": "leave it out, it follows from the loss, the bounds and released values",
-        "pace": "leave it out, steps are as long as released values call for",
+        "pace": "leave it out, the length of steps follows from released values",
         "allocation": "leave it out, the last coefficients count",
         "stream": "leave it out, value assumes people that are alike over time",
     }
@@ -72,22 +76,46 @@ class StreamingLearnerSettings(Settings):
         require.whole("dimension", self.domain.dimension, 1, MOST_NUMBERS)
         for name in ("feature_bound", "target_bound"):
             require.number(name, getattr(self, name), SMALLEST, LARGEST)
-        if self.bound != "auto":
-            require.number("bound", self.bound, SMALLEST, LARGEST)
-            if not isinstance(self.loss, CallableLoss):
-                raise ConfigError(
-                    "bound is for a loss that is a callable: leave it out, "
-                    f"{type(self.loss).__name__} has its own"
-                )
-        if self.method == "passes" and self.block != "auto":
-            raise ConfigError("method='passes' publishes once, at the end: leave out block")
-        if self.block != "auto":
-            require.whole("block", self.block)
+        self._check_gradient_bound()
+        self._check_block()
+        self._check_domain()
+        self._check_classes()
+        if self.intercept and self.width < 2:
+            raise ConfigError(
+                "an intercept needs a domain with one more dimension than there are features"
+            )
+        if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
+            raise ConfigError(CALLABLE_NOT_STORED)
+
+    def _check_gradient_bound(self) -> None:
+        """Refuse a bound on gradients that is out of range, or that the loss does not need."""
+        if self.bound == "auto":
+            return
+        require.number("bound", self.bound, SMALLEST, LARGEST)
+        if not isinstance(self.loss, CallableLoss):
+            raise ConfigError(
+                "bound is for a callable loss: leave it out, the bound of "
+                f"{type(self.loss).__name__} follows from the others"
+            )
+
+    def _check_block(self) -> None:
+        """Refuse a block that is not a positive number, or any for a method with one release."""
+        if self.block == "auto":
+            return
+        if self.method == "passes":
+            raise ConfigError("method='passes' releases once, at the end: leave out block")
+        require.whole("block", self.block)
+
+    def _check_domain(self) -> None:
+        """Refuse a domain whose bounds are out of range."""
         if isinstance(self.domain, Box):
             require.number("low", self.domain.low, -LARGEST, LARGEST)
             require.number("high", self.domain.high, self.domain.low + SMALLEST, LARGEST)
         else:
             require.number("radius", self.radius, SMALLEST, LARGEST)
+
+    def _check_classes(self) -> None:
+        """Refuse several classes where the domain or the method does not allow them."""
         if self.domain.dimension % self.classes:
             raise ConfigError(
                 f"dimension must be a multiple of the {self.classes} classes, got "
@@ -98,52 +126,43 @@ class StreamingLearnerSettings(Settings):
                 f"{self.chosen_method} learns one margin, not {self.classes} classes: leave out "
                 "method"
             )
-        if self.intercept and self.width < 2:
-            raise ConfigError(
-                "an intercept needs a domain with one more dimension than there are features"
-            )
-        if isinstance(self.loss, CallableLoss) and self.loss.gradient is None:
-            raise ConfigError(
-                "a loss that is a callable is not kept in files: make the learner with it and "
-                "journal=path"
-            )
 
     @property
     def radius(self) -> float:
-        """How far from its middle the domain reaches."""
+        """The radius of a ball, the total of a simplex, infinity for a box."""
         if isinstance(self.domain, Simplex):
             return self.domain.total
         return self.domain.radius if isinstance(self.domain, LpBall) else inf
 
     @property
     def rounds(self) -> int:
-        """How many samples."""
+        """The number of samples."""
         assert self.horizon is not None
         return self.horizon
 
     @property
     def classes(self) -> int:
-        """How many rows of coefficients there are."""
+        """The number of rows of coefficients: one per class, 1 for regressions and two classes."""
         return self.loss.classes if isinstance(self.loss, SoftmaxLoss) else 1
 
     @property
     def width(self) -> int:
-        """How many coefficients there are in a row, with the constant's."""
+        """The number of coefficients per row, with the one of the constant."""
         return self.domain.dimension // self.classes
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the coefficients."""
+        """The shape of the coefficients."""
         return (self.width,) if self.classes == 1 else (self.classes, self.width)
 
     @property
     def features(self) -> int:
-        """How many numbers a sample has besides its target."""
+        """The number of features of a sample."""
         return self.width - self.intercept
 
     @property
     def constant(self) -> float:
-        """The value of one more feature that is the same for everyone, or 0."""
+        """The value of the constant feature that carries the intercept; 0 without one."""
         return self.feature_bound if self.intercept else 0.0
 
     @property
@@ -153,19 +172,19 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def learns(self) -> str:
-        """What: classes, or a regression."""
+        """The kind of prediction: "classes" or "regression"."""
         return "classes" if self.classifies else "regression"
 
     @property
     def counts(self) -> bool:
-        """Whether targets are counts, whose loss curves the more the larger they are."""
+        """Whether targets are counts, whose loss has a curvature that grows with the prediction."""
         return isinstance(self.loss, GeneralisedLinearLoss) and self.loss.link == "log"
 
     @property
     def chosen_method(self) -> str:
-        """The method: as given, or by public numbers.
+        """The method that is used: the requested one, or the one that suits the public settings.
 
-        Draws of corners pay only for a pure guarantee, and between two bounds: enough samples to
+        Drawing corners pays only for a pure guarantee, and between two bounds: enough samples to
         draw good corners, and too few for the noise of d coordinates. Measuring rows first pays
         where there are enough samples for it.
         """
@@ -181,38 +200,44 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def measures(self) -> bool:
-        """Whether rows may be measured first."""
+        """Whether this loss and domain allow rows to be measured first."""
         known = not isinstance(self.loss, CallableLoss | SoftmaxLoss) and not self.counts
         return known and not self.domain.corners
 
     @property
     def preparation(self) -> tuple[int, ...]:
-        """How many samples each stage measures: sizes; then second moments, if that pays.
+        """The number of samples of each measuring phase: sizes, then second moments if that pays.
 
-        Nothing is measured where sizes would take more than MOST_MEASURED of the samples.
+        It is empty where sizes would take more than MOST_MEASURED of the samples.
         """
-        rounds, least = self.rounds, self.contributions / self.epsilon
-        named, sizes = self.mode == "whitened", self._sizes
-        resolving = self.domain.dimension**1.5 * max(
-            1.0, least
-        )  # with these samples the noise of eigenvalues is small
-        moments = int(min(max(0.05 * rounds, 12 * resolving), 25 * resolving))
-        few = sizes > MOST_MEASURED * rounds or (self.classifies and rounds < CLASSES_MEASURED)
-        if few and not named:
+        rounds = self.rounds
+        sizes = self._sizes
+        moments = self._moments
+        is_requested = self.mode == "whitened"
+        are_few = sizes > MOST_MEASURED * rounds or (self.classifies and rounds < CLASSES_MEASURED)
+        if are_few and not is_requested:
             return ()
         pays = rounds >= WHITENED and moments <= MOST_MOMENTS * rounds
-        whole = (sizes, moments) if (pays or named) and not self.privacy.pure else (sizes,)
-        return whole if sum(whole) < rounds / 2 else tuple(max(1, rounds // 8) for _ in whole)
+        has_moments = (pays or is_requested) and not self.privacy.pure
+        phases = (sizes, moments) if has_moments else (sizes,)
+        return phases if sum(phases) < rounds / 2 else tuple(max(1, rounds // 8) for _ in phases)
 
     @property
     def _sizes(self) -> int:
-        """How many samples tell sizes."""
+        """The number of samples for the histogram of sizes."""
         least = SIZES_OVER * self.contributions / self.epsilon
         return ceil(max(min(0.02 * self.rounds, 4000), least))
 
     @property
+    def _moments(self) -> int:
+        """The number of samples for second moments."""
+        # With `resolving` samples the noise of eigenvalues is small.
+        resolving = self.domain.dimension**1.5 * max(1.0, self.contributions / self.epsilon)
+        return int(min(max(0.05 * self.rounds, 12 * resolving), 25 * resolving))
+
+    @property
     def why(self) -> str:
-        """The public numbers by which a method is taken."""
+        """The public numbers that decide the method, in one sentence."""
         if self.domain.corners and self.privacy.pure and self.classes == 1:
             signal = self.epsilon / self.contributions * self.rounds
             most = CORNERS_MOST * self.domain.dimension**2
@@ -220,11 +245,14 @@ class StreamingLearnerSettings(Settings):
         if not self.measures:
             return "with this loss or domain, rows are not measured"
         least = f" of at least {CLASSES_MEASURED}" if self.classifies else ""
-        return f"to tell sizes takes {self._sizes} of {self.rounds} samples: a tenth{least} is worth it"
+        return (
+            f"measuring sizes takes {self._sizes} of {self.rounds} samples: "
+            f"it pays up to a tenth{least}"
+        )
 
     @property
     def clip(self) -> float:
-        """The longest that a sample's gradient may be."""
+        """The norm to which the gradient of a sample is clipped."""
         if self.bound != "auto":
             return self.bound
         largest = self.feature_bound * (1.0 if self.classifies else self.target_bound)
@@ -232,9 +260,9 @@ class StreamingLearnerSettings(Settings):
 
     @property
     def schedule(self) -> EqualBlocks:
-        """The last block ends with a release: the final coefficients are what people came for.
+        """The blocks; the last one ends with a release, which publishes the final coefficients.
 
-        More than MOST_RELEASES teach nothing more, and each takes some time.
+        There are at most MOST_RELEASES by default: more do not improve value, and each takes time.
         """
         usual = max(ceil(1.5 * sqrt(self.rounds)), ceil(self.rounds / MOST_RELEASES))
         block = usual if self.block == "auto" else self.block
@@ -242,27 +270,24 @@ class StreamingLearnerSettings(Settings):
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for a callable in place of a loss."""
+        """Return the fields with a callable loss wrapped in `CallableLoss`."""
         loss = given.get("loss")
-        # The losses of discreet.functions are not callable themselves.
+        # The losses of discreet.losses are not callable themselves.
         if callable(loss) and not isinstance(loss, type):
             return given | {"loss": CallableLoss(loss)}
         return given
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Refuses a callable, and methods that are no choice, with the remedy."""
+        """Return settings from plain data; refuse callables and methods that cannot be chosen."""
         _refuse_method(plain.get("method"))
         if isinstance(plain.get("loss"), dict) and plain["loss"].get("kind") == "CallableLoss":
-            raise ConfigError(
-                "a loss that is a callable is not kept in files: make the learner with it and "
-                "journal=path"
-            )
+            raise ConfigError(CALLABLE_NOT_STORED)
         return super().from_plain(plain)
 
 
 def _refuse_method(method: Any) -> None:
-    """Refuse methods that only public numbers choose."""
+    """Refuse methods that only the public settings choose."""
     if isinstance(method, str) and method in ("leader", "whitened"):
         raise ConfigError(
             f"method={method!r} cannot be chosen, it is used where it is best: leave it out"

@@ -1,6 +1,4 @@
-"""Averages drawn towards the start as far as noise explains them
-(discreet/optim/threshold_shrinkage.py).
-"""
+"""Shrinkage of averages towards the start (discreet/optim/threshold_shrinkage.py)."""
 
 from discreet.arrays import Floats
 from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
@@ -8,16 +6,14 @@ from discreet.optim.domains import Simplex
 from discreet.optim.threshold_shrinkage import threshold_shrinkage
 
 LEAST_OF_CLASSES = 0.1
-"""The least share that shrinkage leaves of a classifier, whose classes follow from directions alone
-(benchmarks/ways.py)."""
+"""The smallest factor by which shrinkage multiplies a classifier: its predicted classes depend on
+the direction of the coefficients only (benchmarks/ways.py)."""
 
 
 def learned_part(settings: StreamingLearnerSettings, coefficients: Floats) -> Floats:
-    """Return what coefficients learned from features: their distance from the start, but for
-    intercepts.
-    """
+    """Return the difference of coefficients from the start, with 0 for intercepts."""
     moved = coefficients - settings.domain.start()
-    if isinstance(settings.domain, Simplex):  # its coefficients only move together
+    if isinstance(settings.domain, Simplex):  # its coefficients have a fixed sum
         return moved
     moved.reshape(settings.shape)[..., settings.features :] = 0.0
     return moved
@@ -28,9 +24,9 @@ def shrunk(
 ) -> Floats:
     """Return the average with its learned part shrunk.
 
-    `squared` is the squared length of the learned part, in standard deviations of its noise.
+    `squared` is the squared norm of the learned part, in standard deviations of its noise.
     """
-    kept = threshold_shrinkage(squared, settings.features * settings.classes)
+    factor = threshold_shrinkage(squared, settings.features * settings.classes)
     if settings.classifies:
-        kept = max(kept, LEAST_OF_CLASSES)
-    return average - (1 - kept) * learned
+        factor = max(factor, LEAST_OF_CLASSES)
+    return average - (1 - factor) * learned

@@ -1,6 +1,6 @@
-"""The coefficients that follow from what one release with many passes draws (parts.py).
+"""Gradient descent on the noisy totals that one release with many passes draws (parts.py).
 
-How much each part may cost is planned in mode.py; all here is a function of what the door gives.
+mode.py plans the charge of each total; all results here are functions of released values.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 4
 """
@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.arrays import Floats, Integers
-from discreet.learners.streaming_learner.many_passes.held_samples import Unfolded
+from discreet.learners.streaming_learner.many_passes.held_samples import DecodedSamples
 from discreet.learners.streaming_learner.many_passes.parts import Clip, DrawnParts, Passes
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
@@ -25,11 +25,11 @@ from discreet.release.noise import CalibratedNoise
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
-    """One of Newton's steps on whitened rows."""
+    """One Newton step on whitened rows."""
 
     before: Floats
     point: Floats
-    """Where it leads."""
+    """The point after the step."""
     gradient: Floats
     """The released mean gradient at `before`, over the curvature."""
     noise: float
@@ -37,14 +37,14 @@ class NewtonStep:
 
     @classmethod
     def none(cls, size: int) -> "NewtonStep":
-        """Return the start."""
+        """Return a step of length 0 at the start."""
         begin = np.zeros(size)
         return cls(begin, begin, begin, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The coefficients of one release."""
+    """Computes the coefficients of one release."""
 
     parts: DrawnParts
 
@@ -55,17 +55,17 @@ class Descent:
 
     @property
     def passes(self) -> Passes:
-        """What is paid for."""
+        """The calibrated parts of the release."""
         return self.parts.passes
 
     @property
     def people(self) -> int:
-        """How many samples are held."""
+        """The number of held samples."""
         return self.parts.people
 
     @property
     def width(self) -> int:
-        """How many coefficients a class has, with the constant's."""
+        """The number of coefficients per class, with the one of the constant."""
         return self.parts.width
 
     @property
@@ -74,8 +74,8 @@ class Descent:
         return self.parts.loss.curvature
 
     def fitted(self) -> Public:
-        """Return coefficients and their errors by the parts that are paid for."""
-        # Rows are divided by their usual length, which is drawn first.
+        """Return coefficients and standard errors, by the method that the plan provides for."""
+        # Rows are divided by their usual norm, which is drawn first.
         scaling = np.asarray(np.eye(self.width) / self.parts.usual_length())
         if self.passes.moments is not None:
             return self.regress_once(self.passes.moments, scaling)
@@ -84,12 +84,13 @@ class Descent:
     # --- regressions ------------------------------------------------------------------------------
 
     def regress_once(self, calibrated: CalibratedNoise[Moments], scaling: Floats) -> Public:
-        """Return the ridge regression on noisy second moments and moments of everyone."""
-        domain, bound = self.settings.domain, self.settings.target_bound
+        """Return the ridge regression on noisy second moments and moments of all samples."""
+        domain = self.settings.domain
+        bound = self.settings.target_bound
 
-        def moments(people: Unfolded) -> tuple[Floats, Floats, Integers]:
+        def moments(people: DecodedSamples) -> tuple[Floats, Floats, Integers]:
             slots = np.where(people.shares > 0, 0, -1)
-            # Of a row and a target: their products count as much as the sample.
+            # Weights of a row and of a target: their products have the weight of the sample.
             weights = np.sqrt(people.shares)
             return (
                 people.rows @ scaling.T * weights[:, None],
@@ -99,44 +100,45 @@ class Descent:
 
         noise = calibrated.standard_deviation
         grams, sums = calibrated.aggregator.parted(self.parts.total(calibrated, moments))
-        found = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
-        coefficients = domain.project(scaling.T @ found.coefficients[0] * bound)
+        ridges = fit_ridges(grams, sums, gram_noise=sqrt(2) * noise, moment_noise=noise)
+        coefficients = domain.project(scaling.T @ ridges.coefficients[0] * bound)
         root = self._root_of_moments(grams[0], sums[0], noise)
         return Public(coefficients, root.known_errors(coefficients, scaling.T * bound, domain))
 
     def _root_of_moments(self, gram: Floats, moments: Floats, noise: float) -> Root:
-        """Return what noisy second moments and moments tell about the root of the gradient."""
+        """Return the estimated root of the gradient, from noisy second moments and moments."""
         values, vectors = np.linalg.eigh(gram)
         return Root(
             basis=vectors,
             centre=np.zeros(self.width),
             gradient=-vectors.T @ moments,
-            # Residuals are not measured: they are at most as large as the target's bound, 1 here.
+            # Residuals are not measured; the bound on targets, here 1, bounds them.
             gradient_deviations=np.sqrt(noise**2 + np.maximum(values, 0.0)),
             slopes=np.diag(values),
             slope_deviations=sqrt(2) * noise * symmetric_noise(self.width),
         )
 
     def regress(self, scaling: Floats) -> Public:
-        """Return the coefficients of Newton's steps on whitened rows."""
+        """Return the coefficients after Newton steps on whitened rows."""
         domain = self.settings.domain
+        begin = domain.start()
         whitening = self.parts.whitened(scaling)
-        way, begin = whitening.map, domain.start()
-        step, clip = NewtonStep.none(self.width), Clip(1.0, 1.0)
+        transform = whitening.map
+        step = NewtonStep.none(self.width)
+        clip = Clip(1.0, 1.0)
         for index, calibrated in enumerate(self.passes.steps):
-            here = begin + way.T @ step.point
+            here = begin + transform.T @ step.point
             if index in (0, 2):
-                clip = self.parts.clip(self.passes.clips[index // 2], way, here)
-            total = self.parts.gradient(calibrated, way, here, clip.length)
-            step = self._stepped(
-                step.point, total[0], calibrated.standard_deviation * clip.length, way
-            )
-        coefficients = begin + way.T @ step.point
+                clip = self.parts.clip(self.passes.clips[index // 2], transform, here)
+            total = self.parts.gradient(calibrated, transform, here, clip.length)
+            noise = calibrated.standard_deviation * clip.length
+            step = self._stepped(step.point, total[0], noise, transform)
+        coefficients = begin + transform.T @ step.point
         root = self._root_of_step(whitening.root, step, clip)
-        return Public(coefficients, root.known_errors(coefficients - begin, way.T, domain))
+        return Public(coefficients, root.known_errors(coefficients - begin, transform.T, domain))
 
     def _root_of_step(self, root: Root, step: NewtonStep, clip: Clip) -> Root:
-        """Return what the last step tells about the root of the gradient, with these slopes."""
+        """Return the root of the gradient, from the last step and the slopes of `root`."""
         sampled = clip.squared / self.width / self.people / self.curvature**2
         return replace(
             root,
@@ -145,67 +147,68 @@ class Descent:
             gradient_deviations=np.full(self.width, sqrt(step.noise**2 + sampled)),
         )
 
-    def _stepped(self, point: Floats, total: Floats, noise: float, way: Floats) -> NewtonStep:
-        """Return Newton's step for a noisy total of gradients at a point."""
+    def _stepped(self, point: Floats, total: Floats, noise: float, transform: Floats) -> NewtonStep:
+        """Return the Newton step for a noisy total of gradients at a point."""
         gradient = total / self.people / self.curvature
         noise = noise / self.people / self.curvature
         moved = point - gradient - self._ridge(noise) * point
-        return NewtonStep(
-            point, self._inside(moved, way, self.settings.domain.start()), gradient, noise
-        )
+        inside = self._inside(moved, transform, self.settings.domain.start())
+        return NewtonStep(point, inside, gradient, noise)
 
     def _ridge(self, noise: float) -> float:
-        """Return a ridge as strong as the noise: where rows do not vary, noise would add up."""
+        """Return a ridge that grows with the noise, which would add up where rows do not vary."""
         prior = TUNED.prior * self.settings.target_bound**2
         return min(TUNED.most_ridge, noise**2 * self.width / prior)
 
     # --- classifiers ------------------------------------------------------------------------------
 
     def classify(self, scaling: Floats) -> Public:
-        """Return the average of steps of clipped gradients."""
-        steps, classes = self.passes.steps, self.settings.classes
-        way = self.parts.whitened(scaling).map / sqrt(self.width) if self.passes.grams else scaling
+        """Return the average of the points of clipped gradient descent."""
+        steps = self.passes.steps
+        classes = self.settings.classes
+        transform = scaling
+        if self.passes.grams:
+            transform = self.parts.whitened(scaling).map / sqrt(self.width)
         begin = self.settings.domain.start().reshape(classes, self.width)
-        length = self._way() / len(steps)
+        length = self._distance() / len(steps)
         point = average = np.zeros_like(begin)
         for index, calibrated in enumerate(steps):
-            here = begin + point @ way
-            gradient = (
-                self.parts.gradient(calibrated, way, here, TUNED.clip) / TUNED.clip / self.people
-            )
+            here = begin + point @ transform
+            total = self.parts.gradient(calibrated, transform, here, TUNED.clip)
+            gradient = total / TUNED.clip / self.people
             gradient = gradient - gradient.mean(axis=0) if classes > 1 else gradient
-            point = self._inside(point - length * gradient, way, begin)
+            point = self._inside(point - length * gradient, transform, begin)
             average = average + (point - average) * (2 / (index + 2))
-        coefficients = (begin + average @ way).reshape(-1)
-        # Where gradients are shortened to a tenth of a row's length, their root is not told.
+        coefficients = (begin + average @ transform).reshape(-1)
+        # Gradients clipped to a tenth of the norm of rows do not determine their root.
         return Public(coefficients, np.full(begin.size, np.nan))
 
-    def _way(self) -> float:
-        """Return how far all steps together go, in clips."""
+    def _distance(self) -> float:
+        """Return the total length of all steps, in clips."""
         size = self.settings.domain.dimension
         noise = self.passes.steps[0].standard_deviation * sqrt(size) / self.people
-        plain = min(TUNED.way_plain, 2 * self.people)
-        furthest = TUNED.way_whitened if self.passes.grams else plain
+        plain = min(TUNED.distance_plain, 2 * self.people)
+        furthest = TUNED.distance_whitened if self.passes.grams else plain
         return furthest / max(1.0, noise)
 
     # --- the domain -------------------------------------------------------------------------------
 
-    def _inside(self, point: Floats, way: Floats, begin: Floats) -> Floats:
-        """Return whitened coefficients whose coefficients lie in the domain, near where rows vary.
+    def _inside(self, point: Floats, transform: Floats, begin: Floats) -> Floats:
+        """Return the whitened coefficients of a point in the domain that is close to `point`.
 
-        First in the Euclidean ball around the domain: where directions differ much, the nearest
-        point in the usual norm would be a bad one.
+        The first projection is onto the Euclidean ball around the domain, in the norm of the second
+        moments: where directions differ much, the nearest point in the usual norm predicts badly.
         """
         domain = self.settings.domain
-        there = (begin + point @ way).reshape(-1)
-        if np.array_equal(domain.project(there), there):
+        coefficients = (begin + point @ transform).reshape(-1)
+        if np.array_equal(domain.project(coefficients), coefficients):
             return point
-        moved = point @ way
+        moved = point @ transform
         if self.settings.classes == 1:
-            unmapped = np.linalg.inv(way)
+            unmapped = np.linalg.inv(transform)
             values, vectors = np.linalg.eigh(unmapped @ unmapped.T)
             moments = SpikedCovariance(vectors.T, values, 1.0)
             near = moments.nearest(moved.reshape(-1), domain.diameter(2.0) / 2)
             moved = near.reshape(begin.shape)
         inside = domain.project((begin + moved).reshape(-1)).reshape(begin.shape)
-        return np.asarray(np.linalg.solve(way.T, (inside - begin).T).T, dtype=np.float64)
+        return np.asarray(np.linalg.solve(transform.T, (inside - begin).T).T, dtype=np.float64)

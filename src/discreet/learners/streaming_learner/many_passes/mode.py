@@ -1,29 +1,28 @@
-"""Many passes over samples that are held for one release: noisy gradient descent on rows evened
-out.
+"""The mode of many passes: noisy gradient descent on whitened rows, for one release.
 
-    lengths      a histogram of ‖x‖: rows are divided by what they usually are
-    directions   second moments, once or twice: a map W to rows z = Wx whose directions are alike
+    norms        a histogram of ‖x‖: rows are divided by their usual norm
+    directions   second moments, once or twice: a whitening map W to rows z = Wx
     gradients    θ ← θ − step·(noisy Σ clipped gradients of z)/n, again and again
 
-All of it reads the same people, so shares of one budget add up; that is far better than people of
-their own for each, since noise grows with one over the root of a budget's share, and with one over
-a share of people.
+All parts read all samples, so each part has a share of one budget. That is far better than a
+disjoint share of the samples for each part: noise grows with one over the root of the share of a
+budget, but with one over the share of the samples.
 
-Regressions of few samples, whose directions noise would hide: one release of second moments and
-moments, and a ridge. Otherwise the second moments of z are about 1, so a step of 1/curvature is
-Newton's. What the last step adds stays, so it has half of the budget; the clip is a quantile of
-lengths of gradients, read twice, as residuals shrink. Classifiers: steps of clipped, hence nearly
-normalised, gradients whose sum is fixed, and an average with weights that grow.
+A regression with few samples, whose directions noise would hide, makes one release of second
+moments and moments, and fits a ridge. Otherwise the second moments of z are about 1, so a step of
+1/curvature is Newton's. The noise of the last step stays in the result, so this step has half of
+the budget. The clip is a quantile of norms of gradients, which is measured twice since residuals
+shrink. A classifier makes steps along clipped, hence nearly normalised, gradients, of fixed total
+length, and takes an average with growing weights.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 4
-Runtime     O(d·classes) a sample and pass, O(d²) for second moments; memory two bytes a number
+Runtime     O(d·classes) per sample and pass, O(d²) for second moments; two bytes per held number
 References  Bassily, Smith, Thakurta (2014), "Private Empirical Risk Minimization"
             Sheffet (2017); Wang (2018), one release of second moments and moments
 """
 
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -43,19 +42,20 @@ from discreet.learners.streaming_learner.many_passes.parts import CLIPS, LENGTHS
 from discreet.learners.streaming_learner.many_passes.public import Public
 from discreet.learners.streaming_learner.many_passes.tuning import TUNED
 from discreet.learners.streaming_learner.mode import Answers, CoefficientsView, GradientMode
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.losses import CallableLoss, Loss, SoftmaxLoss
 from discreet.release.aggregators import Aggregator, Gram, Moments, OneChoice, Rows
 from discreet.release.door import Door
 from discreet.release.noise import CalibratedNoise
 
 HELD = "held"
-"""The name under which the block holds samples."""
+"""The name of the aggregate of held samples in the block."""
 MOST_HELD = 2**31
-"""The most numbers that are held."""
+"""The largest number of held numbers."""
 
 
 class ManyPassesView(CoefficientsView[Public]):
-    """The one block: samples are held until its end."""
+    """View of the only block; it holds samples until its end."""
 
     problem: "ManyPasses"
 
@@ -66,7 +66,7 @@ class ManyPassesView(CoefficientsView[Public]):
         held = self.problem.samples_held
         for piece in answers.pieces(held.columns):
             places = piece.rounds - self.begin
-            held.aggregator.add(block[HELD], places, held.folded(piece.samples))
+            held.aggregator.add(block[HELD], places, held.encoded(piece.samples))
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
@@ -87,7 +87,7 @@ class ManyPassesView(CoefficientsView[Public]):
 
 
 class ManyPasses(GradientMode):
-    """Coefficients that are released once, after many passes over everyone."""
+    """Mode that releases coefficients once, after many passes over all samples."""
 
     words = Wording("sample", "the published coefficients", "coefficients", streams=False)
 
@@ -96,8 +96,8 @@ class ManyPasses(GradientMode):
         return "a convex loss"
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "passes")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "passes"
 
     def check(self) -> None:
         settings = self.settings
@@ -126,37 +126,38 @@ class ManyPasses(GradientMode):
 
     @cached_property
     def samples_held(self) -> HeldSamples:
-        """How samples are held."""
+        """The encoding of held samples."""
         return HeldSamples(self.settings)
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def budget(self) -> Charge:
-        """The budget of the one block; if rounds name their person, one round of theirs is in
-        it.
+        """The budget of the only block.
+
+        If rounds are keyed by person, one round per person is in it.
         """
         return self.settings.privacy.apart(blocks=1)[-1]
 
     @cached_property
     def noise(self) -> float:
-        """1/√(2ρ): the noise of a sum that one person moves by 1."""
+        """1/√(2ρ), the noise of a sum of sensitivity 1 at the whole budget."""
         return 1 / sqrt(2 * self.budget.amount)
 
     @cached_property
     def hidden(self) -> float:
-        """The share of second moments that noise of the whole budget would hide."""
+        """The share of second moments that noise would hide at the whole budget."""
         return 2 * sqrt(self.settings.width) * self.noise / self.settings.rounds
 
     @cached_property
     def measured(self) -> bool:
-        """Whether a histogram tells more than its noise."""
+        """Whether counts of a histogram exceed their noise."""
         noise = sqrt(2) * self.noise / sqrt(TUNED.measuring)
         return SURE * sqrt(5) * noise <= self.settings.rounds / 4
 
     @cached_property
     def passes(self) -> Passes:
-        """The calibrated parts."""
+        """The calibrated parts of the release."""
         left = (1 - TUNED.measuring * self.measured) * (1 - 1e-9)
         if self.settings.classifies:
             return self._class_passes(left)
@@ -168,7 +169,7 @@ class ManyPasses(GradientMode):
         return self._regression_passes(left)
 
     def _class_passes(self, left: float) -> Passes:
-        """Return the parts of a classifier, for this share of the budget beside lengths."""
+        """Return the parts of a classifier; `left` is the share of the budget beside norms."""
         share = TUNED.whitening_classes
         pays = self.hidden <= TUNED.hidden_classes * sqrt(share)
         grams = self._grams(1, share) if pays else ()
@@ -177,7 +178,7 @@ class ManyPasses(GradientMode):
         return Passes(self._lengths, None, grams, (), steps)
 
     def _regression_passes(self, left: float) -> Passes:
-        """Return the parts of a regression, for this share of the budget beside lengths."""
+        """Return the parts of a regression; `left` is the share of the budget beside norms."""
         share = TUNED.whitening_regression
         clip = CalibratedNoise.for_budget(self.budget * TUNED.measuring, OneChoice((CLIPS.bins,)))
         count = self._count(TUNED.regression_passes)
@@ -187,29 +188,32 @@ class ManyPasses(GradientMode):
 
     @property
     def _lengths(self) -> CalibratedNoise[OneChoice] | None:
-        """The histogram of lengths; None if it would be noise."""
+        """The histogram of norms; None if it would be mostly noise."""
         if not self.measured:
             return None
         return CalibratedNoise.for_budget(self.budget * TUNED.measuring, OneChoice((LENGTHS.bins,)))
 
     def _count(self, most: int) -> int:
-        """Return how many passes: not more than half as many as samples."""
+        """Return the number of passes: at most half the number of samples."""
         return max(4, min(most, self.settings.rounds // 2))
 
     def _grams(self, count: int, share: float) -> tuple[CalibratedNoise[Gram], ...]:
+        """Return releases of second moments, for this share of the budget together."""
         budget = self.budget * (share / count)
         return (CalibratedNoise.for_budget(budget, Gram.of(self.settings.width)),) * count
 
     def _steps(self, weights: Floats, share: float) -> tuple[CalibratedNoise[Rows], ...]:
-        budget, rows = self.budget, Rows(self.settings.shape)
+        """Return one release of gradients per weight, for this share of the budget together."""
+        rows = Rows(self.settings.shape)
         shares = share * weights / weights.sum()
-        return tuple(CalibratedNoise.for_budget(budget * float(part), rows) for part in shares)
+        return tuple(CalibratedNoise.for_budget(self.budget * float(part), rows) for part in shares)
 
     @cached_property
     def plan(self) -> Plan:
-        charge, rounds = self.passes.charge, self.settings.rounds
+        charge = self.passes.charge
+        rounds = self.settings.rounds
         step = Step(rounds, charge, cohort=0)
-        few = TUNED.hidden_regression
+        limit = TUNED.hidden_regression
         return Plan(
             lambda index: None if index else step,
             paid_by_cohorts(self.settings.privacy, [charge], blocks=1),
@@ -218,7 +222,7 @@ class ManyPasses(GradientMode):
             facts={
                 "method": "one-shot" if self.passes.moments else "passes",
                 "why": f"noise would hide {self.hidden:.2g} of second moments: one pass from "
-                f"{few:g} on",
+                f"{limit:g} on",
                 "block": rounds,
                 "releases": 1,
                 "passes": len(self.passes.steps),

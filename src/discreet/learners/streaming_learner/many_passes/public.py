@@ -1,4 +1,4 @@
-"""What the one release of many passes publishes."""
+"""Public state of the mode of many passes."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from discreet.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What the one release produces."""
+    """Public state: the result of the one release."""
 
     coefficients: Floats
     errors: Floats

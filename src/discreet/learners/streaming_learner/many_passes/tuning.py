@@ -7,48 +7,48 @@ from dataclasses import dataclass
 class Tuning:
     """The tuned constants of this mode.
 
-    A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose
-    the other values is not recorded: benchmarks/real.py and benchmarks/ways.py (`fit`) measure this
-    mode, and show what a change does.
+    A benchmark in brackets runs the kind of cells on which the value was chosen. The runs that
+    chose the other values are not recorded; benchmarks/real.py and benchmarks/ways.py (`fit`)
+    measure this mode, and show the effect of a change.
     """
 
     # --- how the budget is shared ---------------------------------------------------------------
     measuring: float = 0.02
     """The share of the budget for each histogram."""
     whitening_regression: float = 0.18
-    """Regressions: the share of the budget for second moments (benchmarks/ways.py)."""
+    """The share of the budget for second moments of a regression (benchmarks/ways.py)."""
     whitening_classes: float = 0.1
-    """Classifiers: the share of the budget for second moments."""
+    """The share of the budget for second moments of a classifier."""
     regression_passes: int = 20
     class_passes: int = 50
-    """The most passes."""
+    """The largest numbers of passes."""
     hidden_classes: float = 0.1
-    """Classifiers: second moments pay if noise hides less than this share of their trace."""
+    """For a classifier, second moments pay if noise hides less than this share of their trace."""
     hidden_regression: float = 0.04
-    """Regressions: if noise would hide more than this share of second moments, one ridge regression
-    is better than passes."""
+    """For a regression, one ridge regression is better than passes if noise would hide more than
+    this share of second moments."""
 
     # --- passes ---------------------------------------------------------------------------------
     usual_regression: float = 0.25
     usual_classes: float = 0.95
-    """The quantile of lengths that rows are divided by: where second moments are released, noise is
-    to be small."""
+    """The quantile of norms by which rows are divided. It is lower for regressions, which release
+    second moments, so that their noise is small."""
     unmeasured_regression: float = 0.5
     unmeasured_classes: float = 1.0
-    """The share of the bound that takes its place where a histogram would be noise."""
+    """The share of the bound that replaces the quantile where a histogram would be mostly noise."""
     clip_level: float = 0.97
-    """Regressions: the quantile of lengths of gradients that is the clip."""
+    """The quantile of norms of gradients that is the clip of a regression."""
     clip: float = 0.1
-    """Classifiers: the clip, in lengths of rows."""
-    way_whitened: float = 2000.0
-    way_plain: float = 800.0
-    """Classifiers: how far all steps together go, in clips, if noise is small and there are half as
-    many samples."""
+    """The clip of a classifier, in units of the norm of rows."""
+    distance_whitened: float = 2000.0
+    distance_plain: float = 800.0
+    """The total length of the steps of a classifier, in clips, if noise is small and there are at
+    least half as many samples."""
     prior: float = 1.0
-    """Regressions: the square that whitened coefficients have together, in squares of the target's
-    bound (benchmarks/ways.py)."""
+    """The assumed squared norm of the whitened coefficients of a regression, in squares of the
+    target's bound (benchmarks/ways.py)."""
     most_ridge: float = 0.2
-    """Regressions: the strongest ridge."""
+    """The strongest ridge of a regression."""
 
 
 TUNED = Tuning()

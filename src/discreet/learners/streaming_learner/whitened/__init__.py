@@ -1,6 +1,4 @@
-"""The whitened mode: rows are measured first, then the regularised leader learns on whitened
-rows.
-"""
+"""The whitened mode: measure rows first, then follow the regularised leader on whitened rows."""
 
 from discreet.learners.streaming_learner.whitened.mode import WhitenedLeader
 

@@ -2,10 +2,10 @@
 
     θ′_{r+1} = (μb·mean(θ′) − v_r) / (μb + h)        h = s/(αb) + ς·√s        s = var(v_r) / (w · H)
 
-v_r the noisy total of gradients of z = H^(−½)x after b samples, μ and α shares of the curvature of
-the loss, ς a share of stiffness, w the variance that the domain allows a coefficient. The first
-part of h is the ridge that a Bayesian would choose for each direction (one for all would shrink the
-strong direction); the second damps what noise in early totals starts.
+Here v_r is the noisy total of gradients of z = H^(−½)x after b samples, μ and α are shares of the
+curvature of the loss, ς is a share of stiffness, and w is the variance of a coefficient that the
+domain allows. The first term of h is the Bayesian ridge for each direction (one ridge for all would
+shrink the strong direction); the second damps the oscillations that noise in early totals causes.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 """
@@ -30,17 +30,17 @@ from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
 
 FAR = 1e100
-"""A bound that no whitened row reaches."""
+"""A norm that no whitened row reaches."""
 
 
 @dataclass(frozen=True)
 class Stiffness:
-    """h, as a function of the second moment of a direction."""
+    """The stiffness h, as a function of the second moment of a direction."""
 
     noise: float
-    """The variance of a total, over the variance that the domain allows a coefficient."""
+    """The variance of a total, over the variance of a coefficient that the domain allows."""
     actual: float
-    """αb: the curvature that all gradients together have."""
+    """αb, the curvature of all gradients together."""
 
     def __call__(self, moments: Floats) -> Floats:
         scaled = self.noise / moments
@@ -48,7 +48,7 @@ class Stiffness:
 
 
 class Learning(WhitenedPhase):
-    """A block of samples whose gradients go into the running total."""
+    """View of a block of samples whose gradients are added to the running total."""
 
     @property
     def moments(self) -> SpikedCovariance:
@@ -57,7 +57,7 @@ class Learning(WhitenedPhase):
 
     @property
     def before(self) -> int:
-        """How many learning blocks there were before this one."""
+        """The number of learning blocks before this one."""
         return self.index - len(self.problem.preparation)
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -65,11 +65,14 @@ class Learning(WhitenedPhase):
         return {gradient.name: gradient.aggregator}
 
     def gather(self, block: Block, answers: Answers) -> None:
-        problem, measured = self.problem, self.public.measured
-        rows, total = problem.gradient.aggregator, problem.gradient.of(block)
-        here, most = self._whitened_point, self._target_bound
+        problem = self.problem
+        measured = self.public.measured
+        rows = problem.gradient.aggregator
+        total = problem.gradient.of(block)
+        here = self._whitened_point
+        most = self._target_bound
         slope = (here, here, 0.0, problem.loss.code, float(problem.loss.parameter))
-        # Whitened rows are within the declared bound, Euclidean, and have their constant already.
+        # Whitened rows are already within the declared bound, and contain the constant.
         bounds = (2.0, FAR, -most, most, 0.0, 1 / measured.clip)
         for piece in answers.samples.dense(rows_at_once(problem.size)):
             whitened = whitened_rows(self.settings, piece.features, measured.moments)
@@ -78,12 +81,12 @@ class Learning(WhitenedPhase):
 
     @cached_property
     def _whitened_point(self) -> Floats:
-        """The leader's point as coefficients of whitened rows."""
+        """The point of the leader, as coefficients of whitened rows."""
         return self.moments.times(self.public.point, 0.5)
 
     @property
     def _target_bound(self) -> float:
-        """The bound at which targets are clipped."""
+        """The bound to which targets are clipped."""
         measured = TUNED.target_room * self.public.measured.target
         return float(min(measured, self.settings.target_bound))
 
@@ -92,7 +95,9 @@ class Learning(WhitenedPhase):
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        problem, public, clip = self.problem, self.public, self.public.measured.clip
+        problem = self.problem
+        public = self.public
+        clip = public.measured.clip
         count = self.before + 1
         total = problem.gradient.next(public.gradient, hidden, block, door)
         variance = total.variance * clip**2
@@ -113,7 +118,7 @@ class Learning(WhitenedPhase):
 
     @cached_property
     def _samples(self) -> int:
-        """How many samples gradients were computed of by the end of this block."""
+        """The number of samples whose gradients were computed by the end of this block."""
         return self.problem.schedule.end(self.index) - sum(self.problem.preparation)
 
     def _stiffness(self, variance: float) -> Stiffness:
@@ -124,31 +129,33 @@ class Learning(WhitenedPhase):
         return Stiffness(variance / allowed, TUNED.actual * problem.loss.curvature * self._samples)
 
     def _leader(self, total: Floats, variance: float, mean: Floats) -> Floats:
-        """Return the leader with one ridge per direction, moved into the domain."""
-        problem, domain = self.problem, self.settings.domain
-        begin, stiffness = domain.start(), self._stiffness(variance)
-        bent = problem.curved * problem.loss.curvature * self._samples
+        """Return the point of the leader with one ridge per direction, moved into the domain."""
+        problem = self.problem
+        domain = self.settings.domain
+        begin = domain.start()
+        stiffness = self._stiffness(variance)
+        curvature = problem.curved * problem.loss.curvature * self._samples
 
         def weight(moments: Floats) -> Floats:
-            return np.asarray(1 / (bent + stiffness(moments)))
+            return np.asarray(1 / (curvature + stiffness(moments)))
 
-        pulled = bent * self.moments.times(mean - begin, 0.5) - total
-        found = self.moments.scaled(pulled, weight)
-        moved = self.moments.nearest(self.moments.times(found, -0.5), domain.diameter(2.0) / 2)
+        target = curvature * self.moments.times(mean - begin, 0.5) - total
+        whitened = self.moments.scaled(target, weight)
+        unwhitened = self.moments.times(whitened, -0.5)
+        moved = self.moments.nearest(unwhitened, domain.diameter(2.0) / 2)
         return domain.project(begin + moved)
 
     def _shrunk(self, average: Floats, variance: float) -> Floats:
-        """Return the average, drawn towards the start as far as noise explains it; an intercept
-        stays.
+        """Return the average shrunk towards the start; an intercept is unchanged.
 
         Near the solution a total with noise Z moves whitened coefficients by
         Z / (curvature · samples + h).
         """
         stiffness = self._stiffness(variance)
-        seen = TUNED.shrunk * self.problem.loss.curvature * self._samples
+        curvature = TUNED.shrunk * self.problem.loss.curvature * self._samples
 
         def sharpness(moments: Floats) -> Floats:
-            return np.asarray((seen + stiffness(moments)) / sqrt(variance))
+            return np.asarray((curvature + stiffness(moments)) / sqrt(variance))
 
         learned = learned_part(self.settings, average)
         scaled = self.moments.scaled(self.moments.times(learned, 0.5), sharpness)
@@ -157,7 +164,8 @@ class Learning(WhitenedPhase):
     # --- standard errors --------------------------------------------------------------------------
 
     def _errors(self) -> Floats:
-        problem, moments = self.problem, self.moments
+        problem = self.problem
+        moments = self.moments
         if self.settings.classifies:
             return super()._errors()
         root = problem.path.root(self.public.path, self.before, moments)

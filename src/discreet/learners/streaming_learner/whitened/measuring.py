@@ -1,11 +1,10 @@
-"""The measuring phases: sizes of rows and targets, then directions, each by samples of its own.
+"""The measuring phases: sizes of rows and targets, then directions, each by a block of samples.
 
-    sizes        of rows and of targets, as one histogram: bounds that fit, usual lengths, the clip
-    directions   second moments of rows: those that stand out, and a map that evens them out
+    sizes        one histogram of norms of rows and of targets: bounds, usual norms, the clip
+    directions   second moments of rows: the spiked covariance by which rows are whitened
 
-Where there are too few samples for second moments, and for pure guarantees, all directions count as
-alike, with the moments that the lengths suggest. What is read off a phase is a function of what was
-released for it.
+Where there are too few samples for second moments, and for pure guarantees, all directions have one
+second moment, which follows from the norms. All results are functions of released values.
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 """
@@ -30,13 +29,11 @@ from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
 
 SIZES = Sizes(bins=20)
-"""Bins of sizes, down to a millionth of the declared bound."""
+"""The bins of sizes, down to a millionth of the declared bound."""
 
 
 class MeasuringSizes(WhitenedPhase):
-    """The first block: a histogram whose first half counts lengths of rows, the second one
-    targets.
-    """
+    """View of the first block: a histogram of norms of rows, followed by one of targets."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         sizes = self.problem.sizes
@@ -44,16 +41,15 @@ class MeasuringSizes(WhitenedPhase):
 
     def gather(self, block: Block, answers: Answers) -> None:
         sizes = self.problem.sizes
-        with np.errstate(all="ignore"):  # a warning would tell about a sample
+        with np.errstate(all="ignore"):  # a warning would reveal a sample
             for piece in answers.pieces(self.problem.size):
-                cells = np.where(counts(piece.samples), self._cells(piece), -1)
+                cells = np.where(is_valid(piece.samples), self._cells(piece), -1)
                 sizes.aggregator.add(sizes.of(block), cells)
 
     def _cells(self, answers: Answers) -> Integers:
-        """Return the cell of each sample: in even rounds that of its row, in odd ones of its
-        target.
-        """
-        settings, samples = self.settings, answers.samples
+        """Return the cell of each sample: of its row in even rounds, of its target in odd ones."""
+        settings = self.settings
+        samples = answers.samples
         by_target = answers.rounds % 2
         lengths = np.hypot(euclidean_lengths(samples.features), settings.constant)
         of_targets = np.abs(samples.targets) / settings.target_bound
@@ -68,28 +64,28 @@ class MeasuringSizes(WhitenedPhase):
         return replace(self.public, measured=measured), hidden
 
     def bounded(self, counts: Floats) -> Measured:
-        """Return bounds that fit, the clip, and what lengths suggest of second moments."""
-        problem, settings = self.problem, self.settings
+        """Return measured bounds, the clip, and one second moment for all directions."""
+        problem = self.problem
         of_rows, of_targets = counts.reshape(2, -1)
-        noise, people = problem.sizes.standard_deviation, problem.preparation[0] / 2
-        top = longest_row(settings)
+        noise = problem.sizes.standard_deviation
+        people = problem.preparation[0] / 2
+        top = longest_row(self.settings)
         length = SIZES.quantile(
             of_rows, top=top, level=TUNED.length_level, people=people, noise=noise
         )
         squared = SIZES.mean(of_rows, top=top, noise=noise, power=2.0)
         squared = squared or TUNED.unmeasured * length**2
         target = self._target(of_targets, people, noise)
+        slope = self._slope(of_targets, target, noise)
         return Measured(
             length=length,
             target=target,
-            clip=problem.clip_over_usual
-            * self._slope(of_targets, target, noise)
-            * problem.usual_norm,
+            clip=problem.clip_over_usual * slope * problem.usual_norm,
             moments=SpikedCovariance.flat(problem.size, squared / problem.size),
         )
 
     def _target(self, counts: Floats, people: float, noise: float) -> float:
-        """Return the measured bound of targets; classes have the declared one."""
+        """Return the measured bound of targets; classifiers use the declared one."""
         declared = float(self.settings.target_bound)
         if self.settings.classifies:
             return declared
@@ -105,7 +101,7 @@ class MeasuringSizes(WhitenedPhase):
 
 
 class MeasuringDirections(WhitenedPhase):
-    """The second block, if it pays: second moments of rows."""
+    """View of the second block, if it pays: second moments of rows."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         directions = self.problem.directions
@@ -114,16 +110,17 @@ class MeasuringDirections(WhitenedPhase):
     def gather(self, block: Block, answers: Answers) -> None:
         directions = self.problem.directions
         length = self.public.measured.length
-        with np.errstate(all="ignore"):  # a warning would tell about a sample
+        with np.errstate(all="ignore"):  # a warning would reveal a sample
             for piece in answers.pieces(self.problem.size):
                 rows = within(self.settings, piece.samples.features) / length
-                rows = np.where(counts(piece.samples)[:, None], rows, np.nan)
+                rows = np.where(is_valid(piece.samples)[:, None], rows, np.nan)
                 directions.aggregator.add(directions.of(block), rows)
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        directions, measured = self.problem.directions, self.public.measured
+        directions = self.problem.directions
+        measured = self.public.measured
         matrix, people = directions.aggregator.parted(directions.drawn(block, door))
         unit = measured.length**2 / max(people, self.problem.preparation[1] / 8)
         noise = directions.standard_deviation / sqrt(2) * unit
@@ -131,6 +128,6 @@ class MeasuringDirections(WhitenedPhase):
         return replace(self.public, measured=replace(measured, moments=moments)), hidden
 
 
-def counts(samples: Samples) -> Mask:
-    """Return which samples count: those with a share and a finite target."""
+def is_valid(samples: Samples) -> Mask:
+    """Return a mask of the samples with a positive share and a finite target."""
     return np.asarray(np.isfinite(samples.targets) & (samples.shares > 0))

@@ -1,22 +1,23 @@
-"""The whitened mode: rows are measured first, then the regularised leader learns on whitened rows.
+"""The whitened mode: measure rows first, then follow the regularised leader on whitened rows.
 
-    first   sizes of rows and targets, then directions, each by samples of its own (measuring.py)
-    then    the regularised leader on whitened rows, through one running total of clipped gradients
+    first   sizes of rows and targets, then directions, each by a block of samples (measuring.py)
+    then    the regularised leader on whitened rows, on one noisy total of clipped gradients
             (learning.py)
 
-Every sample enters one phase or the total, so each has the whole budget. Coefficients of whitened
-rows z = H^(−½)x have a curvature of about that of the loss in every direction. Points are moved
-into the domain, first in the norm of H. What is published is their average with weights ∝ r^k,
-drawn towards the start as far as its noise explains it (discreet/optim/threshold_shrinkage.py).
+Every sample enters one measuring phase or the total, so each of them has the whole budget.
+Coefficients of whitened rows z = H^(−½)x have about the curvature of the loss in every direction.
+Points are moved into the domain, first in the norm of H. The average of the points with weights
+∝ r^k is released. Where noise explains its distance from the start, it is shrunk towards the start
+(discreet/optim/threshold_shrinkage.py).
 
 Guarantee   docs/guarantees/streaming.md, Theorem 3
 Runtime     O(d·(1 + spikes)) per sample, O(d²) for those whose second moments are released
-References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or Shuffling"
+References  Kairouz et al. (2021), "Practical and Private (Deep) Learning without Sampling or
+            Shuffling"
 """
 
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
 
 from discreet.budget.privacy import Charge
 from discreet.engine.coins import Coins
@@ -29,6 +30,7 @@ from discreet.learners.running_total import RunningTotal
 from discreet.learners.streaming_learner.clipped_gradients import check_grid
 from discreet.learners.streaming_learner.feature_rows import longest_row
 from discreet.learners.streaming_learner.mode import GradientMode
+from discreet.learners.streaming_learner.settings import StreamingLearnerSettings
 from discreet.learners.streaming_learner.whitened.learning import Learning
 from discreet.learners.streaming_learner.whitened.measuring import (
     SIZES,
@@ -45,21 +47,19 @@ from discreet.release.aggregators import Gram, OneChoice, Rows
 from discreet.release.noise import CalibratedNoise
 
 MEASURING: tuple[type[WhitenedPhase], ...] = (MeasuringSizes, MeasuringDirections)
-"""The phases of the first blocks; the second only if it pays."""
+"""The phases of the first blocks; the second one takes place only if it pays."""
 
 
 class WhitenedLeader(GradientMode):
-    """Coefficients of the regularised leader, on rows measured and whitened by samples of their
-    own.
-    """
+    """Mode that publishes the regularised leader on rows whitened by earlier measurements."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.chosen_method == "whitened")
+    def serves(cls, settings: StreamingLearnerSettings) -> bool:
+        return settings.chosen_method == "whitened"
 
     def check(self) -> None:
         settings = self.settings
-        self.loss  # noqa: B018  refuses losses that are not of one margin
+        self.loss  # noqa: B018  refuses losses of several margins and callables
         if settings.domain.corners:
             raise ConfigError("rows are not measured over an l₁ ball or a simplex: leave out mode")
         if sum(self.preparation) >= settings.rounds:
@@ -73,42 +73,43 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def loss(self) -> Loss:
-        """The loss, of one margin."""
+        """The loss, which has one margin."""
         loss = self.settings.loss
         if isinstance(loss, CallableLoss | SoftmaxLoss):
             raise ConfigError(
-                "rows are measured for losses of one margin that are known: leave out mode"
+                "rows are measured for losses of one margin, and not for callables: leave out mode"
             )
         return loss
 
     @property
     def size(self) -> int:
-        """How many numbers a row has, the constant included."""
+        """The number of entries of a row, the constant included."""
         return self.settings.domain.dimension
 
-    # --- what each phase releases -----------------------------------------------------------------
+    # --- the releases of each phase ---------------------------------------------------------------
 
     @cached_property
     def preparation(self) -> tuple[int, ...]:
-        """The samples of each measuring phase."""
+        """The number of samples of each measuring phase."""
         return self.settings.preparation
 
     @property
     def measures_directions(self) -> bool:
-        """Whether second moments pay."""
+        """Whether second moments are measured."""
         return len(self.preparation) > 1
 
     @cached_property
     def sizes(self) -> OneRelease[OneChoice]:
-        """The histogram of sizes: half of the cells for lengths of rows, half for targets."""
-        privacy, cells = self.settings.privacy, OneChoice((2 * SIZES.bins,))
-        if privacy.contributions > 1:  # all phases in one measure
+        """The histogram of sizes: half of the cells count norms of rows, half count targets."""
+        privacy = self.settings.privacy
+        cells = OneChoice((2 * SIZES.bins,))
+        if privacy.contributions > 1:  # all phases must have one privacy measure
             return OneRelease.for_budget("sizes", privacy.budget, cells)
         return OneRelease("sizes", CalibratedNoise.calibrate(privacy, cells))
 
     @cached_property
     def directions(self) -> OneRelease[Gram]:
-        """The second moments."""
+        """The release of second moments."""
         return OneRelease.for_budget("directions", self.settings.privacy.budget, Gram.of(self.size))
 
     @cached_property
@@ -120,20 +121,20 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def gradient(self) -> RunningTotal[Rows]:
-        """The noisy total of gradients of whitened rows, in clips."""
+        """The noisy total of gradients of whitened rows, in units of the clip."""
         return RunningTotal(
             "gradient",
             Rows((self.size,), norm=1 if self.settings.privacy.pure else 2),
             ListedBlocks(self.settings.rounds, self.learning),
             self.settings.privacy,
             people=max(self.learning),
-            # Who comes several times may enter several phases: all must be in one measure.
+            # A person with several contributions may enter several phases: one measure for all.
             disjoint=self.settings.privacy.contributions == 1,
         )
 
     @cached_property
     def path(self) -> ReleasedPath:
-        """What is kept of releases."""
+        """The rule that records releases for standard errors."""
         settling = ceil(TUNED.swinging / self.curved)
         return ReleasedPath(self.gradient, self.learning, self.size, settling)
 
@@ -141,11 +142,11 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def learning(self) -> tuple[int, ...]:
-        """The lengths of blocks that add to the total."""
+        """The lengths of the blocks of the learning phase."""
         rounds = self.settings.rounds - sum(self.preparation)
         block = self.settings.schedule.block
-        full, last = divmod(rounds, block)
-        return (*(block,) * full, *((last,) if last else ()))
+        full, rest = divmod(rounds, block)
+        return (*(block,) * full, *((rest,) if rest else ()))
 
     @cached_property
     def schedule(self) -> ListedBlocks:
@@ -154,7 +155,8 @@ class WhitenedLeader(GradientMode):
 
     @cached_property
     def plan(self) -> Plan:
-        measuring, total = self.measuring, self.gradient.sum
+        measuring = self.measuring
+        total = self.gradient.sum
         count = len(measuring)
 
         def charge(index: int) -> Charge:
@@ -187,33 +189,33 @@ class WhitenedLeader(GradientMode):
 
     @property
     def usual_norm(self) -> float:
-        """The norm of a whitened row, as gradients are clipped: l₂, or l₁ for a pure guarantee."""
+        """The usual norm of a whitened row where gradients are clipped: l₂, or l₁ if pure."""
         return float(self.size) if self.settings.privacy.pure else sqrt(self.size)
 
     @cached_property
     def noise_share(self) -> float:
-        """The noise of the last total, over the length of that many clipped gradients in one
-        direction.
-        """
+        """The noise of the last total, relative to clipped gradients that all point one way."""
         return self.gradient.noise * self.usual_norm / self.settings.rounds
 
     @cached_property
     def clip_over_usual(self) -> float:
-        """The clip, in lengths of a usual gradient at the start."""
+        """The clip, in units of the usual norm of a gradient at the start."""
         clear = TUNED.clear_classes if self.settings.classifies else TUNED.clear_regression
         return min(TUNED.most_clip, max(TUNED.least_clip, clear / self.noise_share))
 
     @cached_property
     def curved(self) -> float:
-        """μ, in curvatures of the loss: the first 1/μ releases swing, so there must be several
-        times more.
+        """μ, in units of the curvature of the loss.
+
+        Points swing during the first 1/μ releases, so there must be several times more releases.
         """
         return max(TUNED.curved * self.clip_over_usual, TUNED.settling / len(self.learning))
 
     @cached_property
     def newest(self) -> float:
-        """1 + k, for an average with weights ∝ r^k: √r where noise is small, up to r² where it
-        is large.
+        """1 + k, for an average with weights ∝ r^k.
+
+        The weights are ∝ √r where noise is small, and up to r² where it is large.
         """
         low, high = TUNED.small_noise, TUNED.large_noise
         large = min(1.0, max(0.0, (self.noise_share - low) / (high - low)))

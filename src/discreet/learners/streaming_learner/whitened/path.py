@@ -1,13 +1,13 @@
-"""What a leader keeps of its releases, to tell how far published coefficients are off.
+"""The record of releases from which the whitened mode computes standard errors.
 
-Every release showed a noisy total of gradients, all computed at a public point. Both are kept. What
-follows from them is in discreet/optim/roots.py; it reads released values, public counts and
-calibrated variances.
+Every release gives a noisy total of gradients that were all computed at one public point. The path
+records both. discreet/optim/roots.py computes standard errors from released values, public counts
+and calibrated variances.
 
-No errors are given
+There are no standard errors
 
-    too early               in the first releases points still swing, and a few more are needed
-    for many coefficients   there are fewer releases than would tell all their slopes
+    too early               points swing in the first releases, and a few more are needed
+    for many coefficients   there are too few releases to estimate all slopes
     for many releases       more than MOST_ROWS would make the state large
 """
 
@@ -24,13 +24,14 @@ from discreet.optim.spiked_covariance import SpikedCovariance
 from discreet.release.aggregators import Rows
 
 MOST_ROWS = 250
+"""The most releases that are recorded."""
 ROWS_PER_COEFFICIENT = 4
-"""With fewer releases per coefficient, slopes are not told."""
+"""The least number of releases per coefficient from which slopes can be estimated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The released totals of gradients of whitened rows, in clips, one row per release."""
+    """Released totals of gradients of whitened rows, in units of the clip, one row per release."""
 
     totals: Floats
     points: Floats
@@ -39,39 +40,40 @@ class Path:
 
 @dataclass(frozen=True, eq=False)
 class ReleasedPath:
-    """How much is kept of releases, and what it tells."""
+    """Records released totals, and estimates the root of the gradient from them."""
 
     total: RunningTotal[Rows]
     blocks: Sequence[int]
-    """The samples of each release."""
+    """The number of samples of each release."""
     size: int
     settling: int
-    """Releases at the beginning that are left out."""
+    """The number of first releases that are left out."""
 
     @property
     def rows(self) -> int:
-        """How many releases are kept: all, or none."""
+        """The number of releases that are recorded: all, or none."""
         count = len(self.blocks)
         return count if ROWS_PER_COEFFICIENT * (self.size + 1) <= count <= MOST_ROWS else 0
 
     def start(self) -> Path:
         """Return the path before the first release."""
-        nothing = np.zeros((self.rows, self.size))
-        return Path(nothing, nothing)
+        empty = np.zeros((self.rows, self.size))
+        return Path(empty, empty)
 
     def followed(self, path: Path, release: int, total: Floats, point: Floats) -> Path:
-        """Return the path after a release: its total, and the point of its gradients."""
+        """Return the path after a release with this total of gradients, computed at this point."""
         if not self.rows:
             return path
-        totals, points = path.totals.copy(), path.points.copy()
+        totals = path.totals.copy()
         totals[release] = total
+        points = path.points.copy()
         points[release] = point
         return Path(totals, points)
 
     def root(self, path: Path, releases: int, covariance: SpikedCovariance) -> Root | None:
-        """Return what releases tell about the root of whitened gradients, in clips.
+        """Return the estimated root of the gradient of whitened rows, in units of the clip.
 
-        None if that is too little.
+        None if there are too few releases.
         """
         if not self.rows:
             return None
@@ -82,17 +84,17 @@ class ReleasedPath:
             np.array(self.blocks[later], dtype=np.float64),
             _steps(path.totals)[later],
             self._noise[later, later],
-            # A clipped gradient is at most 1 long, and its coordinates are about alike.
+            # A clipped gradient has norm at most 1, and its coordinates are about alike.
             most_scatter=1 / self.size,
         )
 
     @cached_property
     def _noise(self) -> Floats:
-        """The covariance of one coordinate of what each release adds to the total."""
+        """The covariance matrix of the noise, in one coordinate, of the increments of the total."""
         covariance = self.total.covariance(np.arange(1, self.rows + 1))
         return _steps(_steps(covariance).T)
 
 
 def _steps(prefixes: Floats) -> Floats:
-    """Return what each row adds to the one before."""
+    """Return the differences of each row from the one before."""
     return np.diff(prefixes, axis=0, prepend=np.zeros_like(prefixes[:1]))

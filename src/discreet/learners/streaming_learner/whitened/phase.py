@@ -1,6 +1,6 @@
-"""What all phases of the whitened mode have in common.
+"""Base class of the phases of the whitened mode.
 
-Which phase a block is in follows from its index (`MEASURING` in mode.py, then `Learning`).
+The phase of a block follows from its index (`MEASURING` in mode.py, then `Learning`).
 """
 
 from typing import TYPE_CHECKING, ClassVar
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WhitenedPhase(CoefficientsView[Public]):
-    """A block of the whitened mode."""
+    """View of a block of the whitened mode."""
 
     problem: "WhitenedLeader"
     growing: ClassVar[GROWING] = (("measured.moments.vectors", "measured.moments.values"),)

@@ -1,9 +1,8 @@
-"""What the whitened mode publishes.
+"""Public state of the whitened mode.
 
     sizes ──► directions (if they pay) ──► learning ⟲
 
-Each phase replaces its own fields of `Public`: the measuring phases `measured`, learning all
-others.
+The measuring phases replace the field `measured` of `Public`, the learning phase all the rest.
 """
 
 from dataclasses import dataclass
@@ -16,31 +15,31 @@ from discreet.optim.spiked_covariance import SpikedCovariance
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What samples of their own told about rows and targets."""
+    """Bounds and second moments that the measuring phases released."""
 
     length: float
-    """The bound that most rows keep."""
+    """The bound on the norm of most rows."""
     target: float
-    """The bound that most targets keep."""
+    """The bound on most targets."""
     clip: float
-    """The longest that a gradient of a whitened row may be."""
+    """The norm to which gradients of whitened rows are clipped."""
     moments: SpikedCovariance
     """The second moments of rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """What releases have produced."""
+    """Public state of the whitened mode."""
 
     coefficients: Floats
-    """The average, shrunk by its noise: what is decided."""
+    """The average after shrinkage: the decision of every round."""
     measured: Measured
     point: Floats
-    """Where the leader stands."""
+    """The point of the leader."""
     mean: Floats
     """The mean of the points at which gradients were computed."""
     average: Floats
     """The average of all points, with more weight on later ones."""
     path: Path
     gradient: State
-    """The running total of gradients, in clips."""
+    """The running total of gradients, in units of the clip."""

@@ -7,56 +7,58 @@ from dataclasses import dataclass
 class Tuning:
     """The tuned constants of this mode.
 
-    A benchmark in brackets runs the kind of cells that the value was chosen on. Which runs chose
-    the other values is not recorded: benchmarks/ways.py measures this mode, and shows what a change
-    does.
+    A benchmark in brackets runs the kind of cells on which the value was chosen. The runs that
+    chose the other values are not recorded; benchmarks/ways.py measures this mode, and shows the
+    effect of a change.
     """
 
     # --- measuring --------------------------------------------------------------------------------
     length_level: float = 0.95
-    """The quantile of lengths that rows are divided by for second moments."""
+    """The quantile of norms by which rows are divided for second moments."""
     target_level: float = 0.98
-    """The quantile of sizes of targets that is their measured bound."""
+    """The quantile of absolute targets that is their measured bound."""
     target_room: float = 2.0
-    """Targets are clipped at this many measured bounds, as bins halve: to cut a little of what was
-    measured costs more than noise does."""
+    """Targets are clipped at this multiple of the measured bound. Bins are coarse, factors of two,
+    and clipping slightly too much costs more than noise does."""
     unmeasured: float = 0.2
-    """Where noise hides a mean: the usual size over the longest one."""
+    """The assumed ratio of the mean size to the largest one, where noise hides the mean."""
     least_clip: float = 0.4
     most_clip: float = 1.6
-    """Bounds of the clip, in lengths of a usual gradient at the start: a short clip takes less
-    noise, a long one learns from large residuals too (benchmarks/ways.py)."""
+    """Bounds of the clip, in units of the usual norm of a gradient at the start. A short clip needs
+    less noise, a long one learns from large residuals too (benchmarks/ways.py)."""
     clear_regression: float = 0.005
     clear_classes: float = 0.016
-    """Between its bounds the clip is this number over the share of noise (benchmarks/ways.py)."""
+    """Between its bounds the clip is this number over `noise_share` (benchmarks/ways.py)."""
 
     # --- learning ---------------------------------------------------------------------------------
     curved: float = 0.05
-    """μ for a clip as long as a usual gradient, in curvatures of the loss: clipped gradients grow
-    less, too large a guess stops learning, a small one follows people who change
-    (benchmarks/ways.py, the streams that are exchanged half-way)."""
+    """μ for a clip equal to the usual norm of a gradient, in units of the curvature of the loss.
+    Clipped gradients grow more slowly. Too large a value stops learning; a small one follows people
+    who change (benchmarks/ways.py, the streams that are exchanged half-way)."""
     settling: float = 4.0
-    """Releases over those that swing at first, at least (benchmarks/ways.py)."""
+    """The least ratio of all releases to the first ones, in which points swing
+    (benchmarks/ways.py)."""
     small_noise: float = 0.006
     large_noise: float = 0.0125
-    """Shares of noise between which averages turn from nearly all points alike to the newest: where
-    noise is large, early points are hardly more than the start (benchmarks/ways.py)."""
+    """The values of `noise_share` between which weights of averages change from nearly equal to
+    favouring the newest points. Where noise is large, early points are close to the start
+    (benchmarks/ways.py)."""
     actual: float = 0.7
-    """α, the curvature that gradients near the start have, in curvatures of the loss
+    """α, the curvature of gradients near the start, in units of the curvature of the loss
     (benchmarks/ways.py)."""
     stiff: float = 1.0
-    """ς, in units of the stiffness for which the bound on regret is least (benchmarks/ways.py)."""
+    """ς, in units of the stiffness that minimises the bound on regret (benchmarks/ways.py)."""
     shrunk: float = 0.8
-    """The curvature that the noise of coefficients is computed with, in curvatures of the loss
-    (benchmarks/ways.py)."""
+    """The curvature from which the noise of coefficients is computed, in units of the curvature of
+    the loss (benchmarks/ways.py)."""
 
     # --- standard errors --------------------------------------------------------------------------
     swinging: float = 0.3
-    """Releases in which points swing at first, times μ: errors are told from later ones
-    (benchmarks/mended.py, coverage_of_95)."""
+    """The number of first releases in which points swing, times μ. Standard errors are computed
+    from later ones (benchmarks/mended.py, coverage_of_95)."""
     most_clipped: float = 0.5
-    """The mean squared length of clipped gradients, in squared clips, above which too many are
-    clipped for errors to be told (benchmarks/mended.py, coverage_of_95)."""
+    """The mean squared norm of clipped gradients, in squared clips, above which too many are
+    clipped to compute standard errors (benchmarks/mended.py, coverage_of_95)."""
 
 
 TUNED = Tuning()
