@@ -169,7 +169,7 @@ def test_one_sample_that_is_no_sample_refuses_nobody_else() -> None:
 
 def test_no_segment_of_an_endless_sum_is_impossible_or_pays_otherwise() -> None:
     RunningSum(1, None, Privacy(30.0, 1e-12, contributions=2), bound=1.0, nonnegative=True)
-    with pytest.raises(ConfigError, match="finely enough"):
+    with pytest.raises(ConfigError, match="too many for the rounding"):
         forced(RunningSum, "toeplitz", 10**6, None, Privacy(0.01, 1e-6), bound=1.0)
 
 
