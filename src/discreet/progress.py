@@ -14,7 +14,7 @@ Bar = Callable[[str, int], AbstractContextManager[Report]]
 
 @contextmanager
 def silent(label: str, total: int) -> Iterator[Report]:
-    """Report to nobody."""
+    """Ignore all progress reports."""
     yield lambda count: None
 
 

@@ -69,6 +69,7 @@ class DiscreteLaplace:
         return 1
 
     def charge(self, sensitivity: float) -> Charge:
+        """s/scale of pure ε, rounded up."""
         return pure(sensitivity / self.scale * (1 + 2**-48))
 
     @property
@@ -105,6 +106,7 @@ class DiscreteGaussian:
         return 2
 
     def charge(self, sensitivity: float) -> Charge:
+        """s²/2σ² of zCDP, rounded up."""
         return zcdp((sensitivity / self.sigma) ** 2 / 2 * (1 + 2**-48))
 
     @property

@@ -70,6 +70,7 @@ def this_process() -> tuple[int, int]:
 
 
 def _count_fork() -> None:
+    """Count a fork, in the child."""
     _forks[0] += 1
 
 

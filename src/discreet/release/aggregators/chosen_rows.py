@@ -59,11 +59,13 @@ class ChosenRows(Aggregator):
         return min(2, self.shape[0]) * self.shape[1]
 
     def unit_sensitivity(self, norm: int) -> float:
+        """2w in l₁ and 2√w in l₂, with w numbers per row (Lemma 10)."""
         # One slot: each number moves from one end to the other. Two slots: half as far each.
         return 2.0 * (self.shape[1] if norm == 1 else sqrt(self.shape[1]))
 
     @property
     def span(self) -> int:
+        """4 · levels in one slot, half of that in each of two slots (Lemma 10)."""
         return 4 * self.levels
 
     def add(self, aggregate: Aggregate, rows: Floats, slots: Integers) -> None:

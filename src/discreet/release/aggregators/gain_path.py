@@ -31,7 +31,7 @@ from discreet.release.aggregators.partitions import Part
 from discreet.release.sampled_path import GivenCoins, SecretCoins
 
 Progress = TypeVar("Progress")
-"""Whatever a chain computes from rows and a set, to extend the set cheaply."""
+"""Intermediate results of a chain for rows and a set, from which the set is extended."""
 
 
 class Chain(Protocol[Progress]):

@@ -99,10 +99,12 @@ class HeldRows(Aggregator):
         return np.uint16
 
     def unit_sensitivity(self, norm: int) -> float:
+        """Raise: rows have no sensitivity, their totals have one (Lemma 4)."""
         raise ConfigError("held rows cannot be released as they are: add them up with `total`")
 
     @property
     def span(self) -> int:
+        """Raise: rows have no span, their totals have one (Lemma 4)."""
         raise ConfigError("held rows cannot be released as they are: add them up with `total`")
 
     def empty(self) -> Held:

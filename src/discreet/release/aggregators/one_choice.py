@@ -62,6 +62,7 @@ class OneChoice(Aggregator):
         return min(2, self.size)
 
     def unit_sensitivity(self, norm: int) -> float:
+        """max(w, 2) in l₁ and max(w, √2) in l₂; w if there is one cell only (Lemma 3)."""
         # In one cell, the number moves from one end of the range to the other. In two cells, one
         # number of full size is removed and another is added.
         same = (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
@@ -71,6 +72,7 @@ class OneChoice(Aggregator):
 
     @property
     def span(self) -> int:
+        """2 · levels (Lemma 3)."""
         return 2 * self.levels
 
     @cached_property

@@ -73,10 +73,12 @@ class PublicCells(Aggregator):
         return (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
 
     def unit_sensitivity(self, norm: int) -> float:
+        """w · copies in l₁ and w · √copies in l₂, with w the width of the range (Lemma 2)."""
         return self._width * (self.copies if norm == 1 else sqrt(self.copies))
 
     @property
     def span(self) -> int:
+        """w · levels, rounded up (Lemma 2)."""
         # All cells of a person move by the same number of steps; the other cells do not move.
         return int(np.ceil(self._width * self.levels))
 

@@ -66,6 +66,7 @@ class PublicRows(Aggregator):
 
     @property
     def _largest(self) -> float:
+        """The largest size of the person's number."""
         return max(abs(self.low), abs(self.high))
 
     @property
@@ -84,11 +85,13 @@ class PublicRows(Aggregator):
         return self.size
 
     def unit_sensitivity(self, norm: int) -> float:
+        """The width of the range, in both norms (Lemma 13)."""
         # Weights are non-negative and add up to at most the length, so l₂ is at most l₁.
         return (max(self.high, 0.0) - min(self.low, 0.0)) / self._largest
 
     @property
     def span(self) -> int:
+        """The l₁ sensitivity, because all changes have one sign (Lemma 13)."""
         return int(np.ceil(self.unit_sensitivity(1) * self.levels))
 
     def add(self, aggregate: Aggregate, cells: Integers, weights: Floats, numbers: Floats) -> None:

@@ -36,10 +36,12 @@ class Rounded(Aggregator):
         return self.entries
 
     def unit_sensitivity(self, norm: int) -> float:
+        """`distance` in l₂, and √cells times that in l₁ (Lemma 6)."""
         return self.distance if norm == 2 else self.distance * sqrt(self.cells)
 
     @property
     def span(self) -> int:
+        """2 · levels · distance, rounded up (Lemma 6)."""
         # Every entry moves by at most the distance, up or down.
         return 2 * int(self.distance * self.levels + 1)
 

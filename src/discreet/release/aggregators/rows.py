@@ -88,6 +88,7 @@ class Rows(Aggregator):
         return self.size
 
     def unit_sensitivity(self, norm: int) -> float:
+        """The entry of the table in docs/guarantees/aggregators.md, Lemma 1."""
         width = 1.0 if self.nonnegative else 2.0
         if self.size == 1:
             return width
@@ -101,6 +102,7 @@ class Rows(Aggregator):
 
     @property
     def span(self) -> int:
+        """4 · levels, or 2 · levels for non-negative entries (Lemma 1)."""
         # Every entry moves by at most the width, up or down.
         return 2 * self.levels * (1 if self.nonnegative else 2)
 

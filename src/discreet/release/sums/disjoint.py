@@ -51,9 +51,11 @@ class DisjointSum:
         return self.calibrated.aggregator
 
     def spent(self, releases: int) -> Charge:
-        return self.calibrated.charge * (releases > 0)  # nobody is in two blocks
+        """Price of one release, because nobody is in two blocks."""
+        return self.calibrated.charge * (releases > 0)
 
     def charge(self, index: int) -> Charge:
+        """Price of one release, for the people of its block."""
         return self.calibrated.charge
 
     def variance(self, releases: int) -> float:

@@ -133,9 +133,12 @@ class ToeplitzSum:
         return cls(aggregator, stream.releases, DiscreteGaussian(sigma), fixed, rounding)
 
     def spent(self, releases: int) -> Charge:
-        # The first person is in every release, with the largest coefficients; later people pay
-        # less. Releases 1, 2, 4, … pay ahead for all releases before the next of these, so that a
-        # step need not add up coefficients.
+        """(‖c‖·s₂ + √(t·cells)·(1 + e))²/2σ² of zCDP, with t the releases paid ahead.
+
+        The first person is in every release, with the largest coefficients; later people pay less.
+        Releases 1, 2, 4, … pay for all releases before the next of these, so that a step need not
+        add up coefficients.
+        """
         covered = min(2 ** releases.bit_length() - 1, self.releases)
         norm = sqrt(self.fixed.used.norm_squared(covered)) * (1 + 2**-40)
         moved = norm * self.aggregator.sensitivity(2)
@@ -143,14 +146,17 @@ class ToeplitzSum:
         return self.noise.charge(moved + rounded) * (releases > 0)
 
     def charge(self, index: int) -> Charge:
+        """Increase of `spent` at releases 1, 2, 4, …, and 0 at all others."""
         if index & (index + 1):
             return FREE
         return zcdp(self.spent(index + 1).amount - self.spent(index).amount)
 
     def variance(self, releases: int) -> float:
+        """σ² times the squared norm of the row of A·C⁻¹."""
         return self.noise.variance * self.fixed.used.row_norm_squared(releases)
 
     def step_variance(self, releases: int) -> float:
+        """σ² times the squared norm of the row of C⁻¹."""
         return self.noise.variance * self.fixed.used.inverse_norm_squared(releases)
 
     def covariance(self, releases: Integers) -> Floats:

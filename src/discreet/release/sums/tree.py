@@ -56,20 +56,25 @@ class TreeSum:
         return self.noise.charge(self.aggregator.sensitivity(self.noise.norm))
 
     def spent(self, releases: int) -> Charge:
-        # The first person lies in the nodes that end at 1, 2, 4, …; nobody lies in more nodes.
+        """Price of the nodes of the first person, which end at 1, 2, 4, …; nobody is in more."""
         return self._node * releases.bit_length()
 
     def charge(self, index: int) -> Charge:
+        """Price of one node at releases 1, 2, 4, …, and 0 at all others."""
         is_power_of_two = index & (index + 1) == 0
         return self._node * is_power_of_two
 
     def variance(self, releases: int) -> float:
+        """σ² · Σ 1/(2 − 2^−h) over the heights h of the nodes in the prefix."""
         heights = [height for height in range(releases.bit_length()) if releases >> height & 1]
         return self.noise.variance * sum(1 / (2 - 2.0**-height) for height in heights)
 
     def step_variance(self, releases: int) -> float:
-        # One node is added and its descendants are removed; averaging a node with its children
-        # correlates them, which lowers the variance of the difference.
+        """Bound σ² · (number of nodes that end at this release).
+
+        One node is added and its descendants are removed; averaging a node with its children
+        correlates them, which lowers the variance of the difference.
+        """
         return self.noise.variance * (releases & -releases).bit_length()
 
     def covariance(self, releases: Integers) -> Floats:
