@@ -502,5 +502,5 @@ def test_people_in_parts_cannot_be_taken_for_the_same_in_an_audit() -> None:
     held.stay(people, [HeldPart(np.ones((2, 3), dtype=np.uint16))], in_place)
     walk = GainPath(people, PresentChain(ClickModel()), np.ones(2), 2**16)
     for attempt in (walk.copied, lambda: walk.differs(walk)):
-        with pytest.raises(ConfigError, match="stay in their parts"):
+        with pytest.raises(ConfigError, match="stay in partitions"):
             attempt()
