@@ -109,18 +109,15 @@ class Door:
         if selection.rate * selection.span < 2 * INTEGER_SLACK:
             raise ConfigError("the rate of this selection is below its rounding: raise epsilon")
         table = self._scores(selection, aggregate)
-        shaped = table.ndim == 2 and available.shape == table.shape and available.dtype == np.bool_
-        if not shaped or (available.sum(axis=1) < draws).any():
-            raise ConfigError(f"every slot must have {draws} available candidates")
-        for scores, mask in zip(table, available, strict=True):
-            checked_candidates(scores, mask)
+        _check_slots(table, available, draws)
         self._pay(selection.charge(self._measure) * draws)
         chosen = np.empty((len(table), draws), dtype=np.int64)
         for slot, scores in enumerate(table):
             remaining = available[slot].copy()
             for place in range(draws):
-                chosen[slot, place] = self.draw(selection, scores, remaining)
-                remaining[chosen[slot, place]] = False
+                candidate = self.draw(selection, scores, remaining)
+                chosen[slot, place] = candidate
+                remaining[candidate] = False
         return chosen
 
     def select_path(
@@ -219,6 +216,15 @@ class Door:
             )
         self._left -= due
         self.opened = True
+
+
+def _check_slots(table: Integers, available: Mask, draws: int) -> None:
+    """Raise if a row of the table has fewer than `draws` available candidates."""
+    shaped = table.ndim == 2 and available.shape == table.shape and available.dtype == np.bool_
+    if not shaped or (available.sum(axis=1) < draws).any():
+        raise ConfigError(f"every slot must have {draws} available candidates")
+    for scores, mask in zip(table, available, strict=True):
+        checked_candidates(scores, mask)
 
 
 def _checked(aggregate: object) -> Aggregate:
