@@ -1,4 +1,4 @@
-"""Exact laws and divergences, written independently of the library."""
+"""Exact laws and divergences, independent of the library's code."""
 
 from fractions import Fraction
 
@@ -8,11 +8,12 @@ import numpy as np
 from discreet.release.selection import Selection
 
 ORDERS = np.concatenate([np.linspace(1.01, 4, 25), np.geomspace(4, 5000, 40)])
+"""The orders α at which divergences are compared."""
 FEW_ORDERS = np.array([1.01, 2.0, 6.0])
 
 
 def gaussian_law(sigma: int, reach: int) -> dict[int, mpmath.mpf]:
-    """The discrete Gaussian on −reach … reach."""
+    """Return the discrete Gaussian law on −reach … reach."""
     variance = mpmath.mpf(sigma) ** 2
     weights = {
         x: mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1)
@@ -22,7 +23,7 @@ def gaussian_law(sigma: int, reach: int) -> dict[int, mpmath.mpf]:
 
 
 def laplace_law(scale: int, reach: int) -> dict[int, mpmath.mpf]:
-    """The discrete Laplace on −reach … reach."""
+    """Return the discrete Laplace law on −reach … reach."""
     weights = {x: mpmath.exp(-mpmath.mpf(abs(x)) / scale) for x in range(-reach, reach + 1)}
     total = mpmath.fsum(weights.values())
     return {x: weight / total for x, weight in weights.items()}
@@ -31,7 +32,7 @@ def laplace_law(scale: int, reach: int) -> dict[int, mpmath.mpf]:
 def selection_law(
     selection: Selection, scores: list[int], available: list[bool] | None = None
 ) -> list[Fraction]:
-    """The exact probabilities of a draw, from the integer weights of the shipped kernel."""
+    """Return the exact probabilities of a draw, from the kernel's integer weights."""
     mask = None if available is None else np.array(available)
     high, low = selection.weights(np.array(scores, dtype=np.int64), mask)
     weights = [(int(top) << 64) + int(bottom) for top, bottom in zip(high, low, strict=True)]
@@ -39,7 +40,7 @@ def selection_law(
 
 
 def zcdp_of(here: list[Fraction], there: list[Fraction], orders: np.ndarray = ORDERS) -> float:
-    """The smallest ρ with D_α(here‖there) ≤ αρ on a grid of orders, both ways round."""
+    """Return the smallest ρ with D_α ≤ αρ on a grid of orders, in both directions."""
     pairs = [(_real(p), _real(q)) for p, q in zip(here, there, strict=True) if p > 0 or q > 0]
     largest = mpmath.mpf(0)
     for order in map(mpmath.mpf, orders):
@@ -53,7 +54,7 @@ def zcdp_of(here: list[Fraction], there: list[Fraction], orders: np.ndarray = OR
 
 
 def epsilon_of(here: list[Fraction], there: list[Fraction]) -> float:
-    """The smallest pure ε."""
+    """Return the smallest ε of pure DP for two laws."""
     pairs = [(_real(p), _real(q)) for p, q in zip(here, there, strict=True) if p > 0 or q > 0]
     return max(abs(float(mpmath.log(p / q))) for p, q in pairs)
 

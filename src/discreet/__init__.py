@@ -1,4 +1,4 @@
-"""Decisions from a stream of people, without giving any of them away.
+"""Differentially private online learners: decisions from a stream of people's data.
 
 >>> from discreet import Privacy, RunningSum
 >>> visits = RunningSum(dimension=1, horizon=10_000, privacy=Privacy(1.0, 1e-6), bound=1.0)
@@ -8,7 +8,7 @@ Differential privacy for one round: ...
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.errors import (
     BudgetError,
@@ -82,7 +82,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name on first use, so that `import discreet` stays light."""
     if name == "arrivals":
         raise AttributeError("discreet.arrivals is now discreet.functions and discreet.losses")

@@ -1,4 +1,4 @@
-"""The array types that everything here speaks of."""
+"""Array types that all packages share."""
 
 from typing import TypeVar
 
@@ -9,12 +9,11 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Word = np.uint64
-"""A random word, or an unsigned number of 64 bits."""
-
+"""An unsigned integer of 64 bits."""
 
 Entry = TypeVar("Entry", bound=np.generic)
 
 
 def repeated(row: NDArray[Entry], count: int) -> NDArray[Entry]:
-    """The same row so many times, without copying it."""
+    """Return an array with the row `count` times, without a copy of the row."""
     return row[None] if count == 1 else np.broadcast_to(row, (count, *row.shape))

@@ -1,8 +1,8 @@
-"""How kernels are compiled: with a cache on disk, releasing the lock, imported on first use only.
+"""Compilation of kernels: cached on disk, without the global lock, imported on first use.
 
-Kernels that call each other stand in ONE file, because Numba's cache does not notice when a callee
-in another file changes. Importing such a file imports Numba; `OnFirstUse` puts that off until a
-kernel is called.
+Kernels that call each other are in ONE file, because Numba's cache does not notice a change of a
+callee in another file. Importing such a file imports Numba; `OnFirstUse` delays that until a kernel
+is called.
 """
 
 import warnings
@@ -17,19 +17,19 @@ _warned = False
 
 
 class Statistics(Protocol):
-    """What Numba knows of a compiled function."""
+    """Numba's statistics of a compiled function."""
 
     @property
     def cache_path(self) -> str | None:
-        """The folder in which compiled code is kept, if one can be written."""
+        """The folder of the compiled code, if one is writable."""
 
 
 class Compiled(Protocol[P, R_co]):
-    """A function that Numba compiles: it is called like the Python function that it was made of."""
+    """A function that Numba compiles; it has the signature of the Python function."""
 
     @property
     def stats(self) -> Statistics:
-        """What Numba knows of it."""
+        """Numba's statistics of this function."""
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R_co: ...
 
@@ -37,7 +37,7 @@ class Compiled(Protocol[P, R_co]):
 def compiled(
     function: Callable[P, R_co], *, fastmath: frozenset[str] = frozenset()
 ) -> Compiled[P, R_co]:
-    """Compile with a cache on disk; where no directory is writable, without one."""
+    """Compile a function, with a cache on disk if a directory is writable."""
     from numba import njit
 
     global _warned
@@ -57,16 +57,14 @@ def compiled(
 
 
 def compiled_sums(function: Callable[P, R_co]) -> Compiled[P, R_co]:
-    """The same, for long sums of floats whose order does not matter: they may be added several
-    at a time.
-    """
+    """Compile a function whose long sums of floats may be added in another order, vectorised."""
     return compiled(function, fastmath=frozenset({"reassoc"}))
 
 
 class OnFirstUse:
-    """A module of kernels that is imported when the first of them is called.
+    """A stand-in for a module of kernels, which is imported when the first kernel is called.
 
-    Type checkers are told of the module itself:
+    Type checkers see the module itself:
 
         if TYPE_CHECKING:
             from discreet.release import kernels
@@ -78,6 +76,6 @@ class OnFirstUse:
         self._module = module
 
     def __getattr__(self, name: str) -> object:
-        found: object = getattr(import_module(self._module), name)
-        setattr(self, name, found)  # from now on it is found without asking
-        return found
+        kernel: object = getattr(import_module(self._module), name)
+        setattr(self, name, kernel)  # the next access does not call this method
+        return kernel

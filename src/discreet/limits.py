@@ -1,8 +1,8 @@
-"""How large things may be: what exact 64-bit sums and integer selections can hold."""
+"""Largest sizes for which 64-bit sums and integer selections are exact."""
 
 MOST_CANDIDATES = 2**27
-"""Items, actions or corners that one selection chooses from."""
+"""The largest number of items, actions or corners in one selection."""
 MOST_ROUNDS = 2**40
-"""Rounds of a learner."""
+"""The largest number of rounds of a learner."""
 MOST_NUMBERS = 2**27
-"""Numbers of the decisions that are asked for at once: one GiB."""
+"""The largest number of entries of the decisions in one call: one GiB."""

@@ -1,7 +1,7 @@
-"""Pictures without a display: one look for all of them, saved to files.
+"""Figures in one common style, saved to files without a display.
 
 matplotlib is imported on first use, and only its figures: no window is opened and no global state
-is changed.
+changes.
 """
 
 from importlib import import_module
@@ -25,9 +25,7 @@ SAND = "#e0a458"
 
 
 def require_matplotlib() -> None:
-    """Refuse, with the remedy, if pictures cannot be drawn. To be called before the work that
-    they show.
-    """
+    """Raise if matplotlib is missing; call it before the work that a picture shows."""
     try:
         import_module("matplotlib.figure")
     except ImportError:
@@ -35,7 +33,7 @@ def require_matplotlib() -> None:
 
 
 def panels(count: int, size: tuple[float, float]) -> "tuple[Figure, list[Axes]]":
-    """A figure of so many inches, and the axes of its panels, side by side."""
+    """Return a figure of this size in inches, and the axes of `count` panels side by side."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -45,7 +43,7 @@ def panels(count: int, size: tuple[float, float]) -> "tuple[Figure, list[Axes]]"
 
 
 def panel_grid(count: int, *, columns: int, size: float) -> "tuple[Figure, list[Axes]]":
-    """A figure of square panels, so many inches each, in rows of at most so many."""
+    """Return a figure of square panels, `size` inches each, in rows of at most `columns`."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -59,7 +57,7 @@ def panel_grid(count: int, *, columns: int, size: float) -> "tuple[Figure, list[
 
 
 def open_frame(axes: "Axes") -> None:
-    """Leave out the lines at the top and on the right."""
+    """Hide the lines at the top and on the right of a panel."""
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -69,17 +67,17 @@ def count_people(axes: "Axes") -> None:
 
 
 def mark_level(axes: "Axes", height: float, text: str) -> None:
-    """A dotted line across, named in the margin on the right."""
+    """Draw a dotted horizontal line, with its name in the right margin."""
     axes.axhline(height, color=BLACK, linewidth=0.7, linestyle=":")
-    margin = axes.get_yaxis_transform()  # across in parts of the width, up in units of the data
+    margin = axes.get_yaxis_transform()  # x in fractions of the width, y in units of the data
     axes.text(1.01, height, text, transform=margin, ha="left", va="center", fontsize=8)
 
 
 def add_legend(axes: "Axes", **place: str | float | tuple[float, float]) -> None:
-    """Names of the lines, without a frame, readable where lines pass below."""
+    """Add the names of the lines, without a frame, on a translucent background."""
     axes.legend(edgecolor="none", framealpha=0.8, fontsize=8, **place)
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write the figure, in the format that the name ends with."""
+    """Write the figure to a file, in the format of its extension."""
     figure.savefig(path, dpi=130)

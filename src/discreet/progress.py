@@ -1,4 +1,4 @@
-"""Who watches: long computations report how far they are, to a bar on a console or to nobody."""
+"""Progress reports of long computations, shown as a bar on a console or not at all."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -7,19 +7,19 @@ from rich.console import Console
 from rich.progress import Progress
 
 Report = Callable[[float], object]
-"""Is told how many more people, tasks or seconds of work have passed."""
+"""A function to call with the number of people, tasks or seconds of work just done."""
 Bar = Callable[[str, int], AbstractContextManager[Report]]
-"""Opens a bar with a label, up to a total."""
+"""A function that opens a progress bar with a label, up to a total."""
 
 
 @contextmanager
 def silent(label: str, total: int) -> Iterator[Report]:
-    """Nobody watches."""
+    """Ignore all progress reports."""
     yield lambda count: None
 
 
 def bars_on(console: Console) -> Bar:
-    """Bars that vanish when they are full."""
+    """Return progress bars on this console, which disappear when they are full."""
 
     @contextmanager
     def bar(label: str, total: int) -> Iterator[Report]:

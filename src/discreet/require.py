@@ -1,32 +1,34 @@
-"""What settings may be: whole numbers, numbers, flags, one of a few words.
+"""Checks of settings: whole numbers, numbers, flags, lists, one of a few values.
 
-One wording for every refusal, so that a wrong type is a `ConfigError` and never a foreign one.
+Each check returns the value as a plain Python object, or raises a `ConfigError` with one wording.
 """
 
 import os
 from collections.abc import Iterable, Sequence, Sized
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from discreet.errors import ConfigError
 
+Choice = TypeVar("Choice")
+
 MOST_LETTERS = 60
-"""Of a wrong text, so many are shown."""
+"""The largest number of characters of a wrong text in a message."""
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers as Python's, which JSON and TOML know; anything else as it is."""
+    """Return a NumPy scalar as a Python number, for JSON and TOML; other values as they are."""
     is_number = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim)
     return value.item() if is_number else value
 
 
 def shown(value: object) -> str:
-    """A wrong value in a few words, for a refusal.
+    """Return a short description of a wrong value, for an error message.
 
-    A number or a text is shown, shortened. Anything larger may be people's data in the place of a
-    setting: its kind and size are told, never its contents.
+    A number or a text is shown, shortened. A larger value may be personal data in the place of a
+    setting: only its type and size are shown.
 
     >>> shown(2.5), shown("soon"), shown([[0.7, 0.1]]), shown(np.zeros((3, 2)))
     ('2.5', "'soon'", 'a list of 1', 'an array of shape (3, 2)')
@@ -47,13 +49,13 @@ def shown(value: object) -> str:
     try:
         if isinstance(value, Sized):
             return f"{article} {kind} of {len(value)}" if len(value) else f"an empty {kind}"
-    except Exception:  # of an operator's class
+    except Exception:  # raised by the class of the value
         pass
     return f"{article} {kind}"
 
 
 def _shortened(value: "str | bytes | os.PathLike[str] | os.PathLike[bytes]") -> str:
-    """A text in quotes, at most `MOST_LETTERS` of it."""
+    """A text in quotes, cut to `MOST_LETTERS` characters."""
     text = os.fspath(value)
     if len(text) <= MOST_LETTERS:
         return repr(text)
@@ -61,7 +63,7 @@ def _shortened(value: "str | bytes | os.PathLike[str] | os.PathLike[bytes]") -> 
 
 
 def whole(name: str, value: object, least: int = 1, most: int | None = None) -> int:
-    """A whole number between `least` and `most`.
+    """Return the value as a whole number between `least` and `most`, or raise.
 
     >>> whole("slots", 2.5)
     Traceback (most recent call last):
@@ -69,7 +71,7 @@ def whole(name: str, value: object, least: int = 1, most: int | None = None) -> 
     """
     value = plain(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)  # as in 1e5
+        value = int(value)  # 1e5 is a whole number
     largest = inf if most is None else most
     if isinstance(value, int) and not isinstance(value, bool) and least <= value <= largest:
         return int(value)
@@ -78,7 +80,7 @@ def whole(name: str, value: object, least: int = 1, most: int | None = None) -> 
 
 
 def number(name: str, value: object, low: float = -inf, high: float = inf) -> float:
-    """A number between `low` and `high`.
+    """Return the value as a number between `low` and `high`, or raise.
 
     >>> number("bound", "one", 0, 10)
     Traceback (most recent call last):
@@ -93,17 +95,17 @@ def number(name: str, value: object, low: float = -inf, high: float = inf) -> fl
     raise ConfigError(f"{name} must be a number between {low:g} and {high:g}, got {shown(value)}")
 
 
-def one_of(name: str, value: object, allowed: Sequence[Any]) -> Any:
-    """One of the allowed values, of the same type."""
+def one_of(name: str, value: object, allowed: Sequence[Choice]) -> Choice:
+    """Return the value if it equals an allowed one of the same type, or raise."""
     value = plain(value)
     for candidate in allowed:
         if type(candidate) is type(value) and candidate == value:
-            return value
+            return candidate
     raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {shown(value)}")
 
 
 def listed(name: str, value: object) -> list[Any]:
-    """The entries of a list, a tuple, an array or anything else that goes through entries in order.
+    """Return the entries of a list, a tuple, an array or another iterable as a list, or raise.
 
     >>> listed("labels", "tea")
     Traceback (most recent call last):
@@ -116,7 +118,7 @@ def listed(name: str, value: object) -> list[Any]:
 
 
 def flag(name: str, value: object) -> bool:
-    """True or False."""
+    """Return the value if it is true or false, or raise."""
     value = plain(value)
     if isinstance(value, bool):
         return value

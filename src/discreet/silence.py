@@ -1,8 +1,8 @@
-"""No warnings on threads that read people: a warning would tell about a person.
+"""Suppression of warnings on threads that read personal data, which a warning could reveal.
 
-Filters of warnings belong to the whole process, and `warnings.catch_warnings` on several threads
-puts back what others have changed. So there is one filter for all, which is never taken away: it
-matches on the threads that are silent at the moment, and on no others.
+Warning filters belong to the whole process, and `warnings.catch_warnings` on one thread undoes the
+changes of others. This module therefore adds one filter, which stays: it matches on threads that
+are silent at the moment, and on no others.
 """
 
 import warnings
@@ -12,7 +12,7 @@ from threading import local
 
 
 class _Depth(local):
-    """How many `silence` this thread is inside."""
+    """The number of `silence` contexts that this thread is inside."""
 
     value = 0
 
@@ -21,14 +21,14 @@ _depth = _Depth()
 
 
 class _OnSilentThreads(type):
-    """Every warning counts as one of this kind while the thread is silent."""
+    """A metaclass for which every warning class is a subclass while the thread is silent."""
 
     def __subclasscheck__(cls, category: type) -> bool:
         return _depth.value > 0
 
 
 class _Silenced(Warning, metaclass=_OnSilentThreads):
-    """The category of the filter."""
+    """The warning category of the filter."""
 
 
 _FILTER = ("ignore", None, _Silenced, None, 0)
@@ -36,7 +36,7 @@ _FILTER = ("ignore", None, _Silenced, None, 0)
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Show no warning of this thread, whatever filters there are; other threads warn as ever."""
+    """Suppress all warnings of this thread; other threads are not affected."""
     _depth.value += 1
     try:
         if not warnings.filters or warnings.filters[0] != _FILTER:
@@ -47,8 +47,6 @@ def silence() -> Iterator[None]:
 
 
 def _put_first() -> None:
-    """Let the filter come before those that were added since, in one step: other threads may be
-    silent.
-    """
+    """Move the filter to the front, in one assignment, because other threads may be silent."""
     others = [entry for entry in warnings.filters if entry != _FILTER]
     warnings.filters[:] = [_FILTER, *others]  # type: ignore[index]

@@ -1,6 +1,4 @@
-"""The same experiment again and again, with other seeds or settings, on all cores; resumable
-where asked.
-"""
+"""Repetitions of an experiment with other seeds or settings, in parallel and resumable."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -9,17 +7,19 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet import __version__
 from discreet.progress import Bar, silent
 
+Result = TypeVar("Result")
+
 
 class ResultStore:
-    """Results of tasks that were done before, one JSON line each: a run that was stopped goes on.
+    """A file of results, one JSON line per task, from which a stopped run continues.
 
-    A result counts for the same experiment, the same task and the same version of discreet. A line
-    that a kill cut short is done again.
+    A result is valid for the same experiment, the same task and the same version of discreet. A
+    task whose line was cut off by a kill is run again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,7 +27,7 @@ class ResultStore:
         self._known: dict[str, Any] = {}
         *lines, last = path.read_bytes().split(b"\n") if path.exists() else [b""]
         self._torn = last != b""
-        """Whether the last line has no end: what is added must not become a part of it."""
+        """Whether the last line has no line end, which the next result must add first."""
         for line in (*lines, last):
             try:
                 entry = json.loads(line)
@@ -36,52 +36,68 @@ class ResultStore:
                 continue
 
     @staticmethod
-    def key(experiment: Callable[..., Any], task: tuple[Any, ...]) -> str:
-        """What a result is kept under; a task is made of plain data."""
-        named = (
-            f"{experiment.__module__}.{experiment.__qualname__} {__version__} {json.dumps(task)}"
-        )
-        return blake2b(named.encode(), digest_size=16).hexdigest()
+    def key(experiment: Callable[..., object], task: tuple[object, ...]) -> str:
+        """Return the key of a result; the task must be serialisable as JSON."""
+        name = f"{experiment.__module__}.{experiment.__qualname__}"
+        described = f"{name} {__version__} {json.dumps(task)}"
+        return blake2b(described.encode(), digest_size=16).hexdigest()
 
     def find(self, key: str) -> tuple[bool, Any]:
-        """Whether there is a result, and the result."""
+        """Return whether there is a result, and the result."""
         return key in self._known, self._known.get(key)
 
-    def keep(self, key: str, result: Any) -> None:
-        """Add a result, at once, as a line of its own."""
+    def keep(self, key: str, result: object) -> None:
+        """Append a result to the file, as a line of its own."""
         self._known[key] = result
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        begin, self._torn = "\n" if self._torn else "", False
+        begin = "\n" if self._torn else ""
+        self._torn = False
         with self._path.open("a") as file:
             file.write(begin + json.dumps({"task": key, "result": result}) + "\n")
 
 
 def repeat(
-    experiment: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
+    experiment: Callable[..., Result],
+    tasks: Sequence[tuple[object, ...]],
     *,
     label: str,
     bar: Bar = silent,
     workers: int = 2,
     store: ResultStore | None = None,
     executor: Executor | None = None,
-) -> list[Any]:
-    """The results of `experiment(*task)` for every task, in their order.
+) -> list[Result]:
+    """Return the results of `experiment(*task)` for all tasks, in their order.
 
-    `experiment` is a function of a module. With one worker everything runs in this process; with an
-    `executor` (of a cluster, say) wherever that has it run. With `store`, tasks are plain data,
-    results too, and what was done before is not done again.
+    Parameters
+    ----------
+    experiment
+        A function of a module, which other processes can import.
+    tasks
+        The arguments of each call.
+    label
+        The name of the progress bar.
+    bar
+        Opens the progress bar; by default there is none.
+    workers
+        The number of processes; 1 runs everything in this process.
+    store
+        Results of earlier runs, which are not computed again. Tasks and results must then be
+        serialisable as JSON.
+    executor
+        Runs the calls instead of processes of this machine, on a cluster for example.
 
+    Examples
+    --------
     >>> repeat(divmod, [(7, 2), (9, 4)], label="dividing", workers=1)
     [(3, 1), (2, 1)]
     """
-    results: list[Any] = [None] * len(tasks)
-    waiting = []
-    for place, task in enumerate(tasks):
-        done, result = (False, None) if store is None else store.find(store.key(experiment, task))
-        results[place] = result
-        if not done:
-            waiting.append(place)
+    results: dict[int, Result] = {}
+    if store is not None:
+        for place, task in enumerate(tasks):
+            done, result = store.find(store.key(experiment, task))
+            if done:
+                results[place] = result
+    waiting = [place for place in range(len(tasks)) if place not in results]
     with bar(label, len(tasks)) as report:
         report(len(tasks) - len(waiting))
         for place, result in _computed(experiment, tasks, waiting, workers, executor):
@@ -89,17 +105,17 @@ def repeat(
             if store is not None:
                 store.keep(store.key(experiment, tasks[place]), result)
             report(1)
-    return results
+    return [results[place] for place in range(len(tasks))]
 
 
 def _computed(
-    experiment: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
+    experiment: Callable[..., Result],
+    tasks: Sequence[tuple[object, ...]],
     places: list[int],
     workers: int,
     executor: Executor | None,
-) -> Iterator[tuple[int, Any]]:
-    """Places and their results, as they come."""
+) -> Iterator[tuple[int, Result]]:
+    """Yield the places of tasks and their results, in the order in which they finish."""
     if executor is None and (workers == 1 or len(places) < 2):
         for place in places:
             yield place, experiment(*tasks[place])
@@ -112,7 +128,7 @@ def _computed(
 
 @contextmanager
 def _pool(executor: Executor | None, workers: int) -> Iterator[Executor]:
-    """Somebody's own executor, which stays open, or processes of ours."""
+    """Yield the caller's executor, which stays open, or new processes, which are closed."""
     if executor is not None:
         yield executor
         return

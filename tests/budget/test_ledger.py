@@ -1,7 +1,7 @@
-"""If these fail, somebody's privacy is spent twice, or a release that was paid for is refused."""
+"""If these fail, privacy is spent twice, or a release that was paid for is refused."""
 
 from math import exp, sqrt
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,14 +11,17 @@ from scipy.stats import norm
 
 from discreet.budget.conversion import epsilon_of
 from discreet.budget.ledger import Ledger, Spending
-from discreet.budget.privacy import Charge, Privacy, pure, zcdp
+from discreet.budget.privacy import Charge, Measure, Privacy, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
+
+if TYPE_CHECKING:
+    from dp_accounting.dp_event import DpEvent
 
 USUAL = Privacy(1.0, 1e-6)
 WHOLE = USUAL.budget.amount
 
 
-def test_a_million_small_charges_do_not_drift() -> None:
+def test_many_small_charges_accumulate_no_error() -> None:
     ledger = Ledger(USUAL)
     for _ in range(100_000):
         ledger = ledger.charge(zcdp(WHOLE / 100_000 * (1 - 1e-12)))
@@ -31,11 +34,12 @@ amounts = st.floats(0, 0.4) | st.sampled_from([0.0, 1e-12, 0.5])
 charges = st.tuples(amounts, st.sampled_from(["pure", "zcdp"]), st.none() | st.integers(0, 5))
 
 
-class Plainly:
-    """The definition, person by person: what everyone and what each cohort paid, in floats."""
+class PlainLedger:
+    """The definition, cohort by cohort, in floats."""
 
     def __init__(self, privacy: Privacy) -> None:
-        self.privacy, self.everyone = privacy, 0.0
+        self.privacy = privacy
+        self.everyone = 0.0
         self.cohorts = {number: {"pure": 0.0, "zcdp": 0.0} for number in range(6)}
 
     def charge(self, charge: Charge, cohort: int | None) -> None:
@@ -45,42 +49,42 @@ class Plainly:
             self.cohorts[cohort][charge.measure] += charge.amount
 
     def epsilon(self) -> float:
-        """The largest over cohorts; everyone alone is a cohort that paid nothing more."""
-        delta = self.privacy.delta
-        found = []
-        for paid in self.cohorts.values():
-            if self.privacy.pure:
-                found.append(self.everyone + paid["pure"])
-            elif paid["pure"]:
-                found.append(paid["pure"] + epsilon_of(self.everyone, delta))
-            else:
-                found.append(epsilon_of(self.everyone + paid["zcdp"], delta))
-        return max(found)
+        """The largest ε of a cohort, including cohorts without charges of their own."""
+        return max(map(self.epsilon_of_cohort, self.cohorts))
+
+    def epsilon_of_cohort(self, cohort: int) -> float:
+        paid = self.cohorts[cohort]
+        if self.privacy.pure:
+            return self.everyone + paid["pure"]
+        if paid["pure"]:
+            return paid["pure"] + epsilon_of(self.everyone, self.privacy.delta)
+        return epsilon_of(self.everyone + paid["zcdp"], self.privacy.delta)
 
 
 @given(st.lists(charges, max_size=20), st.sampled_from([USUAL, Privacy(1.0), Privacy(3.0, 1e-3)]))
 def test_the_most_charged_person_is_never_undercounted(
-    made: list[tuple[float, Any, int | None]], privacy: Privacy
+    made: list[tuple[float, Measure, int | None]], privacy: Privacy
 ) -> None:
-    ledger, plainly, newest = Ledger(privacy), Plainly(privacy), -1
-    for amount, measure, cohort in made:
-        charge = Charge(
-            measure, amount * (privacy.budget.amount if measure == "zcdp" else privacy.epsilon)
-        )
+    ledger = Ledger(privacy)
+    plain = PlainLedger(privacy)
+    newest = -1
+    for share, measure, cohort in made:
+        whole = privacy.budget.amount if measure == "zcdp" else privacy.epsilon
+        charge = Charge(measure, share * whole)
         try:
             after = ledger.charge(charge, cohort=cohort)
         except ConfigError:
             other = "zcdp" if measure == "pure" else "pure"
             late = cohort is not None and cohort < newest
-            assert late or (cohort == newest and plainly.cohorts[newest][other] > 0)
+            assert late or (cohort == newest and plain.cohorts[newest][other] > 0)
             continue
         except BudgetError:
             continue
         ledger = after
-        plainly.charge(charge, cohort)
+        plain.charge(charge, cohort)
         newest = newest if cohort is None else cohort
-    assert ledger.spent.epsilon(privacy) == pytest.approx(plainly.epsilon(), rel=1e-9, abs=1e-12)
-    assert plainly.epsilon() <= privacy.epsilon * (1 + 1e-9)
+    assert ledger.spent.epsilon(privacy) == pytest.approx(plain.epsilon(), rel=1e-9, abs=1e-12)
+    assert plain.epsilon() <= privacy.epsilon * (1 + 1e-9)
     assert Ledger.from_plain(privacy, ledger.as_plain()) == ledger
 
 
@@ -91,7 +95,8 @@ def test_each_cohort_pays_in_its_own_measure() -> None:
         .charge(zcdp(WHOLE), cohort=1)
         .charge(pure(0.5), cohort=2)
     )
-    assert ledger.spent == Spending(zcdp(0.0), pure=1.0, zcdp=pytest.approx(WHOLE))
+    assert ledger.spent == Spending(zcdp(0.0), pure=1.0, zcdp=ledger.spent.zcdp)
+    assert ledger.spent.zcdp == pytest.approx(WHOLE)
     assert ledger.spent.epsilon(USUAL) == pytest.approx(1.0)
     for cohort, charge in ((2, pure(0.51)), (3, pure(1.01)), (3, zcdp(WHOLE * 1.01))):
         with pytest.raises(BudgetError):
@@ -103,22 +108,15 @@ def test_each_cohort_pays_in_its_own_measure() -> None:
 
 
 @pytest.mark.parametrize("common", [0.0, 0.1, 0.5, 0.9])
-def test_beside_charges_against_everyone_a_pure_cohort_has_what_is_left_of_epsilon(
-    common: float,
-) -> None:
+def test_charges_against_everyone_leave_a_pure_cohort_the_rest_of_epsilon(common: float) -> None:
     left = 1.0 - epsilon_of(common * WHOLE, 1e-6)
-    for first in (True, False):
-        ledger = Ledger(USUAL)
-        ledger = (
-            ledger.charge(zcdp(common * WHOLE))
-            if first
-            else ledger.charge(pure(left - 1e-9), cohort=0)
-        )
-        ledger = (
-            ledger.charge(pure(left - 1e-9), cohort=0)
-            if first
-            else ledger.charge(zcdp(common * WHOLE))
-        )
+    against_everyone = zcdp(common * WHOLE)
+    against_cohort = pure(left - 1e-9)
+    orders = (
+        Ledger(USUAL).charge(against_everyone).charge(against_cohort, cohort=0),
+        Ledger(USUAL).charge(against_cohort, cohort=0).charge(against_everyone),
+    )
+    for ledger in orders:
         assert ledger.spent.epsilon(USUAL) == pytest.approx(1.0, abs=1e-8)
         with pytest.raises(BudgetError):
             ledger.charge(pure(2e-9), cohort=0)
@@ -142,17 +140,18 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     st.floats(0, 1),
     st.sampled_from([USUAL, Privacy(3.0, 1e-3), Privacy(0.2, 1e-9)]),
 )
-def test_noise_for_everyone_and_a_coin_for_a_cohort_keep_the_promise(
+def test_a_gaussian_for_everyone_and_a_coin_for_a_cohort_stay_within_delta(
     common: float, own: float, privacy: Privacy
 ) -> None:
-    """The worst mechanisms of both kinds, composed exactly: a Gaussian and randomised response."""
+    """The worst mechanisms of both measures, composed exactly: Gaussian, randomised response."""
     ledger = Ledger(privacy)
     try:
         ledger = ledger.charge(zcdp(common * privacy.budget.amount))
         ledger = ledger.charge(pure(own * privacy.epsilon), cohort=0)
     except BudgetError:
         return
-    coin, rho = own * privacy.epsilon, common * privacy.budget.amount
+    coin = own * privacy.epsilon
+    rho = common * privacy.budget.amount
     heads = exp(coin) / (1 + exp(coin))
     delta = heads * gaussian_delta(rho, privacy.epsilon - coin)
     delta += (1 - heads) * gaussian_delta(rho, privacy.epsilon + coin)
@@ -160,9 +159,8 @@ def test_noise_for_everyone_and_a_coin_for_a_cohort_keep_the_promise(
 
 
 def test_pure_charges_can_be_paid_in_zcdp_but_not_the_other_way() -> None:
-    assert Ledger(Privacy(3.0, 1e-6)).charge(pure(0.5)).spent.everyone.amount == pytest.approx(
-        0.125
-    )
+    paid = Ledger(Privacy(3.0, 1e-6)).charge(pure(0.5))
+    assert paid.spent.everyone.amount == pytest.approx(0.125)
     with pytest.raises(BudgetError, match="pure"):
         Ledger(Privacy(1.0)).charge(zcdp(0.1))
     with pytest.raises(BudgetError, match="pure"):
@@ -170,9 +168,7 @@ def test_pure_charges_can_be_paid_in_zcdp_but_not_the_other_way() -> None:
 
 
 def test_with_several_contributions_all_people_pay_in_one_measure() -> None:
-    """Group privacy of one person with a pure round and a zCDP round is not what the proofs
-    cover.
-    """
+    """The proofs do not cover group privacy of a pure round and a zCDP round of one person."""
     twice = Privacy(1.0, 1e-6, contributions=2)
     share = twice.budget.amount / 10
     with pytest.raises(ConfigError, match="2 contributions"):
@@ -189,7 +185,7 @@ def test_with_several_contributions_all_people_pay_in_one_measure() -> None:
         alone.charge(pure(0.51), cohort=2)
 
 
-def test_a_whole_plan_can_be_tried_before_anyone_comes() -> None:
+def test_a_plan_that_exceeds_the_privacy_is_refused_before_the_first_round() -> None:
     fitting = Spending(zcdp(WHOLE / 4), pure=0.3, zcdp=WHOLE / 2)
     assert Ledger.of(USUAL, fitting).spent.epsilon(USUAL) == pytest.approx(fitting.epsilon(USUAL))
     for beyond in (
@@ -211,8 +207,8 @@ def test_the_zcdp_of_a_spending_is_that_of_the_cohort_that_paid_most() -> None:
     assert Spending(pure(0.1)).rho(Privacy(1.0, contributions=3)) == pytest.approx(0.045)
 
 
-def accounted(event: Any, delta: float = 1e-6) -> float:
-    """The ε that dp-accounting finds."""
+def accounted(event: "DpEvent", delta: float = 1e-6) -> float:
+    """The ε that dp-accounting computes."""
     from dp_accounting import NeighboringRelation
     from dp_accounting.rdp import rdp_privacy_accountant
 
@@ -234,21 +230,19 @@ def accounted(event: Any, delta: float = 1e-6) -> float:
     ],
     ids=str,
 )
-def test_events_composed_by_dp_accounting_are_no_better_than_what_was_spent(
-    spent: Spending,
-) -> None:
+def test_dp_accounting_finds_no_less_than_was_spent(spent: Spending) -> None:
     """Neither measure dominates the other, so both are in the event."""
     pytest.importorskip("dp_accounting")
-    found = accounted(spent.event(USUAL))
-    assert found >= spent.epsilon(USUAL) * (1 - 1e-6)
+    epsilon = accounted(spent.event(USUAL))
+    assert epsilon >= spent.epsilon(USUAL) * (1 - 1e-6)
     for part in (
         Spending(spent.everyone, pure=spent.pure),
         Spending(spent.everyone, zcdp=spent.zcdp),
     ):
-        assert found >= accounted(part.event(USUAL)) * (1 - 1e-9)
+        assert epsilon >= accounted(part.event(USUAL)) * (1 - 1e-9)
 
 
-def test_nothing_spent_is_an_event_without_loss_and_pure_budgets_are_randomised_responses() -> None:
+def test_no_spending_is_an_empty_event_and_pure_spending_a_randomised_response() -> None:
     pytest.importorskip("dp_accounting")
     from dp_accounting import NeighboringRelation, dp_event
     from dp_accounting.pld import pld_privacy_accountant

@@ -164,7 +164,7 @@ def test_one_malformed_sample_does_not_refuse_the_others() -> None:
 
 def test_every_segment_of_an_endless_sum_can_be_calibrated_or_is_refused() -> None:
     RunningSum(1, None, Privacy(30.0, 1e-12, contributions=2), bound=1.0, nonnegative=True)
-    with pytest.raises(ConfigError, match="finely enough"):
+    with pytest.raises(ConfigError, match="too many for the rounding"):
         forced(RunningSum, "toeplitz", 10**6, None, Privacy(0.01, 1e-6), bound=1.0)
 
 

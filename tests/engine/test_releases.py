@@ -220,7 +220,7 @@ class Greedy(Counting):
 def test_a_release_that_wants_more_than_was_planned_ends_the_learner() -> None:
     rounds = Rounds(Engine(Greedy(settings()), "Counting"))
     rounds.observe_many([0, 1, 1])
-    with pytest.raises(BudgetError, match="plan it"):
+    with pytest.raises(BudgetError, match="reserve it in the plan"):
         rounds.release_if_due()
 
 

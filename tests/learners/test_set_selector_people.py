@@ -504,5 +504,5 @@ def test_people_in_partitions_cannot_be_compared_by_an_audit() -> None:
     held.stay(people, [HeldPart(rows)], in_place)
     walk = GainPath(people, PresentChain(ClickModel()), np.ones(2), 2**16)
     for attempt in (walk.copied, lambda: walk.differs(walk)):
-        with pytest.raises(ConfigError, match="stay in their parts"):
+        with pytest.raises(ConfigError, match="stay in partitions"):
             attempt()

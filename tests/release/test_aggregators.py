@@ -1,6 +1,4 @@
-"""If these fail, one person can move a sum farther than it says of itself, and every charge is
-too low.
-"""
+"""If these fail, one person can move a sum farther than stated, and every charge is too low."""
 
 from collections.abc import Iterable
 from itertools import product
@@ -24,19 +22,18 @@ from discreet.release.aggregators import (
 )
 
 HOSTILE = [nan, inf, -inf, 1e308, -1e308, 5e-324, -5e-324, -0.0]
-"""What a person may bring to break a sum."""
+"""Numbers that a person may send to break a sum."""
 
 
-def moves(people: Iterable[np.ndarray]) -> np.ndarray:
-    """What the integers change by, for all pairs of single people; one of them may be missing."""
-    distinct = np.unique([np.zeros_like(next(iter(people := list(people)))), *people], axis=0)
-    return (distinct[:, None] - distinct[None]).reshape(len(distinct) ** 2, -1)
+def changes_of(people: Iterable[np.ndarray]) -> np.ndarray:
+    """The changes of the sum for all pairs of single people; one of a pair may be missing."""
+    sums = list(people)
+    distinct = np.unique([np.zeros_like(sums[0]), *sums], axis=0)
+    return np.asarray(distinct[:, None] - distinct[None]).reshape(len(distinct) ** 2, -1)
 
 
 def largest(changes: np.ndarray) -> dict[str, float]:
-    """The most that any pair does to the sum: its length, the interval of its changes, the cells
-    it moves.
-    """
+    """The largest norms, the longest interval and the most cells over all changes of the sum."""
     with_still = np.concatenate([changes, np.zeros((len(changes), 1), dtype=np.int64)], axis=1)
     return {
         "l1": float(np.abs(changes).sum(axis=1).max()),
@@ -47,6 +44,7 @@ def largest(changes: np.ndarray) -> dict[str, float]:
 
 
 def stated(aggregator: Aggregator) -> dict[str, float]:
+    """The bounds that an aggregator states on these quantities."""
     return {
         "l1": aggregator.sensitivity(1),
         "l2": aggregator.sensitivity(2),
@@ -56,20 +54,19 @@ def stated(aggregator: Aggregator) -> dict[str, float]:
 
 
 def assert_bounds(aggregator: Aggregator, people: Iterable[np.ndarray], *tight: str) -> None:
-    """What is stated bounds all pairs, and where it is said to be tight some pair attains it."""
-    found, said = largest(moves(people)), stated(aggregator)
-    assert all(found[name] <= said[name] * (1 + 1e-12) for name in found), (aggregator, found, said)
-    assert all(found[name] == pytest.approx(said[name]) for name in tight), (
-        aggregator,
-        found,
-        said,
-    )
+    """The stated bounds hold for all pairs, and some pair attains those that are `tight`."""
+    measured = largest(changes_of(people))
+    bounds = stated(aggregator)
+    case = (aggregator, measured, bounds)
+    assert all(measured[name] <= bounds[name] * (1 + 1e-12) for name in measured), case
+    assert all(measured[name] == pytest.approx(bounds[name]) for name in tight), case
 
 
 # --- whole rows
 
 
 def row_of(aggregator: Rows, person: Iterable[float]) -> np.ndarray:
+    """The integers of one person."""
     alone = aggregator.empty()
     aggregator.add(alone, np.array([list(person)]))
     return alone.values.reshape(-1)
@@ -82,8 +79,8 @@ def row_of(aggregator: Rows, person: Iterable[float]) -> np.ndarray:
 def test_no_two_rows_are_farther_apart_than_stated(
     size: int, norm: float, nonnegative: bool, levels: int
 ) -> None:
-    """Every vector of halves of a step up to beyond the bound, and every hostile one."""
-    rows = Rows(size, length=0.7, norm=norm, nonnegative=nonnegative, levels=levels)
+    """Every vector in half steps up to beyond the bound, and every hostile one."""
+    rows = Rows((size,), length=0.7, norm=norm, nonnegative=nonnegative, levels=levels)
     reach = 2 * levels + 1 if size < 3 else levels + 1
     values = [
         *HOSTILE,
@@ -114,7 +111,7 @@ def test_no_two_rows_are_farther_apart_than_stated(
 def test_the_stated_sensitivity_of_rows_is_attained(
     size: int, norm: float, nonnegative: bool, measured: int, pair: tuple[list[float], list[float]]
 ) -> None:
-    rows = Rows(size, norm=norm, nonnegative=nonnegative, levels=2**20)
+    rows = Rows((size,), norm=norm, nonnegative=nonnegative, levels=2**20)
     distance = np.linalg.norm(np.subtract(*(row_of(rows, person) for person in pair)), measured)
     assert distance == pytest.approx(rows.sensitivity(measured), rel=1e-5)
     assert distance <= rows.sensitivity(measured)
@@ -133,7 +130,7 @@ anything = st.floats(allow_nan=True, allow_infinity=True, width=64)
 def test_no_person_exceeds_the_bound_in_integers(
     row: np.ndarray, norm: float, levels: int, length: float, nonnegative: bool
 ) -> None:
-    rows = Rows(row.shape[1], length, norm, nonnegative, levels)
+    rows = Rows((row.shape[1],), length, norm, nonnegative, levels)
     whole = [int(value) for value in row_of(rows, row[0])]
     size = {
         1: sum(map(abs, whole)),
@@ -149,13 +146,13 @@ def test_no_person_exceeds_the_bound_in_integers(
 
 @given(arrays(np.float64, (1, 4), elements=st.floats(-0.4, 0.4)))
 def test_people_inside_the_bound_are_only_rounded(row: np.ndarray) -> None:
-    whole = row_of(Rows(4, levels=2**20), row[0])
+    whole = row_of(Rows((4,), levels=2**20), row[0])
     assert np.array_equal(whole, np.floor(row[0] * 2**20 + 0.5).astype(np.int64))
 
 
 def test_people_outside_the_bound_keep_their_direction(crowd: np.random.Generator) -> None:
     direction = crowd.normal(size=30)
-    whole = row_of(Rows(30, length=5.0, levels=2**20), direction * 1e200)
+    whole = row_of(Rows((30,), length=5.0, levels=2**20), direction * 1e200)
     assert np.linalg.norm(whole) == pytest.approx(2**20, rel=1e-4)
     assert np.allclose(
         whole / np.linalg.norm(whole), direction / np.linalg.norm(direction), atol=1e-4
@@ -165,14 +162,14 @@ def test_people_outside_the_bound_keep_their_direction(crowd: np.random.Generato
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_scores_of_least_corners_have_the_span_of_the_sum(both: bool, nonnegative: bool) -> None:
-    rows = Rows(2, norm=inf, nonnegative=nonnegative, levels=2)
+    rows = Rows((2,), norm=inf, nonnegative=nonnegative, levels=2)
     people = []
     for person in product([*HOSTILE, -1.0, -0.5, 0.0, 0.5, 1.0], repeat=2):
         alone = rows.empty()
         rows.add(alone, np.array([person]))
         people.append(rows.opposites(alone, both=both).values)
-    found = largest(moves(people))
-    assert found["span"] == rows.span if both or nonnegative else found["span"] <= rows.span
+    span = largest(changes_of(people))["span"]
+    assert span == rows.span if both or nonnegative else span <= rows.span
 
 
 @pytest.mark.parametrize(
@@ -184,7 +181,7 @@ def test_scores_of_least_corners_have_the_span_of_the_sum(both: bool, nonnegativ
 )  # fmt: skip
 def test_impossible_rows_are_refused(length: float, norm: float, levels: int) -> None:
     with pytest.raises(ConfigError, match="got"):
-        Rows(2, length, norm, levels=levels)
+        Rows((2,), length, norm, levels=levels)
 
 
 # --- numbers in public cells
@@ -211,46 +208,49 @@ def test_no_two_numbers_in_public_cells_are_farther_apart_than_stated(
     low: float, high: float, copies: int, levels: int
 ) -> None:
     """Every choice of cells, which both neighbours share, and every pair of numbers."""
-    aggregator = PublicCells(3, low, high, copies=copies, levels=levels)
+    aggregator = PublicCells((3,), low, high, copies=copies, levels=levels)
     distinct = {}
     for number in numbers_around(low, high, levels):
-        distinct[int(entered(aggregator, [0], number)[0])] = number
+        distinct[int(added(aggregator, [0], number)[0])] = number
     assert distinct[0] is not None
     every = [cells for cells in product(range(-1, 3), repeat=copies) if _different(cells)]
     changes = [
-        moves([entered(aggregator, list(cells), number) for number in distinct.values()])
+        changes_of([added(aggregator, list(cells), number) for number in distinct.values()])
         for cells in every
     ]
-    found, said = largest(np.concatenate(changes)), stated(aggregator)
-    assert all(found[name] <= said[name] * (1 + 1e-12) for name in found), (found, said)
+    measured = largest(np.concatenate(changes))
+    bounds = stated(aggregator)
+    assert all(measured[name] <= bounds[name] * (1 + 1e-12) for name in measured), measured
     if is_whole(low, high, levels):
-        assert found == pytest.approx(said)
+        assert measured == pytest.approx(bounds)
 
 
 @pytest.mark.parametrize("bound", [1.0, 0.1, 3.0, 49.0, 1e-100, 1e100])
 @pytest.mark.parametrize("levels", [1, 3, 1000])
 def test_a_number_at_the_end_of_its_range_counts_in_full(bound: float, levels: int) -> None:
     """49 · (1/49) is a little less than 1 in floats, and must not become 0 steps of 1."""
-    both = PublicCells(1, -bound, bound, levels=levels)
-    assert [int(entered(both, [0], end)[0]) for end in (-bound, bound)] == [-levels, levels]
-    choice = OneChoice(2, high=bound, levels=levels)
+    both = PublicCells((1,), -bound, bound, levels=levels)
+    assert [int(added(both, [0], end)[0]) for end in (-bound, bound)] == [-levels, levels]
+    choice = OneChoice((2,), high=bound, levels=levels)
     clicked = choice.empty()
     choice.add(clicked, np.array([1]))
     assert clicked.values.tolist() == [0, levels]
 
 
-def entered(aggregator: PublicCells, cells: list[int], number: float) -> np.ndarray:
+def added(aggregator: PublicCells, cells: list[int], number: float) -> np.ndarray:
+    """The integers of one person."""
     alone = aggregator.empty()
     aggregator.add(alone, np.array([cells]), np.array([number]))
     return alone.values
 
 
 def _different(cells: tuple[int, ...]) -> bool:
+    """Whether no cell appears twice."""
     there = [cell for cell in cells if cell >= 0]
     return len(set(there)) == len(there)
 
 
-def test_what_goes_beyond_its_cells_or_its_range_is_left_out_or_clipped() -> None:
+def test_cells_out_of_range_are_left_out_and_numbers_out_of_range_are_clipped() -> None:
     aggregator = PublicCells((2, 2), -1.0, 1.0, levels=10)
     people = aggregator.empty()
     aggregator.add(
@@ -259,21 +259,21 @@ def test_what_goes_beyond_its_cells_or_its_range_is_left_out_or_clipped() -> Non
     assert people.values.tolist() == [[5, 10], [0, 0]]
 
 
-def test_a_person_cannot_enter_one_cell_twice_or_more_cells_than_stated() -> None:
-    aggregator = PublicCells(4, copies=2)
+def test_a_person_cannot_add_to_one_cell_twice_or_to_more_cells_than_stated() -> None:
+    aggregator = PublicCells((4,), copies=2)
     for cells in ([[1, 1]], [[0, 1, 2]], [0, 1], [[0], [1]]):
         with pytest.raises(ConfigError, match="cells"):
             aggregator.add(aggregator.empty(), np.array(cells), np.array([1.0]))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (1.0, 0.0), (0.0, inf), (nan, 1.0)])
-def test_empty_and_endless_ranges_are_refused(low: float, high: float) -> None:
+def test_empty_and_infinite_ranges_are_refused(low: float, high: float) -> None:
     for kind in (PublicCells, OneChoice):
         with pytest.raises(ConfigError, match="range"):
-            kind(3, low, high)
+            kind((3,), low, high)
 
 
-# --- a number in a cell of one's own
+# --- numbers in a cell that the person chooses
 
 
 @pytest.mark.parametrize(("low", "high"), RANGES)
@@ -282,8 +282,8 @@ def test_empty_and_endless_ranges_are_refused(low: float, high: float) -> None:
 def test_no_two_choices_are_farther_apart_than_stated(
     low: float, high: float, size: int, levels: int
 ) -> None:
-    """Every pair of people: another number, another cell, both, or nothing at all."""
-    aggregator = OneChoice(size, low, high, levels=levels)
+    """Every pair of people: another number, another cell, both, or no answer."""
+    aggregator = OneChoice((size,), low, high, levels=levels)
     people = []
     for cell, number in product(range(-1, size + 1), numbers_around(low, high, levels)):
         alone = aggregator.empty()
@@ -300,7 +300,7 @@ def test_no_two_choices_are_farther_apart_than_stated(
 
 
 def test_a_count_counts() -> None:
-    clicks = OneChoice(3, levels=5)
+    clicks = OneChoice((3,), levels=5)
     people = clicks.empty()
     clicks.add(people, np.array([0, 2, 2, -1, 3, -7]))
     assert people.values.tolist() == [5, 0, 10]
@@ -311,7 +311,7 @@ def test_a_count_counts() -> None:
 # --- rows held for one release
 
 
-def test_held_rows_are_numbers_between_nothing_and_one() -> None:
+def test_held_rows_are_clipped_to_numbers_between_0_and_1() -> None:
     held = HeldRows((4, 3))
     people = held.empty()
     rows = np.array([[nan, inf, -inf], [1e308, -1e308, 5e-324], [-0.0, 0.5, 1.0], [1.0, 1.0, 1.0]])
@@ -320,11 +320,11 @@ def test_held_rows_are_numbers_between_nothing_and_one() -> None:
     assert people.values.tolist() == [[0, 0, 0], [0, 0, 0], [2**16 - 1, 0, 0], [0, half, 2**16 - 1]]
 
 
-def test_held_rows_do_not_leave_as_they_are() -> None:
+def test_held_rows_state_no_sensitivity() -> None:
     held = HeldRows((4, 3))
-    for ask in (lambda: held.sensitivity(1), lambda: held.span):
-        with pytest.raises(ConfigError, match="not for release"):
-            ask()
+    for read in (lambda: held.sensitivity(1), lambda: held.span):
+        with pytest.raises(ConfigError, match="cannot be released"):
+            read()
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
@@ -339,8 +339,9 @@ def test_held_rows_do_not_leave_as_they_are() -> None:
     ],
 )
 def test_one_held_row_moves_every_total_by_no_more_than_stated(norm: float, of_rows: Any) -> None:
-    """Whatever is computed from a row: the total is what `Rows` says."""
-    held, onto = HeldRows((3, 2)), Rows(2, norm=norm, levels=3)
+    """For any function of a row, the total obeys the bounds that `Rows` states."""
+    held = HeldRows((3, 2))
+    onto = Rows((2,), norm=norm, levels=3)
     people = held.empty()
     held.add(people, np.array([0, 2]), np.array([[0.3, 0.9], [1.0, 0.1]]))
     totals = []
@@ -350,15 +351,16 @@ def test_one_held_row_moves_every_total_by_no_more_than_stated(norm: float, of_r
     missing = held.empty()
     held.add(missing, np.array([0, 2]), np.array([[0.3, 0.9], [1.0, 0.1]]))
     totals.append(held.total(missing, of_rows, onto).values)
-    changes = moves(np.array(totals) - totals[-1])
-    found, said = largest(changes), stated(onto)
-    assert all(found[name] <= said[name] * (1 + 1e-12) for name in found)
+    measured = largest(changes_of(np.array(totals) - totals[-1]))
+    bounds = stated(onto)
+    assert all(measured[name] <= bounds[name] * (1 + 1e-12) for name in measured)
 
 
 def test_totals_do_not_depend_on_the_chunks_they_are_added_in(
     crowd: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held, onto = HeldRows((50, 4)), Rows(4, norm=1, levels=1000)
+    held = HeldRows((50, 4))
+    onto = Rows((4,), norm=1, levels=1000)
     people = held.empty()
     held.add(people, np.arange(50), crowd.random((50, 4)))
     whole = held.total(people, lambda rows: rows**2, onto).values
@@ -369,27 +371,28 @@ def test_totals_do_not_depend_on_the_chunks_they_are_added_in(
 # --- all of them
 
 ROWS = Rows((2, 2), length=2.0, levels=999)
-CELLS = PublicCells(4, -1.0, 1.0, copies=2, levels=77)
-CHOICES = OneChoice(4, -1.0, 1.0, levels=77)
+CELLS = PublicCells((4,), -1.0, 1.0, copies=2, levels=77)
+CHOICES = OneChoice((4,), -1.0, 1.0, levels=77)
 HELD = HeldRows((12, 3))
 
 
 def aggregate(aggregator: Aggregator, people: list[int], seed: int) -> Aggregate:
-    """Some of twelve people, each of whom always brings the same."""
+    """The aggregate of some of twelve people, whose data is a function of the seed."""
     generator = np.random.default_rng(seed)
     numbers = generator.normal(size=(12, 4)) * generator.choice([0.1, 1.0, 1e6], size=(12, 1))
     numbers[generator.random((12, 4)) < 0.1] = nan
     cells = np.array([generator.permutation(5)[:2] - 1 for _ in range(12)])
-    found, some = aggregator.empty(), np.array(people, dtype=np.int64)
+    total = aggregator.empty()
+    some = np.array(people, dtype=np.int64)
     if isinstance(aggregator, Rows):
-        aggregator.add(found, numbers[some].reshape(-1, 2, 2))
+        aggregator.add(total, numbers[some].reshape(-1, 2, 2))
     elif isinstance(aggregator, PublicCells):
-        aggregator.add(found, cells[some], numbers[some, 0])
+        aggregator.add(total, cells[some], numbers[some, 0])
     elif isinstance(aggregator, OneChoice):
-        aggregator.add(found, cells[some, 0], numbers[some, 0])
+        aggregator.add(total, cells[some, 0], numbers[some, 0])
     elif isinstance(aggregator, HeldRows):
-        aggregator.add(found, some, numbers[some, :3])
-    return found
+        aggregator.add(total, some, numbers[some, :3])
+    return total
 
 
 @settings(max_examples=60)
@@ -399,16 +402,15 @@ def aggregate(aggregator: Aggregator, people: list[int], seed: int) -> Aggregate
     st.permutations(range(12)),
     st.integers(0, 10**6),
 )
-def test_people_gathered_apart_and_merged_are_people_gathered_together(
+def test_people_aggregated_on_many_machines_and_merged_equal_people_on_one(
     aggregator: Aggregator, machine: list[int], order: list[int], seed: int
 ) -> None:
-    """Any four machines, in any order: bit for bit."""
+    """Any four machines, in any order, yield the same integers bit for bit."""
     whole = aggregate(aggregator, order, seed)
     merged = aggregator.empty()
     for number in range(4):
-        part = aggregate(
-            aggregator, [person for person in order if machine[person] == number], seed
-        )
+        some = [person for person in order if machine[person] == number]
+        part = aggregate(aggregator, some, seed)
         merged = aggregator.merge(part, merged) if number % 2 else aggregator.merge(merged, part)
     assert merged.values.dtype == whole.values.dtype
     assert np.array_equal(merged.values, whole.values)
@@ -417,7 +419,7 @@ def test_people_gathered_apart_and_merged_are_people_gathered_together(
 @pytest.mark.parametrize(
     "aggregator", [ROWS, CELLS, CHOICES, HELD], ids=lambda value: type(value).__name__
 )
-def test_nobody_so_far_is_zero_and_a_state_comes_back_only_as_it_was(
+def test_an_empty_aggregate_is_zero_and_a_state_with_another_shape_is_refused(
     aggregator: Aggregator,
 ) -> None:
     empty = aggregator.empty()
@@ -434,9 +436,9 @@ def test_nobody_so_far_is_zero_and_a_state_comes_back_only_as_it_was(
             aggregator.holding(wrong)
 
 
-def test_only_what_the_same_gathering_added_up_is_merged() -> None:
+def test_only_aggregates_of_the_same_aggregator_are_merged() -> None:
     for other in (ROWS.on_grid(998), CELLS, CHOICES):
-        with pytest.raises(ConfigError, match="only what the same Rows gathered"):
+        with pytest.raises(ConfigError, match="only aggregates of the same Rows"):
             ROWS.merge(ROWS.empty(), other.empty())
 
 
@@ -449,7 +451,7 @@ def test_a_finer_grid_changes_nothing_but_the_grid() -> None:
         assert finer.grid == aggregator.bound / 2**20
 
 
-def test_what_was_gathered_does_not_show_itself() -> None:
-    found = aggregate(ROWS, list(range(12)), seed=1)
-    assert str(int(found.values[0, 0])) not in repr(found)
-    assert found.part(1).values.tolist() == found.values[1].tolist()
+def test_an_aggregate_does_not_print_its_values() -> None:
+    people = aggregate(ROWS, list(range(12)), seed=1)
+    assert str(int(people.values[0, 0])) not in repr(people)
+    assert people.part(1).values.tolist() == people.values[1].tolist()

@@ -23,23 +23,26 @@ from discreet.release.noise import (
 from discreet.release.randomness import seeded_bits
 from laws import gaussian_law, laplace_law
 
-ALPHA = 1e-6  # every statistical test here has a fixed seed and this level
+ALPHA = 1e-6
+"""The level of every statistical test here; seeds are fixed."""
 
 
 def p_value(draws: np.ndarray, law: dict[int, mpmath.mpf]) -> float:
     """Chi-square over cells that expect at least 20 draws; the tails are one cell each."""
     values = np.array(sorted(law))
     chances = np.array([float(law[value]) for value in values])
-    kept = values[chances * draws.size >= 20]
-    low, high = kept.min(), kept.max()
+    frequent = values[chances * draws.size >= 20]
+    low = frequent.min()
+    high = frequent.max()
     inside = (values >= low) & (values <= high)
-    tails = chances[values < low].sum(), chances[values > high].sum()
-    expected = np.concatenate([tails[:1], chances[inside], tails[1:]]) * draws.size
+    below = chances[values < low].sum()
+    above = chances[values > high].sum()
+    expected = np.concatenate([[below], chances[inside], [above]]) * draws.size
     within = np.bincount(draws[(draws >= low) & (draws <= high)] - low, minlength=high - low + 1)
     counts = np.concatenate([[np.sum(draws < low)], within, [np.sum(draws > high)]])
-    keep = expected > 1
-    statistic = np.sum((counts[keep] - expected[keep]) ** 2 / expected[keep])
-    return float(stats.chi2.sf(statistic, keep.sum() - 1))
+    used = expected > 1
+    statistic = np.sum((counts[used] - expected[used]) ** 2 / expected[used])
+    return float(stats.chi2.sf(statistic, used.sum() - 1))
 
 
 @pytest.mark.statistical
@@ -64,7 +67,7 @@ def test_the_test_would_notice_two_percent_too_little_noise() -> None:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("sigma", [2**20 + 1, 2**26])
-def test_large_gaussians_are_normal_to_the_eye_of_a_million_draws(sigma: int) -> None:
+def test_large_gaussians_follow_the_continuous_law(sigma: int) -> None:
     draws = DiscreteGaussian(sigma).draw(500_000, seeded_bits(14, sigma)) / sigma
     assert stats.kstest(draws, "norm").pvalue > ALPHA
 
@@ -80,15 +83,18 @@ def test_large_laplaces_follow_the_continuous_law() -> None:
     ("numerator", "denominator"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**40, 2**41)]
 )
 def test_bernoulli_of_an_exponential(numerator: int, denominator: int) -> None:
-    bits, ratio = seeded_bits(16, numerator), (np.uint64(numerator), np.uint64(denominator))
-    hits = sum(kernels.succeeds(*ratio, bits.address, bits.state) for _ in range(200_000))
+    bits = seeded_bits(16, numerator)
+    top = np.uint64(numerator)
+    bottom = np.uint64(denominator)
+    hits = sum(kernels.succeeds(top, bottom, bits.address, bits.state) for _ in range(200_000))
     assert stats.binomtest(hits, 200_000, float(np.exp(-numerator / denominator))).pvalue > ALPHA
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("number", [1, 2, 3, 10, 1000])
 def test_uniform_below_is_uniform(number: int) -> None:
-    bits, most = seeded_bits(17, number), np.uint64(number)
+    bits = seeded_bits(17, number)
+    most = np.uint64(number)
     draws = np.array(
         [kernels.below(most, bits.address, bits.state) for _ in range(200_000)], dtype=np.int64
     )
@@ -99,7 +105,7 @@ def test_uniform_below_is_uniform(number: int) -> None:
 
 
 class Reference:
-    """The samplers in plain Python, reading the same words."""
+    """The samplers in plain Python, with the same random bits."""
 
     def __init__(self, seed: int, index: int) -> None:
         from randomgen import AESCounter
@@ -149,13 +155,13 @@ class Reference:
 
 
 @pytest.mark.parametrize("scale", [1, 3, 1000, 2**26])
-def test_kernels_do_what_the_plain_algorithm_does_word_for_word(scale: int) -> None:
-    assert DiscreteGaussian(scale).draw(2000, seeded_bits(1, scale)).tolist() == [
-        reference.gaussian(scale) for reference in [Reference(1, scale)] for _ in range(2000)
-    ]
-    assert DiscreteLaplace(scale).draw(2000, seeded_bits(2, scale)).tolist() == [
-        reference.laplace(scale) for reference in [Reference(2, scale)] for _ in range(2000)
-    ]
+def test_kernels_draw_exactly_as_the_plain_algorithm_does(scale: int) -> None:
+    plain = Reference(1, scale)
+    gaussians = DiscreteGaussian(scale).draw(2000, seeded_bits(1, scale))
+    assert gaussians.tolist() == [plain.gaussian(scale) for _ in range(2000)]
+    plain = Reference(2, scale)
+    laplaces = DiscreteLaplace(scale).draw(2000, seeded_bits(2, scale))
+    assert laplaces.tolist() == [plain.laplace(scale) for _ in range(2000)]
 
 
 @pytest.mark.parametrize("sigma", [1, 2, 5])
@@ -193,11 +199,11 @@ def test_scales_out_of_range_are_refused(scale: int) -> None:
 
 
 AGGREGATORS = [
-    OneChoice(1),
-    OneChoice(50),
-    PublicCells(50, -2.0, 2.0, copies=2),
-    Rows(7, norm=1),
-    Rows(7, length=3.0),
+    OneChoice((1,)),
+    OneChoice((50,)),
+    PublicCells((50,), -2.0, 2.0, copies=2),
+    Rows((7,), norm=1),
+    Rows((7,), length=3.0),
     Rows((2, 3), norm=float("inf"), nonnegative=True),
 ]
 
@@ -206,7 +212,7 @@ AGGREGATORS = [
 @pytest.mark.parametrize(
     "budget", [zcdp(1e-6), zcdp(0.02), zcdp(50.0), pure(1e-4), pure(1.0), pure(30.0)]
 )
-def test_the_noise_that_a_budget_buys_costs_no_more_and_hardly_less(
+def test_calibrated_noise_spends_its_budget_and_no_more(
     budget: Charge, aggregator: Aggregator
 ) -> None:
     levels, noise = noise_for(budget, aggregator, most=2**24)
@@ -218,7 +224,7 @@ def test_the_noise_that_a_budget_buys_costs_no_more_and_hardly_less(
 def test_a_budget_too_small_for_the_samplers_is_refused() -> None:
     for budget, largest in ((zcdp(1e-20), LARGEST_SIGMA), (pure(1e-16), LARGEST_SCALE)):
         with pytest.raises(ConfigError, match="raise epsilon"):
-            noise_for(budget, Rows(100), most=2**24)
+            noise_for(budget, Rows((100,)), most=2**24)
         assert largest < 2**53
 
 
@@ -227,7 +233,7 @@ def test_a_budget_too_small_for_the_samplers_is_refused() -> None:
     "privacy",
     [Privacy(1.0), Privacy(1.0, 1e-6), Privacy(0.1, 1e-9), Privacy(1.0, 1e-6, contributions=3)],
 )
-def test_whoever_enters_one_release_gets_the_least_noise_of_all_measures(
+def test_one_release_gets_the_least_noise_of_all_measures(
     aggregator: Aggregator, privacy: Privacy
 ) -> None:
     once = CalibratedNoise.calibrate(privacy, aggregator, most=2**16)

@@ -1,6 +1,4 @@
-"""If these fail, a fused pass lets one person weigh more than `Rows` says, or reads people
-wrongly.
-"""
+"""If these fail, a fused pass exceeds the bound that `Rows` states, or computes wrong vectors."""
 
 from itertools import product
 from math import inf, nan
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from discreet.errors import ConfigError
 from discreet.losses import GeneralisedLinearLoss, HuberLoss, LogisticLoss, SoftmaxLoss, SquaredLoss
@@ -27,29 +26,31 @@ HOSTILE = [nan, inf, -inf, 1e308, -1e308, 1e154, 5e-324, -0.0]
 
 
 def length_of(values: np.ndarray, norm: float) -> float:
-    """Of whole numbers, without overflow."""
+    """The norm of whole numbers, without overflow."""
     whole = [abs(int(value)) for value in values.reshape(-1)]
-    return {
+    lengths = {
         1: float(sum(whole)),
-        2: sum(value**2 for value in whole) ** 0.5,
+        2: float(sum(value**2 for value in whole) ** 0.5),
         inf: float(max(whole)),
-    }[norm]
+    }
+    return lengths[norm]
 
 
-# --- gains on top of a slate, under the click model
+# --- gains over a slate, under the click model
 
 
-def click_gains(rows: Rows, people: Any, slate: list[int]) -> np.ndarray:
-    people = np.atleast_2d(np.asarray(people, dtype=np.float64))
-    found = rows.empty()
-    rows.add_through("add_click_gains", found, len(people), people, np.array(slate), 3.0)
-    return found.values
+def click_gains(rows: Rows, people: ArrayLike, slate: list[int]) -> np.ndarray:
+    """The sum of the people's gains, by the fused pass."""
+    probabilities = np.atleast_2d(np.asarray(people, dtype=np.float64))
+    total = rows.empty()
+    rows.add_through(
+        "add_click_gains", total, len(probabilities), probabilities, np.array(slate), 3.0
+    )
+    return total.values
 
 
 def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
-    """What each item adds on top of the others before each slot: in common, and three times its
-    drops.
-    """
+    """Each item's mean gain over the other items before each slot, and three times its drops."""
 
     def chance(shown: list[int]) -> float:
         return 1 - float(np.prod([1 - person[item] for item in shown]))
@@ -65,7 +66,7 @@ def plain_click_gains(person: np.ndarray, slate: list[int]) -> np.ndarray:
 
 @settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(0, 2**32), st.sampled_from([2**12, 2**20, 2**24]))
-def test_click_gains_of_ordinary_visitors_are_those_of_the_plain_formula(
+def test_click_gains_of_ordinary_visitors_follow_the_plain_formula(
     slots: int, seed: int, levels: int
 ) -> None:
     generator = np.random.default_rng(seed)
@@ -90,7 +91,7 @@ def test_click_gains_of_ordinary_visitors_are_those_of_the_plain_formula(
     st.integers(1, 5),
     st.sampled_from([40, 2**12, 2**24]),
 )
-def test_no_visitor_of_the_click_model_weighs_more_than_the_levels(
+def test_no_visitor_of_the_click_model_exceeds_the_levels(
     person: list[float], order: list[int], slots: int, levels: int
 ) -> None:
     rows = Rows((slots, 5), nonnegative=True, levels=levels)
@@ -99,8 +100,8 @@ def test_no_visitor_of_the_click_model_weighs_more_than_the_levels(
     assert whole.min() >= 0
 
 
-def test_visitors_whose_chances_are_no_chances_weigh_no_more_than_others() -> None:
-    """The pass itself must hold, whoever feeds it."""
+def test_visitors_with_invalid_probabilities_stay_within_the_levels() -> None:
+    """The pass itself enforces the bound, without checks by its callers."""
     rows = Rows((2, 3), nonnegative=True, levels=2**16)
     for person in product([*HOSTILE, -3.0, 7.0, 0.5, 1.0], repeat=3):
         with np.errstate(all="ignore"):
@@ -118,28 +119,52 @@ def test_visitors_whose_chances_are_no_chances_weigh_no_more_than_others() -> No
 
 
 def gradients(
-    rows: Rows, features: Any, targets: Any, here: Any, before: Any, *, weight: float = 0.0, loss: Any = None,
-    dual: float = 2.0, feature_bound: float = 1.0, target_bound: float = 2.0, constant: float = 0.0,
-    share: float = 1.0, worth: float = 1.0,
-) -> np.ndarray:  # fmt: skip
-    loss = LOSSES[0] if loss is None else loss
-    found = rows.empty()
-    features = np.atleast_2d(np.asarray(features, dtype=np.float64))
-    targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+    rows: Rows,
+    features: ArrayLike,
+    targets: ArrayLike,
+    here: np.ndarray,
+    before: np.ndarray,
+    *,
+    weight: float = 0.0,
+    loss: Any = LOSSES[0],
+    dual: float = 2.0,
+    feature_bound: float = 1.0,
+    target_bound: float = 2.0,
+    constant: float = 0.0,
+    share: float = 1.0,
+    worth: float = 1.0,
+) -> np.ndarray:
+    """The sum of the samples' gradients, by the fused pass."""
+    samples = np.atleast_2d(np.asarray(features, dtype=np.float64))
+    total = rows.empty()
     rows.add_through(
-        "add_gradients", found, len(features), features, targets, np.full(len(features), share), here, before,
-        weight, loss.code, float(loss.parameter), 0.0 if dual == inf else dual, feature_bound, -target_bound,
-        target_bound, constant, worth,
-    )  # fmt: skip
-    return found.values
+        "add_gradients",
+        total,
+        len(samples),
+        samples,
+        np.atleast_1d(np.asarray(targets, dtype=np.float64)),
+        np.full(len(samples), share),
+        here,
+        before,
+        weight,
+        loss.code,
+        float(loss.parameter),
+        0.0 if dual == inf else dual,
+        feature_bound,
+        -target_bound,
+        target_bound,
+        constant,
+        worth,
+    )
+    return total.values
 
 
 def plain_gradient(
     loss: Any,
     row: np.ndarray,
     target: float,
-    here: Any,
-    before: Any,
+    here: np.ndarray,
+    before: np.ndarray,
     weight: float,
     dual: float,
     constant: float,
@@ -165,17 +190,20 @@ def plain_gradient(
     st.booleans(),
     st.sampled_from([0.2, 5.0]),
 )
-def test_gradients_of_ordinary_samples_are_those_of_numpy(
+def test_gradients_of_ordinary_samples_equal_those_of_numpy(
     seed: int, loss: Any, dual: float, norm: float, constant: bool, length: float
 ) -> None:
     generator = np.random.default_rng(seed)
     features = generator.normal(size=(5, 3)) * generator.choice([0.1, 1.0, 100.0], size=(5, 1))
     features[generator.random((5, 3)) < 0.05] = generator.choice([nan, inf])
-    targets, size = generator.normal(size=5) * 3, 3 + constant
-    here, before = generator.normal(size=size), generator.normal(size=size)
-    weight, more = float(generator.integers(0, 4)), 1.0 if constant else 0.0
-    rows = Rows(size, length=length, norm=norm, levels=2**20)
-    found = gradients(
+    targets = generator.normal(size=5) * 3
+    size = 3 + constant
+    here = generator.normal(size=size)
+    before = generator.normal(size=size)
+    weight = float(generator.integers(0, 4))
+    more = 1.0 if constant else 0.0
+    rows = Rows((size,), length=length, norm=norm, levels=2**20)
+    total = gradients(
         rows, features, targets, here, before, weight=weight, loss=loss, dual=dual, constant=more
     )
     expected = np.zeros(size)
@@ -183,20 +211,17 @@ def test_gradients_of_ordinary_samples_are_those_of_numpy(
         gradient = plain_gradient(loss, row, target, here, before, weight, dual, more) / rows.grid
         longer = np.linalg.norm(gradient, norm) > rows.limit
         expected += gradient * (rows.limit / np.linalg.norm(gradient, norm) if longer else 1.0)
-    assert np.abs(found - expected).max() <= 5 * (0.5 + 1e-6 * 2**20)
+    assert np.abs(total - expected).max() <= 5 * (0.5 + 1e-6 * 2**20)
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
 @pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, 3.0, inf])
 @pytest.mark.parametrize("constant", [0.0, 1.0])
-def test_no_hostile_sample_weighs_more_than_the_levels(
-    norm: float, dual: float, constant: float
-) -> None:
-    """Every pair of hostile features with every hostile target, for every loss, at points far
-    from zero.
-    """
-    rows = Rows(2 + (constant > 0), norm=norm, levels=2**12)
-    here, before = np.full(rows.size, 3.0), np.full(rows.size, -1e3)
+def test_no_hostile_sample_exceeds_the_levels(norm: float, dual: float, constant: float) -> None:
+    """Every pair of hostile features and every hostile target, for every loss, far from zero."""
+    rows = Rows((2 + (constant > 0),), norm=norm, levels=2**12)
+    here = np.full(rows.size, 3.0)
+    before = np.full(rows.size, -1e3)
     features = np.array(list(product([*HOSTILE, 1e-160, 0.3, -1.0, 40.0], repeat=2)))
     for loss, target, weight in product(LOSSES, [nan, inf, -1e308, 1e-320, 0.7], [0.0, 6.0]):
         for sample in features[:: 1 + (weight > 0) * 4]:
@@ -226,7 +251,7 @@ def test_no_hostile_sample_weighs_more_than_the_levels(
     st.sampled_from([1e-8, 1.0, 1e8]),
     st.integers(0, 10**6),
 )
-def test_no_sample_weighs_more_than_the_levels_whatever_the_bounds(
+def test_no_sample_exceeds_the_levels_for_extreme_bounds(
     sample: list[float],
     target: float,
     loss: Any,
@@ -235,7 +260,7 @@ def test_no_sample_weighs_more_than_the_levels_whatever_the_bounds(
     length: float,
     seed: int,
 ) -> None:
-    rows = Rows(3, length=length, norm=norm, levels=2**16)
+    rows = Rows((3,), length=length, norm=norm, levels=2**16)
     here, before = np.random.default_rng(seed).normal(size=(2, 3)) * 1e8
     whole = gradients(
         rows,
@@ -254,60 +279,75 @@ def test_no_sample_weighs_more_than_the_levels_whatever_the_bounds(
 # --- both
 
 
-def test_a_grid_too_coarse_for_rounding_is_refused_before_anyone_is_read() -> None:
-    coarse = Rows(100, norm=1, levels=50)
+def test_a_grid_too_coarse_for_rounding_is_refused_before_any_data_is_read() -> None:
+    coarse = Rows((100,), norm=1, levels=50)
     assert not coarse.is_fine
     with pytest.raises(ConfigError, match="too many for this budget"):
         gradients(coarse, np.ones(100), 1.0, np.zeros(100), np.zeros(100))
-    assert Rows(100, norm=1, levels=2**20).is_fine
+    assert Rows((100,), norm=1, levels=2**20).is_fine
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
 def test_the_limit_leaves_room_for_rounding(norm: float) -> None:
-    """The longest row before rounding, pushed half a step outwards in every entry, is still
-    within.
-    """
-    rows = Rows(9, norm=norm, levels=1000)
+    """A row of norm `limit` stays within the bound if every entry moves half a step outwards."""
+    rows = Rows((9,), norm=norm, levels=1000)
     longest = {1: rows.limit / 9, 2: rows.limit / 3, inf: rows.limit}[norm]
     assert np.linalg.norm(np.full(9, longest + 0.5), norm) <= rows.levels
 
 
-def test_a_share_and_a_worth_only_scale_what_is_then_clipped() -> None:
-    rows = Rows(2, levels=2**16)
+def test_share_and_worth_scale_gradients_before_they_are_clipped() -> None:
+    rows = Rows((2,), levels=2**16)
     here = np.array([0.2, -0.1])
     whole = gradients(rows, [0.3, 0.1], 0.5, here, here)
     assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, share=0.5) - whole / 2).max() <= 1
     assert np.abs(gradients(rows, [0.3, 0.1], 0.5, here, here, worth=2.0) - whole * 2).max() <= 2
     for share, worth in product([nan, inf, -3.0, 0.0, 1e300], [1.0, 1e29]):
         with np.errstate(all="ignore"):
-            found = gradients(rows, [0.3, 0.1], 0.5, here, here, share=share, worth=worth)
-        assert length_of(found, 2) <= rows.levels
-        assert found.any() == (share == 1e300)
+            scaled = gradients(rows, [0.3, 0.1], 0.5, here, here, share=share, worth=worth)
+        assert length_of(scaled, 2) <= rows.levels
+        assert scaled.any() == (share == 1e300)
 
 
 # --- gradients of classes
 
 
 def class_gradients(
-    rows: Rows, features: Any, targets: Any, here: Any, *, dual: float = 2.0, constant: float = 0.0,
+    rows: Rows,
+    features: ArrayLike,
+    targets: ArrayLike,
+    here: np.ndarray,
+    *,
+    dual: float = 2.0,
+    constant: float = 0.0,
     worth: float = 1.0,
-) -> np.ndarray:  # fmt: skip
-    found = rows.empty()
-    features = np.atleast_2d(np.asarray(features, dtype=np.float64))
-    targets = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+) -> np.ndarray:
+    """The sum of the samples' gradients of the multinomial loss, by the fused pass."""
+    samples = np.atleast_2d(np.asarray(features, dtype=np.float64))
+    total = rows.empty()
     rows.add_through(
-        "add_class_gradients", found, len(features), features, targets, np.ones(len(features)), here,
-        0.0 if dual == inf else dual, 1.0, constant, worth,
-    )  # fmt: skip
-    return found.values
+        "add_class_gradients",
+        total,
+        len(samples),
+        samples,
+        np.atleast_1d(np.asarray(targets, dtype=np.float64)),
+        np.ones(len(samples)),
+        here,
+        0.0 if dual == inf else dual,
+        1.0,
+        constant,
+        worth,
+    )
+    return total.values
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
 @pytest.mark.parametrize("constant", [0.0, 0.7])
-def test_gradients_of_classes_are_those_of_numpy(norm: float, constant: float) -> None:
+def test_gradients_of_classes_equal_those_of_numpy(norm: float, constant: float) -> None:
     generator = np.random.default_rng(4)
-    loss, size = SoftmaxLoss(3), 2 + (constant > 0)
-    features, targets = generator.normal(size=(6, 2)) / 4, np.array([0.0, 1, 2, 1, 0.5, 3])
+    loss = SoftmaxLoss(3)
+    size = 2 + (constant > 0)
+    features = generator.normal(size=(6, 2)) / 4
+    targets = np.array([0.0, 1, 2, 1, 0.5, 3])
     here = generator.normal(size=(3, size))
     rows = Rows((3, size), length=0.4, norm=norm, levels=2**20)
     expected = np.zeros((3, size))
@@ -316,15 +356,13 @@ def test_gradients_of_classes_are_those_of_numpy(norm: float, constant: float) -
         gradient = loss.slopes((here @ row)[None], np.array([target]))[0][:, None] * row / rows.grid
         longer = np.linalg.norm(gradient.reshape(-1), norm) / rows.limit
         expected += gradient / max(1.0, longer)
-    assert (
-        np.abs(class_gradients(rows, features, targets, here, constant=constant) - expected).max()
-        <= 4
-    )
+    total = class_gradients(rows, features, targets, here, constant=constant)
+    assert np.abs(total - expected).max() <= 4
 
 
 @pytest.mark.parametrize("norm", [1, 2, inf])
 @pytest.mark.parametrize("dual", [1.0, 1.5, 2.0, inf])
-def test_no_hostile_sample_of_a_class_weighs_more_than_the_levels(norm: float, dual: float) -> None:
+def test_no_hostile_sample_of_a_class_exceeds_the_levels(norm: float, dual: float) -> None:
     rows = Rows((3, 3), norm=norm, levels=2**12)
     for scale, worth in ((3.0, 1.0), (1e200, 1e29), (-1e3, 1e-8)):
         here = np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 0.1], [-1.0, 0.0, 1.0]]) * scale

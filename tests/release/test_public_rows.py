@@ -1,4 +1,4 @@
-"""If these fail, one reward moves the sums of a screening by more than was paid for."""
+"""If these fail, one number times public weights moves the sums farther than stated."""
 
 from itertools import product
 from math import inf, nan
@@ -26,44 +26,47 @@ weights = st.lists(
 def test_one_number_moves_the_sums_by_no_more_than_stated(
     row: list[float], length: float, levels: int, signed: bool
 ) -> None:
-    """Every pair of answers, with whatever row of weights."""
+    """Every pair of numbers, with hostile rows of weights."""
     rows = PublicRows((5,), length=length, low=-1.0 if signed else 0.0, levels=levels)
-    found = []
-    for answer in (0.0, 0.3, 1.0, -1.0, 7.0, nan, inf, -inf, 1e308):
-        people = rows.empty()
-        rows.add(people, np.array([[0, 3, 4, -1]]), np.array([row]), np.array([answer]))
-        assert people.values[1] == people.values[2] == 0
-        found.append(people.values.astype(float))
+    sums = []
+    for number in (0.0, 0.3, 1.0, -1.0, 7.0, nan, inf, -inf, 1e308):
+        person = rows.empty()
+        rows.add(person, np.array([[0, 3, 4, -1]]), np.array([row]), np.array([number]))
+        assert person.values[1] == person.values[2] == 0
+        sums.append(person.values.astype(float))
     for norm in (1, 2):
-        moved = max(float(np.linalg.norm(one - two, norm)) for one, two in product(found, repeat=2))
+        moved = max(float(np.linalg.norm(one - two, norm)) for one, two in product(sums, repeat=2))
         assert moved <= rows.sensitivity(norm)
 
 
-def test_the_worst_row_is_as_bad_as_it_is_paid_for() -> None:
+def test_the_stated_sensitivity_is_attained() -> None:
     rows = PublicRows((2,), length=1.5, low=-1.0, levels=2**20)
-    one, two = rows.empty(), rows.empty()
-    for people, answer in ((one, 1.0), (two, -1.0)):
-        rows.add(people, np.array([[0, 1]]), np.array([[1.5, 0.0]]), np.array([answer]))
+    one = rows.empty()
+    two = rows.empty()
+    for person, number in ((one, 1.0), (two, -1.0)):
+        rows.add(person, np.array([[0, 1]]), np.array([[1.5, 0.0]]), np.array([number]))
     assert np.abs(one.values - two.values).sum() == pytest.approx(rows.sensitivity(1), rel=0.005)
 
 
 def test_sums_are_numbers_times_weights(crowd: np.random.Generator) -> None:
     rows = PublicRows((6,), length=2.0, levels=2**20)
-    people, weighed = rows.empty(), crowd.uniform(0, 1, size=(500, 2))
+    people = rows.empty()
+    weights_of_people = crowd.uniform(0, 1, size=(500, 2))
     cells = np.array([crowd.permutation(6)[:2] for _ in range(500)])
     numbers = crowd.uniform(0, 1, size=500)
-    rows.add(people, cells, weighed, numbers)
+    rows.add(people, cells, weights_of_people, numbers)
     expected = np.zeros(6)
-    np.add.at(expected, cells, weighed * numbers[:, None])
+    np.add.at(expected, cells, weights_of_people * numbers[:, None])
     assert np.abs(people.values * rows.grid - expected).max() <= 500 * 3 / 1024
 
 
 def test_impossible_rows_are_refused() -> None:
-    for wrong in ({"length": 0.0}, {"length": nan}, {"length": 1.0, "high": nan}):
+    for length, high in ((0.0, 1.0), (nan, 1.0), (1.0, nan)):
         with pytest.raises(ConfigError):
-            PublicRows((3,), **wrong)
-    coarse, fine = PublicRows((3,), length=1.0, levels=10), PublicRows((3,), length=1.0)
+            PublicRows((3,), length=length, high=high)
+    coarse = PublicRows((3,), length=1.0, levels=10)
+    fine = PublicRows((3,), length=1.0)
     with pytest.raises(ConfigError, match="levels"):
         coarse.add(coarse.empty(), np.array([[0]]), np.array([[1.0]]), np.array([1.0]))
-    with pytest.raises(ConfigError, match="one row of cells"):
+    with pytest.raises(ConfigError, match="one weight per cell"):
         fine.add(fine.empty(), np.array([[0]]), np.array([[1.0, 2.0]]), np.array([1.0]))

@@ -1,4 +1,4 @@
-"""If these fail, two people may be hidden by the same noise, which then cancels out."""
+"""If these fail, two releases may use the same noise, which then cancels out."""
 
 import os
 import pickle
@@ -15,10 +15,11 @@ from discreet.release.randomness import seeded_bits, system_bits, this_process
 
 
 def some_bits() -> list[int]:
-    return DiscreteLaplace(2**48).draw(50, system_bits()).tolist()
+    """Fifty draws of this thread's generator, which do not repeat by chance."""
+    return [int(value) for value in DiscreteLaplace(2**48).draw(50, system_bits())]
 
 
-def test_threads_do_not_share_words() -> None:
+def test_threads_do_not_share_random_bits() -> None:
     drawn: list[int] = []
     threads = [threading.Thread(target=lambda: drawn.extend(some_bits())) for _ in range(8)]
     for thread in threads:
@@ -40,7 +41,7 @@ def test_a_forked_child_does_not_repeat_its_parent() -> None:
     os.waitpid(child, 0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        theirs = {int(word) for word in pipe.read().split()}
+        theirs = {int(value) for value in pipe.read().split()}
     assert len(theirs) == 50
     assert not theirs & set(some_bits())
 
@@ -58,11 +59,12 @@ def test_two_processes_do_not_repeat_each_other() -> None:
     assert not set(runs[0].split()) & set(runs[1].split())
 
 
-def test_a_fork_that_python_does_not_see_gets_words_of_its_own(
+def test_a_fork_that_python_does_not_see_gets_random_bits_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A fork from C runs no Python hooks: only the process id tells it."""
-    here, before = system_bits(), this_process()
+    """A fork made in C runs no Python hooks: only the process id reveals it."""
+    here = system_bits()
+    before = this_process()
     assert system_bits() is here
     monkeypatch.setattr(os, "getpid", lambda: before[0] + 1)
     assert this_process() != before
@@ -74,10 +76,10 @@ def test_a_fork_that_python_does_not_see_gets_words_of_its_own(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_grandchild_with_a_process_id_used_before_gets_words_of_its_own(
+def test_a_fork_with_a_process_id_used_before_gets_random_bits_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ids come round again: forks are counted too."""
+    """Process ids are used again, so forks are counted too."""
     some_bits()
     reader, writer = os.pipe()
     parent = os.getpid()
@@ -89,7 +91,7 @@ def test_a_grandchild_with_a_process_id_used_before_gets_words_of_its_own(
     os.waitpid(child, 0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
-        theirs = {int(word) for word in pipe.read().split()}
+        theirs = {int(value) for value in pipe.read().split()}
     assert len(theirs) == 50
     assert not theirs & set(some_bits())
 
@@ -99,7 +101,7 @@ def test_generators_cannot_be_copied() -> None:
         pickle.dumps(system_bits())
 
 
-def test_simulations_repeat_themselves_and_nothing_else() -> None:
+def test_seeded_bits_repeat_for_the_same_release_only() -> None:
     first, again, other = (
         DiscreteLaplace(2**48).draw(10, seeded_bits(1, index)) for index in (0, 0, 1)
     )

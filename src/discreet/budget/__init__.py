@@ -1,3 +1,1 @@
-"""What privacy costs: what is asked for, charges, the ledger, conversion, and the guarantee that
-is given.
-"""
+"""Privacy budgets: the privacy asked for, charges, the ledger, conversions, the guarantee."""

@@ -1,13 +1,13 @@
-"""From zero-concentrated differential privacy (ρ) to (ε, δ) and back, by the tightest known
-formula.
+"""Conversion between ρ-zCDP and (ε, δ)-DP, by the tightest known formula.
 
     log δ(ε) = min over α > 1 of  (α − 1)(αρ − ε + log(1 − 1/α)) − log α
 
-Every α gives a valid bound, so the search for the best one cannot err on the unsafe side; the
+Every α yields a valid bound, so the search for the best one cannot err on the unsafe side. The
 inverse functions return the safe end of their last bisection interval.
 
 Guarantee   docs/guarantees/ledger.md, Theorem 1
-References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy", Proposition 12
+References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy",
+            Proposition 12
 """
 
 from collections.abc import Callable
@@ -15,22 +15,24 @@ from functools import lru_cache
 from math import exp, inf, log, log1p, sqrt
 
 _HALVINGS = 200
+"""Bisection steps, more than floats can tell apart."""
 
 
 def _boundary(below: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Bisect until `low` (where `below` holds) and `high` (where it does not) cannot be told
-    apart.
-    """
+    """Bisect until `low` (`below` holds) and `high` (`below` fails) are neighbouring floats."""
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if not low < middle < high:
             break
-        low, high = (middle, high) if below(middle) else (low, middle)
+        if below(middle):
+            low = middle
+        else:
+            high = middle
     return low, high
 
 
 def delta_of(rho: float, epsilon: float) -> float:
-    """The smallest δ that ρ-zCDP is known to give at this ε.
+    """Return the smallest δ that ρ-zCDP is known to imply at this ε.
 
     >>> f"{delta_of(0.024356, 1.0):.4g}"
     '1e-06'
@@ -48,7 +50,7 @@ def delta_of(rho: float, epsilon: float) -> float:
 
 @lru_cache(maxsize=1024)
 def epsilon_of(rho: float, delta: float) -> float:
-    """The smallest ε that ρ-zCDP is known to give at this δ.
+    """Return the smallest ε that ρ-zCDP is known to imply at this δ.
 
     >>> f"{epsilon_of(0.024356, 1e-6):.4f}"
     '1.0000'
@@ -64,7 +66,7 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def rho_of(epsilon: float, delta: float) -> float:
-    """The largest ρ whose guarantee is at least (ε, δ).
+    """Return the largest ρ that implies (ε, δ)-DP.
 
     >>> f"{rho_of(1.0, 1e-6):.6f}"
     '0.024356'

@@ -1,6 +1,4 @@
-"""What is given: the promise a learner keeps, in words for everyone and in numbers for the
-expert.
-"""
+"""The guarantee of a learner, as a text for all readers and as numbers for experts."""
 
 from dataclasses import dataclass
 from html import escape
@@ -17,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a job in which its guarantee speaks.
+    """The terms of a learner in the text of its guarantee.
 
     Parameters
     ----------
     unit
-        What a person brings once, and is replaced by: "round", "sample", "record".
+        The unit that neighbours differ in: "round", "sample", "record".
     seen
-        What an attacker sees.
+        The published results that an attacker sees.
     results
-        What has value.
+        The results whose value may rest on assumptions.
     streams
-        Whether what people bring later may depend on what was published before.
+        Whether later data may depend on earlier results.
     """
 
     unit: str = "round"
@@ -38,16 +36,16 @@ class Wording:
 
     @property
     def units(self) -> str:
-        """Several of them."""
+        """The plural of `unit`."""
         return " or ".join(f"{unit}s" for unit in self.unit.split(" or "))
 
     @property
     def did(self) -> str:
-        """The verb for what a person does in a unit."""
+        """The verb for a person's part in a unit."""
         return "did" if self.unit == "round" else "brought"
 
     def combined(self, other: "Wording") -> "Wording":
-        """The words for both jobs together."""
+        """Return the terms for two learners together."""
         if self == other:
             return self
         unit = self.unit if self.unit == other.unit else f"{self.unit} or {other.unit}"
@@ -56,48 +54,51 @@ class Wording:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The privacy that everything published so far has, and will have at the end.
+    """The privacy of everything published so far, and at the end of the plan.
 
     Parameters
     ----------
     privacy
-        What was asked for.
+        The privacy asked for.
     spent, total
-        What one round costs so far and at the end of the plan. All rounds of one person together
-        cost `contributions` times (pure) or `contributions`² times (zCDP) that, less where rounds
-        name their person (`Spending.times`).
+        The price of one round so far, and at the end of the plan. All rounds of one person together
+        cost `contributions` times (pure) or `contributions`² times (zCDP) as much, less where
+        rounds name their person (`Spending.times`).
     releases, planned
-        How often data has been turned into something public, and how often it will be (None:
-        without end).
+        The number of releases so far, and in the whole plan (None: without end).
     notion
         "DP": anyone may see every decision. "joint DP": a person's own decision depends on their
-        context and is for them alone; everybody else's decisions together give nothing of them
-        away.
+        context and is for them alone; the decisions of all others together protect them.
     assumes
         What the *value* of the decisions assumes about the stream, if anything. Privacy assumes
         nothing.
     simulated
-        Made with `seed=`: reproducible, therefore not private.
+        Whether the noise comes from a `seed`: reproducible, therefore not private.
+    neighbours
+        The change of the data that the guarantee covers.
     proof
         The page with theorem and proof.
     parts
-        Of several learners (`discreet.together`): the guarantee of each. `spent` and `total` are
-        then what all rounds of one person cost.
+        The guarantees of the learners in a joint guarantee (`discreet.together`). `spent` and
+        `total` are then the price of all rounds of one person.
     words
-        The words of the job: rounds, samples or records.
+        The terms of the learner: rounds, samples or records.
 
     Examples
     --------
     >>> from discreet.budget.privacy import zcdp
-    >>> spent, total = Spending(zcdp(0.0061)), Spending(zcdp(0.02435))
-    >>> print(Guarantee(Privacy(1.0, 1e-6), spent, total, releases=10, planned=40, proof="engine.md"))
-    Differential privacy for one round: whatever a person did in their round, anything published here is
-    at most e^1 = 2.72 times as likely as if they had been somebody else, except with probability 1e-06.
-    It holds against anyone who sees every decision and knows everybody else's data, and whatever the
-    stream is.
+    >>> spent = Spending(zcdp(0.0061))
+    >>> total = Spending(zcdp(0.02435))
+    >>> usual = Privacy(1.0, 1e-6)
+    >>> guarantee = Guarantee(usual, spent, total, releases=10, planned=40, proof="engine.md")
+    >>> print(guarantee)  # doctest: +NORMALIZE_WHITESPACE
+    Differential privacy for one round: whatever a person did in their round, anything published
+    here is at most e^1 = 2.72 times as likely as if they had been somebody else, except with
+    probability 1e-06. It holds against anyone who sees every decision and knows everybody else's
+    data, and whatever the stream is.
     10 of 40 releases made; spent so far: epsilon = 0.478 of 1 at delta = 1e-06 (rho = 0.0061 of
-    0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by the
-    operating system. Proof: docs/guarantees/engine.md
+    0.02436). Neighbours: replace one round. Noise and selections: exact integer samplers keyed by
+    the operating system. Proof: docs/guarantees/engine.md
     """
 
     privacy: Privacy
@@ -115,33 +116,33 @@ class Guarantee:
 
     @property
     def epsilon(self) -> float:
-        """The ε that was asked for, and holds at the end of the plan."""
+        """The ε asked for, which holds at the end of the plan."""
         return self.privacy.epsilon
 
     @property
     def delta(self) -> float:
-        """The δ that was asked for."""
+        """The δ asked for."""
         return self.privacy.delta
 
     @property
     def rho(self) -> float:
-        """The zCDP spent so far by all rounds of the person who paid most."""
+        """The ρ of zCDP spent so far, for all rounds of the person who paid most."""
         return self.spent.rho(self.privacy)
 
     @property
     def epsilon_spent(self) -> float:
-        """The ε that what is published so far amounts to, at the δ that was asked for."""
+        """The ε of everything published so far, at the δ asked for."""
         return self.spent.epsilon(self.privacy)
 
     def event(self) -> "DpEvent":
-        """The spending so far as a dp-accounting event, to compose with other systems.
+        """Return the spending so far as a dp-accounting event, to compose with other systems.
 
         Needs the extra `accounting`.
         """
         return self.spent.event(self.privacy)
 
     def _repr_html_(self) -> str:
-        """The same text, for notebooks."""
+        """Return the text as HTML, for notebooks."""
         colour = "#b3261e" if self.simulated else "#1b6ca8"
         style = f"border-left:4px solid {colour};padding-left:0.8em;max-width:48em"
         return f'<p style="{style}">{escape(str(self))}</p>'
@@ -151,6 +152,7 @@ class Guarantee:
         return f"{fill(self._warning() + self._promise(), width=100)}\n{fill(details, width=100)}"
 
     def _warning(self) -> str:
+        """A sentence that says when the noise comes from a seed."""
         if not self.simulated:
             return ""
         return (
@@ -159,14 +161,17 @@ class Guarantee:
         )
 
     def _promise(self) -> str:
-        """Two sentences: what is promised, and against whom."""
+        """Two sentences: the guarantee, and the attacker against whom it holds."""
         heading = "Differential privacy" if self.notion == "DP" else "Joint differential privacy"
         person, where = self._who()
         failing = f", except with probability {self.delta:.3g}" if self.delta else ""
         times = exp(min(self.epsilon, 700.0))
-        did, published, seen = self.words.did, "anything published here is", self.words.seen
+        did = self.words.did
+        seen = self.words.seen
+        published = "anything published here is"
         if self.notion != "DP":
-            did, seen = "brought and did", "every decision but the person's own"
+            did = "brought and did"
+            seen = "every decision but the person's own"
             published = "anything published here, and everybody else's decisions together, are"
         stream = ", and whatever the stream is" if self.words.streams else ""
         return (
@@ -177,18 +182,19 @@ class Guarantee:
         )
 
     def _not_protected(self) -> list[str]:
+        """The exception of joint DP: a person's own decision."""
         if self.notion == "DP":
             return []
         return [
             "NOT protected: a person's own decision, which follows from what they brought, "
-            "against whoever "
-            "sees it. Logs of decisions, and counts of them, are as sensitive as what people "
-            "brought."
+            "against whoever sees it. Logs of decisions, and counts of them, are as sensitive as "
+            "what people brought."
         ]
 
     def _who(self) -> tuple[str, str]:
-        """Whose data is protected, and where it may be."""
-        unit, units = self.words.unit, self.words.units
+        """The protected data, and the rounds or blocks that it may be in."""
+        unit = self.words.unit
+        units = self.words.units
         if not self.parts:
             most = self.privacy.contributions
             if self.privacy.keyed:
@@ -209,18 +215,19 @@ class Guarantee:
         return f"{counts} {units} of one person in {len(each)} learners", f"those {units}"
 
     def _whose(self) -> str:
-        """What rounds that name their person mean, and what is left to the caller."""
-        most, pays = self.privacy.contributions, self.total.payments(self.privacy)
+        """The meaning of rounds that name their person, and what the caller must ensure."""
+        most = self.privacy.contributions
+        pays = self.total.payments(self.privacy)
         bounded = self.planned is not None and self.planned <= most
         word = "there are no more" if bounded else "the caller's word"
         return (
             f"Every {self.words.unit} names its person, and the first that they open in a block, "
-            "between two "
-            f"releases, counts; nobody is in more than {most} of these: {word}. "
+            f"between two releases, counts; nobody is in more than {most} of these: {word}. "
             f"All {self.words.units} of a person cost {pays} times what one does."
         )
 
     def _account(self) -> str:
+        """The releases made and the privacy spent so far."""
         planned = "" if self.planned is None else f" of {self.planned}"
         spent = f"epsilon = {self.epsilon_spent:.3g} of {self.epsilon:.3g}"
         if self.delta:
@@ -230,15 +237,15 @@ class Guarantee:
         return f"{self.releases}{planned} releases made; spent so far: {spent}."
 
     def _fine_print(self) -> str:
+        """The neighbours, the assumptions, the source of the noise, and the proof."""
         sentences = [f"Neighbours: {self.neighbours}."]
         if self.privacy.keyed:
             sentences.append(self._whose())
         if any(part.privacy.keyed for part in self.parts):
             sentences.append(
                 "In learners whose rounds name their person, blocks are counted, between two "
-                "releases each, "
-                "and the first round that they open in a block counts; names are the caller's "
-                "word."
+                "releases each, and the first round that they open in a block counts; names are "
+                "the caller's word."
             )
         if self.assumes:
             privacy = (

@@ -1,17 +1,17 @@
-"""The account of one learner: what has been spent, and what may be.
+"""The ledger of one learner: the privacy spent so far, and the check before each charge.
 
 The ledger follows the people who have paid most. Charges against everyone add up. Charges against
-separate `cohort`s do not, because nobody is in two of them; and each cohort pays in a measure of
-its own, a pure ε or a ρ of zCDP, whichever its release is better served by. It counts in whole
-units of 2⁻⁹⁶, charges rounded up and budgets down, so that a million small charges drift by
-nothing.
+disjoint cohorts do not, because nobody is in two of them, and each cohort pays in a measure of its
+own: a pure ε or a ρ of zCDP, whichever needs less noise. Amounts are whole units of 2⁻⁹⁶, with
+charges rounded up and budgets down, so that a million small charges accumulate no error.
 
     zCDP cohort    ρ_everyone + ρ_cohort ≤ ρ(ε, δ)
-    pure cohort    ε_cohort ≤ ε;  beside charges against everyone, ε_cohort + ε(ρ_everyone, δ) ≤ ε
+    pure cohort    ε_cohort ≤ ε                          without charges against everyone
+                   ε_cohort + ε(ρ_everyone, δ) ≤ ε       beside them
 
-Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (each in its own measure);
-            docs/guarantees/returning.md (rounds that name their person)
-Runtime     O(1) a charge, O(1) memory
+Guarantee   docs/guarantees/ledger.md, Theorems 2 (adding up), 3 (cohorts), 5 (cohorts in measures
+            of their own); docs/guarantees/returning.md (rounds that name their person)
+Runtime     O(1) per charge, O(1) memory
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from math import exp, inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 from discreet.budget.conversion import epsilon_of
-from discreet.budget.privacy import Charge, Privacy, Times, pure, zcdp
+from discreet.budget.privacy import Charge, Measure, Privacy, Times, pure, zcdp
 from discreet.errors import BudgetError, ConfigError
 
 if TYPE_CHECKING:
@@ -27,27 +27,36 @@ if TYPE_CHECKING:
 
 
 _UNITS = 2**96
+"""Ledger units per 1 of ε or ρ."""
 
 
 def units_of(charge: Charge) -> int:
-    """A charge in whole units, rounded up."""
+    """Return a charge in ledger units, rounded up."""
     numerator, denominator = charge.amount.as_integer_ratio()
     return -(-numerator * _UNITS // denominator)
 
 
 def _units_within(charge: Charge) -> int:
-    """A budget in whole units, rounded down."""
+    """A budget in ledger units, rounded down."""
     numerator, denominator = charge.amount.as_integer_ratio()
     return numerator * _UNITS // denominator
 
 
 @dataclass(frozen=True)
 class Spending:
-    """What people pay for one of their rounds.
+    """The price of one round for the people who pay most.
 
-    `everyone` is paid by all people; `pure` and `zcdp` are what the cohort that pays most in each
-    measure pays besides.
+    Parameters
+    ----------
+    everyone
+        The charge that all people pay.
+    pure, zcdp
+        The additional amount of the cohort that pays most in each measure.
+    blocks
+        The number of blocks that each pay for a release of their own; 0 where blocks pay together.
 
+    Examples
+    --------
     >>> Spending(zcdp(0.01)).epsilon(Privacy(1.0, 1e-6)) < 1.0
     True
     >>> Spending(zcdp(0.0), pure=0.5).epsilon(Privacy(1.0, 1e-6))
@@ -58,39 +67,37 @@ class Spending:
     pure: float = 0.0
     zcdp: float = 0.0
     blocks: int = field(default=0, metadata={"later": True})
-    """How many blocks of rounds pay apart, each for a release of its own; 0 where some pay
-    together.
-    """
 
     @property
     def takes_delta(self) -> bool:
-        """Whether some of it is zCDP, which has an ε only together with a δ."""
+        """Whether some of it is zCDP, which converts to an ε only with a δ > 0."""
         return self.everyone.measure == "zcdp" and bool(self.everyone.amount or self.zcdp)
 
     def times(self, privacy: Privacy) -> Times:
-        """How many times as much as one round all rounds of a person cost."""
+        """The price of all rounds of a person, in multiples of one round's."""
         return privacy.times(0 if self.everyone.amount else self.blocks)
 
     def payments(self, privacy: Privacy) -> int:
-        """The same, in the measure in which this is paid; pure, if some of it is."""
+        """The multiple of `times` in the measure of this spending; pure, if some of it is."""
         times = self.times(privacy)
         return times.pure if self.pure or self.everyone.measure == "pure" else times.zcdp
 
     def epsilon(self, privacy: Privacy) -> float:
-        """The ε that this amounts to for all rounds of one person, at the δ that was asked for."""
-        times, common = self.times(privacy), self.everyone.amount
+        """The ε of all rounds of one person together, at the δ asked for."""
+        times = self.times(privacy)
+        common = self.everyone.amount
         if self.everyone.measure == "pure":
             return times.pure * (common + self.pure)
         concentrated = epsilon_of(times.zcdp * (common + self.zcdp), privacy.delta)
         if not self.pure:
             return concentrated
-        return max(
-            concentrated, times.pure * self.pure + epsilon_of(times.zcdp * common, privacy.delta)
-        )
+        of_everyone = epsilon_of(times.zcdp * common, privacy.delta)
+        return max(concentrated, times.pure * self.pure + of_everyone)
 
     def rho(self, privacy: Privacy) -> float:
-        """The zCDP that this amounts to for all rounds of one person."""
-        times, common = self.times(privacy), self.everyone.amount
+        """The ρ of zCDP of all rounds of one person together."""
+        times = self.times(privacy)
+        common = self.everyone.amount
         if self.everyone.measure == "pure":
             return pure(times.pure * (common + self.pure)).rho
         beside = times.zcdp * common
@@ -99,12 +106,13 @@ class Spending:
         return beside + max(of_pure_cohort, of_zcdp_cohort)
 
     def event(self, privacy: Privacy) -> "DpEvent":
-        """A dp-accounting event that is at least as revealing as this spending.
+        """Return a dp-accounting event that is at least as revealing as this spending.
 
         Where some cohorts paid pure and others zCDP, neither dominates the other: both are
         composed, which is loose. Needs the extra `accounting`.
         """
-        times, common = self.times(privacy), self.everyone.amount
+        times = self.times(privacy)
+        common = self.everyone.amount
         if self.everyone.measure == "pure":
             return _event_of([pure(times.pure * (common + self.pure))])
         return _event_of([zcdp(times.zcdp * (common + self.zcdp)), pure(times.pure * self.pure)])
@@ -112,7 +120,9 @@ class Spending:
 
 @dataclass(frozen=True)
 class Ledger:
-    """An immutable account: charging it gives the next one, or raises before anything is drawn.
+    """An immutable account: a charge returns the next ledger, or raises before anything is drawn.
+
+    Guarantee   docs/guarantees/ledger.md, Theorems 2, 3 and 5
 
     Examples
     --------
@@ -121,48 +131,50 @@ class Ledger:
     0.02
     >>> ledger.charge(zcdp(0.01))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discreet.errors.BudgetError: a charge of 0.01 (zcdp) would exceed epsilon = 1: epsilon = 0.9 is spent; ...
+    discreet.errors.BudgetError: a charge of 0.01 (zcdp) would exceed epsilon = 1: ...
 
-    People of different cohorts pay side by side, each cohort in its own measure:
+    People of different cohorts compose in parallel, each cohort in its own measure:
 
-    >>> ledger = Ledger(Privacy(1.0, 1e-6)).charge(pure(1.0), cohort=0).charge(zcdp(0.024), cohort=1)
+    >>> ledger = Ledger(Privacy(1.0, 1e-6)).charge(pure(1.0), cohort=0)
+    >>> ledger = ledger.charge(zcdp(0.024), cohort=1)
     >>> ledger.spent.epsilon(ledger.privacy)
     1.0
     """
 
     privacy: Privacy
     everyone: int = 0
-    """Units charged against all people, in the measure of the privacy that was asked for."""
+    """Units charged against all people, in the measure of the privacy asked for."""
     cohort: int = -1
-    """The newest cohort; older ones are closed."""
+    """The number of the newest cohort; older ones are closed."""
     newest_pure: int = 0
     newest_zcdp: int = 0
-    """Units charged against the newest cohort alone, in one of the two measures."""
+    """Units charged against the newest cohort alone; one of the two is 0."""
     closed_pure: int = 0
     closed_zcdp: int = 0
-    """The most units that were charged against one closed cohort alone, in each measure."""
+    """The largest number of units charged against one closed cohort alone, per measure."""
     apart: int = 0
-    """How many cohorts have paid, each for one release; −1 once one has paid for several, as those
-    who are in
-    a running sum do. Counted only if rounds name their person."""
+    """The number of cohorts that have paid, each for one release; −1 once one paid for several.
+
+    A cohort of a running sum pays for several. Counted only if rounds name their person.
+    """
 
     @classmethod
     def of(cls, privacy: Privacy, spending: Spending) -> "Ledger":
-        """The account after all of this was spent; raises if it may not be."""
-        ledger = cls(privacy, apart=spending.blocks - 1 if privacy.keyed else 0).charge(
-            spending.everyone
-        )
+        """Return the ledger after this spending, or raise if it exceeds the privacy."""
+        apart = spending.blocks - 1 if privacy.keyed else 0
+        ledger = cls(privacy, apart=apart).charge(spending.everyone)
         if spending.pure:
             ledger = ledger.charge(pure(spending.pure), cohort=0)
         return ledger.charge(zcdp(spending.zcdp), cohort=1) if spending.zcdp else ledger
 
     def charge(self, charge: Charge, *, cohort: int | None = None) -> "Ledger":
-        """The ledger after this charge, against everyone or one cohort (numbered in order of
-        time).
+        """Return the ledger after this charge, against everyone or against one cohort.
+
+        Cohorts are numbered in order of time.
         """
         if charge.measure == "zcdp" and self.privacy.pure and charge.amount > 0:
             raise BudgetError(
-                "a zCDP charge cannot be paid from a pure budget; ask for delta > 0 or use a pure "
+                "a zCDP charge cannot be paid from a pure budget: ask for delta > 0 or use a pure "
                 "mechanism"
             )
         if cohort is None and charge.amount == 0:
@@ -175,16 +187,17 @@ class Ledger:
         else:
             after = self._opened(cohort)._paid(charge)
         if not after._fits():
-            asked, spent = self.privacy.epsilon, self.spent.epsilon(self.privacy)
+            spent = self.spent.epsilon(self.privacy)
             raise BudgetError(
                 f"a charge of {charge.amount:.4g} ({charge.measure}) would exceed epsilon = "
-                f"{asked:.4g}: "
-                f"epsilon = {spent:.3g} is spent; plan fewer releases or more noise"
+                f"{self.privacy.epsilon:.4g}: epsilon = {spent:.3g} is spent; plan fewer releases "
+                "or more noise"
             )
         return after
 
     @property
-    def _measure(self) -> str:
+    def _measure(self) -> Measure:
+        """The measure of charges against everyone."""
         return "pure" if self.privacy.pure else "zcdp"
 
     def _opened(self, cohort: int) -> "Ledger":
@@ -196,14 +209,17 @@ class Ledger:
                 f"cohort {cohort} is closed: charges may go to cohort {self.cohort} or later"
             )
         return replace(
-            self, cohort=cohort, newest_pure=0, newest_zcdp=0,
+            self,
+            cohort=cohort,
+            newest_pure=0,
+            newest_zcdp=0,
             apart=self.apart + (self.privacy.keyed and self.apart >= 0),
             closed_pure=max(self.closed_pure, self.newest_pure),
             closed_zcdp=max(self.closed_zcdp, self.newest_zcdp),
-        )  # fmt: skip
+        )
 
     def _paid(self, charge: Charge) -> "Ledger":
-        """The ledger after the newest cohort paid this."""
+        """The ledger after the newest cohort paid this charge."""
         if charge.measure == "pure":
             after = replace(self, newest_pure=self.newest_pure + units_of(charge))
         else:
@@ -216,18 +232,20 @@ class Ledger:
         if self.privacy.contributions > 1 and mixed:
             raise ConfigError(
                 f"with {self.privacy.contributions} contributions all people of a plan pay in one "
-                "measure"
+                "measure: plan its releases all pure or all zCDP"
             )
         return after
 
     def _zcdp_anywhere(self) -> bool:
+        """Whether any charge so far is in zCDP."""
         return bool(
             self.newest_zcdp or self.closed_zcdp or (self.everyone and not self.privacy.pure)
         )
 
     def _fits(self) -> bool:
-        """Whether the people who have paid most are within the privacy that was asked for."""
-        privacy, budgets = self.privacy, self.privacy.apart(self.blocks)
+        """Whether the people who have paid most are within the privacy asked for."""
+        privacy = self.privacy
+        budgets = privacy.apart(self.blocks)
         most_pure = max(self.newest_pure, self.closed_pure)
         if privacy.pure:
             return self.everyone + most_pure <= _units_within(budgets[0])
@@ -237,57 +255,57 @@ class Ledger:
             return most_pure <= _units_within(budgets[0])
         if not most_pure:
             return True
-        if (
-            privacy.contributions > 1
-        ):  # charged against everyone after pure cohorts: not covered by the proof
-            return False
+        if privacy.contributions > 1:
+            return False  # the proof does not cover charges against everyone after pure cohorts
         beside = nextafter(most_pure / _UNITS, inf)
         common = nextafter(self.everyone / _UNITS, inf)
         return nextafter(beside + epsilon_of(common, privacy.delta), inf) <= privacy.epsilon
 
     @property
     def blocks(self) -> int:
-        """How many blocks paid apart so far, each for a release of its own; 0 where some paid
-        together.
-        """
+        """The number of blocks that each paid for their own release; 0 if some paid together."""
         return 0 if self.everyone else max(0, self.apart)
 
     @property
     def spent(self) -> Spending:
-        """What the people who paid most have paid."""
+        """The spending of the people who have paid most."""
         return Spending(
-            Charge("pure" if self.privacy.pure else "zcdp", self.everyone / _UNITS),
+            Charge(self._measure, self.everyone / _UNITS),
             pure=max(self.newest_pure, self.closed_pure) / _UNITS,
             zcdp=max(self.newest_zcdp, self.closed_zcdp) / _UNITS,
             blocks=self.blocks,
         )
 
     def as_plain(self) -> dict[str, object]:
-        """The counts as strings, for the journal; the privacy is in the settings."""
+        """Return the counts as strings, for the journal; the settings hold the privacy."""
         plain: dict[str, object] = {name: str(getattr(self, name)) for name in _COUNTS}
         plain = {"cohort": self.cohort} | plain
         return plain | {"apart": self.apart} if self.privacy.keyed else plain
 
     @classmethod
     def from_plain(cls, privacy: Privacy, plain: dict[str, Any]) -> "Ledger":
-        """The inverse of `as_plain`; refuses an account that no charges lead to."""
+        """Return the ledger with these counts; raise if no charges can lead to them."""
         counts = {name: int(plain[name]) for name in _COUNTS}
-        cohort, apart = plain["cohort"], plain["apart"] if privacy.keyed else 0
+        cohort = plain["cohort"]
+        apart = plain["apart"] if privacy.keyed else 0
         ledger = cls(privacy, cohort=cohort, apart=apart, **counts)
         whole = type(cohort) is int and type(apart) is int and min(cohort, apart) >= -1
         if not whole or min(counts.values()) < 0 or not ledger._fits():
-            raise BudgetError("this account is not within the privacy that was asked for")
+            raise BudgetError(
+                "the saved ledger exceeds the privacy asked for: the file is damaged or was changed"
+            )
         return ledger
 
 
 _COUNTS = ("everyone", "newest_pure", "newest_zcdp", "closed_pure", "closed_zcdp")
+"""The fields in ledger units."""
 
 
 def _event_of(charges: list[Charge]) -> "DpEvent":
     """The charges as dp-accounting events, composed.
 
     dp-accounting has no event for "any ε-DP mechanism"; two-sided randomised response at the same ε
-    dominates them all.
+    dominates all of them.
     """
     try:
         from dp_accounting import dp_event

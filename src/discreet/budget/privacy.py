@@ -1,9 +1,10 @@
-"""What is asked for (`Privacy`) and what one release costs (`Charge`).
+"""The privacy asked for (`Privacy`) and the price of releases (`Charge`).
 
-A charge is either a pure ε or a ρ of zero-concentrated differential privacy (zCDP).
-Both add up over releases.
+A charge is either a pure ε or a ρ of zero-concentrated differential privacy (zCDP). Both add up
+over releases.
 
-Guarantee   docs/guarantees/ledger.md; of rounds that name their person, docs/guarantees/returning.md
+Guarantee   docs/guarantees/ledger.md
+            docs/guarantees/returning.md (rounds that name their person)
 References  Bun, Steinke (2016), "Concentrated Differential Privacy"
 """
 
@@ -16,12 +17,22 @@ from discreet.budget.conversion import rho_of
 from discreet.errors import ConfigError
 
 Measure = Literal["pure", "zcdp"]
+"""The unit of a charge: ε of pure DP, or ρ of zCDP."""
 
 
 @dataclass(frozen=True)
 class Charge:
     """The price of one or more releases, for the person who pays most.
 
+    Parameters
+    ----------
+    measure
+        "pure" for an ε of pure DP, "zcdp" for a ρ of zCDP.
+    amount
+        That ε or ρ.
+
+    Examples
+    --------
     >>> zcdp(0.25) * 3
     Charge(measure='zcdp', amount=0.7500000000000001)
     """
@@ -38,11 +49,11 @@ class Charge:
             raise ConfigError(f"{self.measure} and {other.measure} charges do not add up")
         if not self.amount or not other.amount:
             return self if self.amount else other
-        # Rounded up, and by a unit of the ledger besides: the door rounds every payment up to one.
+        # Rounded up, plus two units of the ledger: the door rounds every payment up to whole units.
         return Charge(self.measure, nextafter(self.amount + other.amount, inf) + 2**-95)
 
     def __mul__(self, times: float) -> "Charge":
-        # Rounded up, so that a product is never less than the same charge added up.
+        # Rounded up, so that a product is never less than the same charge added repeatedly.
         product = self.amount * times
         return Charge(self.measure, product if times in (0, 1) else nextafter(product, inf))
 
@@ -51,22 +62,22 @@ class Charge:
 
     @property
     def rho(self) -> float:
-        """The charge as zCDP; an ε-DP release is ε²/2-zCDP."""
+        """The charge as ρ of zCDP; an ε-DP release is ε²/2-zCDP."""
         return self.amount if self.measure == "zcdp" else nextafter(self.amount**2 / 2, inf)
 
 
 def pure(epsilon: float) -> Charge:
-    """A charge of ε-differential privacy."""
+    """Return a charge of ε-DP."""
     return Charge("pure", epsilon)
 
 
 def zcdp(rho: float) -> Charge:
-    """A charge of ρ-zCDP."""
+    """Return a charge of ρ-zCDP."""
     return Charge("zcdp", rho)
 
 
 class Times(NamedTuple):
-    """How many times as much as one round all rounds of a person cost, in either measure."""
+    """The price of all rounds of a person, in multiples of one round's, per measure."""
 
     pure: int
     zcdp: int
@@ -74,23 +85,26 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True)
 class Privacy:
-    """How much the published decisions may reveal about any one person.
+    """The privacy asked for: how much published results may reveal about any one person.
+
+    Guarantee   docs/guarantees/ledger.md
 
     Parameters
     ----------
     epsilon
-        Whatever one person did, anything published is at most e^epsilon times as likely as if they
-        had been somebody else. 1 is a usual choice; smaller is stricter.
+        Replacing one person changes the probability of any published result by a factor of at most
+        e^epsilon. 1 is a usual choice; smaller is stricter.
     delta
         The probability with which that may fail. 0 asks for the pure guarantee, which costs more
         value; otherwise choose far less than one over the number of people.
     contributions
-        In how many rounds one person may take part. The guarantee covers all of them together.
+        The largest number of rounds in which one person may take part. The guarantee covers all of
+        them together.
     keyed
-        Every round names its person (`open(person=…)`). Of a person's rounds between two releases
-        only the first one that they open counts, so `contributions` is then in how many such blocks
-        they may take part. Where each release reads one block alone, zCDP costs `contributions`
-        times what one round does, instead of its square.
+        Whether every round names its person (`open(person=…)`). Only the first round that a person
+        opens between two releases counts, so `contributions` is then the largest number of such
+        blocks per person. Where each release reads one block alone, all rounds of a person cost
+        `contributions` times one round in zCDP, instead of the square of that.
 
     Examples
     --------
@@ -120,47 +134,53 @@ class Privacy:
 
     @property
     def pure(self) -> bool:
-        """Whether the guarantee is asked for without a δ."""
+        """Whether the pure guarantee, with δ = 0, is asked for."""
         return self.delta == 0
 
     @property
     def whole(self) -> Charge:
-        """What all rounds of one person may cost together."""
+        """The largest charge of all rounds of one person together."""
         return pure(self.epsilon) if self.pure else zcdp(rho_of(self.epsilon, self.delta))
 
     @property
     def budget(self) -> Charge:
-        """What one round may cost so that c = `contributions` rounds stay within (ε, δ).
+        """The largest charge of one round with which c = `contributions` rounds stay in (ε, δ).
 
-        By group privacy that is ε/c, pure, or ρ/c², zCDP.
+        By group privacy it is ε/c, pure, or ρ/c², zCDP.
+
+        Guarantee   docs/guarantees/ledger.md, Theorem 4
         """
         return self.budgets[-1]
 
     @property
     def budgets(self) -> tuple[Charge, ...]:
-        """What a person who enters ONE release may pay there: in either measure, if a δ is granted.
+        """The largest charges of a person who enters ONE release: per measure, if δ > 0.
 
-        (ε, 0) implies (ε, δ), and where few numbers move, noise for the pure guarantee is far
-        smaller.
+        (ε, 0) implies (ε, δ), and where a person moves few numbers, noise for the pure guarantee is
+        far smaller.
+
+        Guarantee   docs/guarantees/ledger.md, Theorem 5
         """
         return self.apart(blocks=0)
 
     def apart(self, blocks: int) -> tuple[Charge, ...]:
-        """The same, where so many releases read one block of rounds each, and no round of another.
+        """The largest charges per measure if each of `blocks` releases reads a block of its own.
 
-        Only if that is ALL that is released: not beside a running sum, and all of it in one
-        measure.
+        They hold only if nothing else is released, such as a running sum, and if all releases are
+        in one measure.
+
+        Guarantee   docs/guarantees/returning.md
         """
         times = self.times(blocks)
         alone = pure(self.epsilon / times.pure)
         return (alone,) if self.pure else (alone, self.whole / times.zcdp)
 
     def times(self, blocks: int) -> Times:
-        """How many times as much as one round do all rounds of a person cost?
+        """The price of all rounds of a person, in multiples of one round's.
 
-        `blocks` is how many blocks pay apart, each for a release of its own; 0 where some pay
-        together. If rounds name their person, one of each counts in a block: then costs add up over
-        blocks, as releases of different data do. Otherwise it is group privacy.
+        `blocks` is the number of blocks that each pay for a release of their own; 0 where blocks
+        pay together. If rounds name their person, one round per person and block counts: charges
+        then add up over blocks, as releases of different data do. Otherwise group privacy applies.
         """
         if self.keyed and blocks:
             most = min(self.contributions, blocks)

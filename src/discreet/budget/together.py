@@ -1,11 +1,12 @@
-"""What several learners give away together, about people who may be in all of them.
+"""The joint guarantee of several learners, for people who may be in all of them.
 
     pure learners         ε = Σ cᵢ·εᵢ
-    with zCDP learners    ε = Σ cᵢ·εᵢ + ε(Σ cᵢ²·ρᵢ, δ)      some of the pure ones counted as zCDP, (cᵢ·εᵢ)²/2
+    with zCDP learners    ε = Σ cᵢ·εᵢ + ε(Σ cᵢ²·ρᵢ, δ)
 
-cᵢ is in how many rounds of learner i a person may take part; where blocks of rounds that name their
-person pay apart, cᵢ takes the place of cᵢ² (docs/guarantees/returning.md). Every way of counting is
-valid; the one that says least is taken.
+Some pure learners may be counted as zCDP, with (cᵢ·εᵢ)²/2. cᵢ is the largest number of rounds of
+learner i per person. Where rounds name their person and each block pays for a release of its own,
+cᵢ takes the place of cᵢ² (docs/guarantees/returning.md). Every way of counting is valid; the one
+with the smallest ε is taken.
 
 Guarantee   docs/guarantees/ledger.md, Theorem 6
 """
@@ -20,20 +21,23 @@ from discreet.budget.privacy import Charge, Privacy, pure, zcdp
 from discreet.errors import ConfigError
 
 LEAST_EPSILON = 1e-9
-"""The least that a promise can be of: learners that plan no release at all."""
+"""The ε of learners that plan no release; `Privacy` needs a positive one."""
 
 
 def together(*learners: object, delta: float | None = None) -> Guarantee:
-    """The guarantee of several learners for people who may be in all of them.
+    """Return the joint guarantee of several learners, for people who may be in all of them.
 
-    They may run one after another or at the same time, and learn from what the others published.
+    The learners may run one after another or at the same time, and may learn from each other's
+    published results.
+
+    Guarantee   docs/guarantees/ledger.md, Theorem 6
 
     Parameters
     ----------
     learners
-        Learners, what a `SetSelector` chose, or guarantees; two or more.
+        Two or more learners, results of a `SetSelector`, or guarantees.
     delta
-        The δ at which to state it; by default the largest that one of them asked for.
+        The δ at which to state the guarantee; by default the largest δ of the learners.
 
     Examples
     --------
@@ -41,7 +45,7 @@ def together(*learners: object, delta: float | None = None) -> Guarantee:
     >>> visits = RunningSum(1, 10_000, Privacy(1.0, 1e-6), bound=1.0)
     >>> sales = RunningSum(1, 10_000, Privacy(1.0, 1e-6), bound=50.0)
     >>> both = together(visits, sales)
-    >>> round(both.epsilon, 2), both.epsilon_spent        # less than 1 + 1: what zCDP is for
+    >>> round(both.epsilon, 2), both.epsilon_spent        # zCDP composes to less than 1 + 1
     (1.45, 0.0)
     >>> print(both)  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
     Differential privacy for one round of each of 2 learners: whatever a person did in their rounds,
@@ -71,29 +75,33 @@ def together(*learners: object, delta: float | None = None) -> Guarantee:
 
 
 def _parts_of(learner: object) -> tuple[Guarantee, ...]:
-    """The guarantee of a learner; those of which one for several was made."""
-    found = learner if isinstance(learner, Guarantee) else getattr(learner, "guarantee", None)
-    if not isinstance(found, Guarantee):
+    """The guarantee of a learner, or the parts of a joint guarantee."""
+    guarantee = learner if isinstance(learner, Guarantee) else getattr(learner, "guarantee", None)
+    if not isinstance(guarantee, Guarantee):
         raise ConfigError(f"together takes learners and guarantees, got {type(learner).__name__}")
-    return found.parts or (found,)
+    return guarantee.parts or (guarantee,)
 
 
 def _different(texts: Iterable[str]) -> list[str]:
-    """Each text once, in order, but for empty ones."""
+    """The distinct non-empty texts, in order."""
     return list(dict.fromkeys(text for text in texts if text))
 
 
 @dataclass(frozen=True)
 class _Paid:
-    """What all rounds of a person pay in one learner: both of these, whatever their cohort is."""
+    """The price of all rounds of a person in one learner.
+
+    A person pays both `pure` and `zcdp` at most, in whichever cohort they are.
+    """
 
     pure: Charge
     zcdp: Charge
     converted: Charge
-    """All of it as zCDP."""
+    """The whole price as zCDP."""
 
     @classmethod
     def of(cls, spending: Spending, privacy: Privacy) -> "_Paid":
+        """Return the price of a spending, for all rounds of a person."""
         times = spending.times(privacy)
         if spending.everyone.measure == "pure":
             alone = _times(times.pure, spending.everyone + pure(spending.pure))
@@ -106,49 +114,44 @@ class _Paid:
 
     @property
     def dearness(self) -> float:
-        """How much zCDP it takes to be rid of one unit of pure ε."""
+        """The zCDP that replaces one unit of pure ε."""
         if not self.pure.amount:
             return 0.0
         return (self.converted.amount - self.zcdp.amount) / self.pure.amount
 
 
 def _times(times: int, charge: Charge) -> Charge:
-    """The charge so many times, rounded up; nothing stays nothing."""
+    """The charge multiplied by `times`, rounded up; zero stays zero."""
     return charge * times if charge.amount else charge
 
 
 def _as_zcdp(charge: Charge) -> Charge:
-    """The charge as zCDP, rounded up; nothing stays nothing."""
+    """The charge as zCDP, rounded up; zero stays zero."""
     return zcdp(charge.rho if charge.amount else 0.0)
 
 
 def _composed(
     parts: tuple[Guarantee, ...], terms: Privacy, which: Callable[[Guarantee], Spending]
 ) -> Spending:
-    """The composed spending of one person, counted in the way that says least at the δ of these
-    terms.
-    """
+    """The joint spending of one person, counted so that ε is least at the δ of these terms."""
     paid = [_Paid.of(which(part), part.privacy) for part in parts]
     if terms.pure:
         if any(entry.zcdp.amount for entry in paid):
             raise ConfigError(
-                "learners that pay in zCDP together have no pure guarantee: state a delta > 0"
+                "learners that pay in zCDP have no pure guarantee together: state a delta > 0"
             )
         return Spending(sum((entry.pure for entry in paid), pure(0.0)))
-    # ε(ρ, δ) is concave in ρ, so the best entries to convert are those that are converted most
-    # cheaply.
+    # ε(ρ, δ) is concave in ρ, so the best entries to convert are those that convert most cheaply.
     paid.sort(key=lambda entry: entry.dearness)
-    all_zcdp = sum(
-        not entry.pure.amount for entry in paid
-    )  # these come first, and are what they become
+    # Entries without pure ε come first; conversion does not change them.
+    all_zcdp = sum(not entry.pure.amount for entry in paid)
     ways = [_counted(paid, converted) for converted in range(all_zcdp, len(paid) + 1)]
     return min(ways, key=lambda spending: spending.epsilon(terms))
 
 
 def _counted(paid: list[_Paid], converted: int) -> Spending:
-    """The sum, with the first so many entries as zCDP throughout."""
-    concentrated = [entry.converted for entry in paid[:converted]] + [
-        entry.zcdp for entry in paid[converted:]
-    ]
+    """The sum of all entries, with the first `converted` ones counted as zCDP."""
+    concentrated = [entry.converted for entry in paid[:converted]]
+    concentrated += [entry.zcdp for entry in paid[converted:]]
     alone = [entry.pure for entry in paid[converted:]]
     return Spending(sum(concentrated, zcdp(0.0)), pure=sum(alone, pure(0.0)).amount)

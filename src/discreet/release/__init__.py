@@ -1,6 +1,12 @@
-"""The only door: everything that turns personal data into something public.
+"""The trusted core: the only package that turns personal data into something public.
 
-Read in this order: `aggregator/` (what people bring becomes bounded integers that know how far one
-person can move them), `noise`, `selection` and the sums (`sums`, `tree`, `toeplitz`, `fresh`), and
-`door`, which takes only what was aggregated and its fee first.
+Reading order for a review:
+
+    aggregators/    clip each person's data to bounded integers, add them up, state the sensitivity
+    noise           exact integer noise, with its price
+    selection       the exponential mechanism on integer scores, with its price
+    sampled_path    greedy paths among people who are sampled by a secret coin, with their price
+    sums/           continual sums: mechanisms that release noisy prefixes of a stream
+    door            accepts aggregates only, and takes the charge before it draws
+    kernels, passes the compiled loops
 """

@@ -1,14 +1,13 @@
-"""The door: the only object that turns secret into public, and only what was aggregated, for a fee.
+"""The door: the only object that turns secret aggregates into public results, for a charge.
 
-A door is made for one turn, with the charge that was reserved for it. Each passage pays before a
-random word is drawn; what was not reserved cannot be spent. What was aggregated says how far a
-person can move it, and mechanisms know their own prices, so nobody who uses a door states either.
+A door is made for one release, with the charge that was reserved for it. Each method pays before it
+draws random bits; a charge that was not reserved cannot be spent. An aggregate carries its own
+sensitivity and a mechanism computes its own price, so callers of a door state neither.
 
 Guarantee   docs/guarantees/engine.md, Theorem 1
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from discreet.arrays import Floats, Integers, Mask
 from discreet.budget.ledger import units_of
 from discreet.budget.privacy import Charge
 from discreet.errors import BudgetError, ConfigError
-from discreet.release.aggregators.base import Aggregate
+from discreet.release.aggregators.base import Aggregate, Aggregator
 from discreet.release.aggregators.gain_path import GainPath
 from discreet.release.noise import CalibratedNoise, Noise
 from discreet.release.randomness import RandomBits
@@ -26,8 +25,19 @@ from discreet.release.sums.prefix_sum import PrefixSum, State
 
 
 class Door:
-    """Noise and selections for one turn, up to the reserved charge.
+    """Noise and selections for one release, up to the reserved charge.
 
+    Parameters
+    ----------
+    bits
+        The source of random bits.
+    reserved
+        The charge that the ledger has booked for this release.
+    index
+        The number of this release, from 0 on.
+
+    Examples
+    --------
     >>> from discreet.budget.privacy import pure
     >>> from discreet.release.aggregators import OneChoice
     >>> from discreet.release.noise import DiscreteLaplace
@@ -37,16 +47,16 @@ class Door:
     >>> visits = choices.empty()
     >>> choices.add(visits, np.zeros(500, dtype=np.int64))
     >>> door = Door(seeded_bits(1, 0), pure(0.1), index=0)
-    >>> door.add_noise(DiscreteLaplace(10), visits)
+    >>> door.add_noise(DiscreteLaplace(10), visits)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    discreet.errors.BudgetError: this turn has 0.1 (pure) left and the next draw costs 0.1 (pure): plan it
+    discreet.errors.BudgetError: the next draw costs 0.1 (pure) and 0.1 (pure) is left of ...
     >>> door.add_noise(DiscreteLaplace(11), visits)
     array([483])
     """
 
     def __init__(self, bits: RandomBits, reserved: Charge, index: int) -> None:
         self.index = index
-        """Which release this is."""
+        """The number of this release, from 0 on."""
         self.opened = False
         """Whether anything has been drawn."""
         self._bits = bits
@@ -55,23 +65,27 @@ class Door:
         self._stepped: set[int] = set()
 
     def add_noise(self, noise: Noise, aggregate: Aggregate) -> Integers:
-        """What was aggregated, with exact noise."""
-        aggregator, values = _genuine(aggregate).aggregator, aggregate.values
+        """Return the aggregated integers with exact noise added.
+
+        Guarantee   docs/guarantees/noise.md, Theorems 1 and 2
+        """
+        aggregator = _checked(aggregate).aggregator
+        values = aggregate.values
         self._pay(noise.charge(aggregator.sensitivity(noise.norm)))
         return self.noised(noise, values.reshape(-1)).reshape(values.shape)
 
-    def release(self, once: CalibratedNoise[Any], aggregate: Aggregate) -> Floats:
-        """What was aggregated, with the noise of one release, in the units that people's numbers
-        have.
-        """
-        return np.asarray(
-            self.add_noise(once.noise, aggregate) * aggregate.aggregator.grid, dtype=np.float64
-        )
+    def release(self, once: CalibratedNoise[Aggregator], aggregate: Aggregate) -> Floats:
+        """Return the aggregate with calibrated noise added, in the units of people's numbers."""
+        steps = self.add_noise(once.noise, aggregate)
+        return np.asarray(steps * aggregate.aggregator.grid, dtype=np.float64)
 
     def select(
         self, selection: Selection, aggregate: Aggregate, available: Mask | None = None
     ) -> int:
-        """One candidate, by the exponential mechanism, with what was aggregated as scores."""
+        """Return one candidate, drawn by the exponential mechanism with the aggregate as scores.
+
+        Guarantee   docs/guarantees/selection.md, Theorem 1
+        """
         scores = self._scores(selection, aggregate)
         available = checked_candidates(scores, available)
         self._pay(selection.charge(self._measure))
@@ -80,29 +94,30 @@ class Door:
     def select_in_slots(
         self, selection: Selection, aggregate: Aggregate, available: Mask, *, draws: int
     ) -> Integers:
-        """So many different candidates in every row of a table; one row of them a slot.
+        """Return `draws` different candidates per row of a table of scores, one row per slot.
 
-        A person moves one row by the span, or two rows by half of it each, so all rows together
-        cost what one does (docs/guarantees/selection.md, Theorem 3); all draws are paid before the
-        first. `available` has at least as many candidates in every row.
+        Replacing one person moves one row by the span, or two rows by half of it each, so all rows
+        together cost as much as one. All draws are paid before the first one. `available` must have
+        at least `draws` candidates in every row.
+
+        Guarantee   docs/guarantees/selection.md, Theorem 3
         """
-        if not _genuine(aggregate).aggregator.is_by_slots:
-            raise ConfigError("selections in slots need what is gathered in one slot a person")
+        if not _checked(aggregate).aggregator.is_by_slots:
+            raise ConfigError(
+                "selections in slots need an aggregator with one slot per person: use ChosenRows"
+            )
         if selection.rate * selection.span < 2 * INTEGER_SLACK:
-            raise ConfigError("this selection is too blunt for its integers: raise epsilon")
+            raise ConfigError("the rate of this selection is below its rounding: raise epsilon")
         table = self._scores(selection, aggregate)
-        shaped = table.ndim == 2 and available.shape == table.shape and available.dtype == np.bool_
-        if not shaped or (available.sum(axis=1) < draws).any():
-            raise ConfigError(f"every slot must have {draws} available candidates")
-        for scores, mask in zip(table, available, strict=True):
-            checked_candidates(scores, mask)
+        _check_slots(table, available, draws)
         self._pay(selection.charge(self._measure) * draws)
         chosen = np.empty((len(table), draws), dtype=np.int64)
         for slot, scores in enumerate(table):
-            left = available[slot].copy()
+            remaining = available[slot].copy()
             for place in range(draws):
-                chosen[slot, place] = self.draw(selection, scores, left)
-                left[chosen[slot, place]] = False
+                candidate = self.draw(selection, scores, remaining)
+                chosen[slot, place] = candidate
+                remaining[candidate] = False
         return chosen
 
     def select_path(
@@ -111,9 +126,12 @@ class Door:
         path: GainPath,
         extensions: Callable[[list[int]], Mask],
     ) -> list[int]:
-        """Up to `sampled.steps` items, one after another, among people who are kept by a coin.
+        """Return up to `sampled.steps` items, drawn one after another among the sampled people.
 
-        `extensions(chosen)` says which items may come next, if any; it must not read anyone's data.
+        `extensions(chosen)` returns the mask of items that may come next. It must be a function of
+        public data only.
+
+        Guarantee   docs/guarantees/selection.md, Theorem 4
         """
         if path.people * path.levels * sampled.rate >= 2**62:
             raise ConfigError(
@@ -121,50 +139,54 @@ class Door:
             )
         self._pay(sampled.charge)
         path.begin(self.coins(sampled.keep))
+        unit = RATE_UNIT * path.levels
         chosen: list[int] = []
         while len(chosen) < sampled.steps and (mask := extensions(chosen)).any():
-            chosen.append(
-                self.draw_exactly(sampled.rate, RATE_UNIT * path.levels, path.scores(), mask)
-            )
-            path.take(chosen[-1])
+            item = self.draw_exactly(sampled.rate, unit, path.scores(), mask)
+            chosen.append(item)
+            path.take(item)
         return chosen
 
     def prefix(
         self, sums: PrefixSum, public: State, hidden: State, aggregate: Aggregate
     ) -> tuple[State, State]:
-        """The next prefix of a running sum, as new public and kept state.
+        """Return the public and hidden state of a running sum after its next prefix.
 
-        One step a turn: the fee of a step counts on those of the steps before it.
+        A running sum takes one step per release, because the charge of a step relies on the steps
+        before it.
+
+        Guarantee   docs/guarantees/sums.md
         """
-        if _genuine(aggregate).aggregator != sums.aggregator:
-            raise ConfigError("a running sum takes what its own gathering added up")
+        if _checked(aggregate).aggregator != sums.aggregator:
+            raise ConfigError("a running sum takes aggregates of its own aggregator only")
         if id(sums) in self._stepped:
             raise BudgetError(
-                "a running sum takes one step a turn: plan another release for the next"
+                "a running sum takes one step per release: plan another release for the next step"
             )
         self._pay(sums.charge(hidden["steps"]))
         self._stepped.add(id(sums))
-        addend = aggregate.values.reshape(
-            -1
-        ).copy()  # what is kept must not change with later answers
+        addend = aggregate.values.reshape(-1).copy()  # hidden state must not change with later adds
         return sums.step(public, hidden, addend, self.noised)
 
-    # --- the draws themselves, paid for by now; an audit stands in for them -----------------------
+    # --- the draws themselves, after payment; audits override these -------------------------------
 
     def noised(self, noise: Noise, exact: Integers) -> Integers:
-        """Integers plus the noise of a passage that was paid."""
+        """Return integers with noise added; the caller has paid for it."""
         return exact + noise.draw(exact.size, self._bits)
 
     def draw(self, selection: Selection, scores: Integers, available: Mask) -> int:
-        """A selection that was paid."""
+        """Return one selected candidate; the caller has paid for it."""
         return selection.draw(scores, self._bits, available)
 
     def coins(self, keep: int) -> SecretCoins:
-        """Secret coins of a passage that was paid, one a person, with a key of its own."""
+        """Return secret coins with a new key, one coin per person; the caller has paid for them."""
         return SecretCoins(self._bits.key(), keep)
 
     def draw_exactly(self, rate: int, unit: int, scores: Integers, available: Mask) -> int:
-        """A draw of a path that was paid: with probability ∝ exp(rate · score / unit), exactly."""
+        """Return a candidate with probability ∝ exp(rate · score / unit), exactly.
+
+        The caller has paid for the path that this draw belongs to.
+        """
         from discreet.release import kernels
 
         mask = checked_candidates(scores, available)
@@ -176,27 +198,39 @@ class Door:
         )
 
     def _scores(self, selection: Selection, aggregate: Aggregate) -> Integers:
-        if _genuine(aggregate).aggregator.span != selection.span:
+        """The values of an aggregate whose span is the one that the selection is calibrated for."""
+        if _checked(aggregate).aggregator.span != selection.span:
             raise ConfigError(
-                "a selection takes what it was calibrated for: the span of the gathering differs"
+                "the span of the aggregator differs from that of the selection: calibrate it anew"
             )
         return aggregate.values
 
     def _pay(self, charge: Charge) -> None:
+        """Take the charge from what is reserved, or raise before anything is drawn."""
         due = units_of(charge)
         if charge.measure != self._measure or due > self._left:
             left = self._left / units_of(Charge(self._measure, 1.0))
             raise BudgetError(
-                f"this turn has {left:.3g} ({self._measure}) left and the next draw costs "
-                f"{charge.amount:.3g} ({charge.measure}): plan it"
+                f"the next draw costs {charge.amount:.3g} ({charge.measure}) and {left:.3g} "
+                f"({self._measure}) is left of this release's charge: reserve it in the plan"
             )
         self._left -= due
         self.opened = True
 
 
-def _genuine(aggregate: object) -> Aggregate:
+def _check_slots(table: Integers, available: Mask, draws: int) -> None:
+    """Raise if a row of the table has fewer than `draws` available candidates."""
+    shaped = table.ndim == 2 and available.shape == table.shape and available.dtype == np.bool_
+    if not shaped or (available.sum(axis=1) < draws).any():
+        raise ConfigError(f"every slot must have {draws} available candidates")
+    for scores, mask in zip(table, available, strict=True):
+        checked_candidates(scores, mask)
+
+
+def _checked(aggregate: object) -> Aggregate:
+    """The argument, if it is an aggregate; a `ConfigError` otherwise."""
     if not isinstance(aggregate, Aggregate):
         raise ConfigError(
-            f"the door takes what was gathered, not {type(aggregate).__name__}: use a gathering"
+            f"the door takes aggregates only, not {type(aggregate).__name__}: use an aggregator"
         )
     return aggregate

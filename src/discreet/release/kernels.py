@@ -1,15 +1,15 @@
-"""The compiled part: exact samplers, integer weights, the entrance, and one step of the Toeplitz
-sum.
+"""Compiled kernels: exact samplers, integer weights, clipping, one step of the Toeplitz sum.
 
-Integers only, except where the entrance turns a person's floats into integers. All kernels live in
-this one file, because Numba's cache does not notice when a callee in another file changes. Each has
-a plain Python reference in the tests.
+They use integers only, except where a person's floats are clipped and quantised to integers. All
+kernels are in this one file, because Numba's cache does not notice a change of a callee in another
+file. Each kernel has a plain Python reference in the tests.
 
-Importing this module imports Numba; the rest of the library does so on first use. A word source is
-a pair (address, state): the C function that makes the next 64-bit word, and its argument.
+Importing this module imports Numba; the rest of the library does so on first use. A source of
+random bits is a pair (address, state): the C function that returns the next random 64-bit integer,
+and its argument.
 
 Guarantee   docs/guarantees/noise.md (samplers), docs/guarantees/selection.md (weights),
-            docs/guarantees/aggregators.md (entrance), docs/guarantees/sums.md (step)
+            docs/guarantees/aggregators.md (clipping), docs/guarantees/sums.md (Toeplitz step)
 References  Canonne, Kamath, Steinke (2020), Algorithms 1–3
             Lemire (2019), "Fast Random Integer Generation in an Interval"
 """
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from numba.core.types import Type
     from numba.core.typing import Context, Signature
 
-    Meaning = tuple[
+    Lowering = tuple[
         Signature, Callable[[BaseContext, ir.IRBuilder, Signature, list[ir.Value]], ir.Value]
     ]
-    """Which types an instruction takes and gives, and how its code is generated."""
+    """The signature of an instruction, and the function that generates its code."""
 
 
-# --- what Numba does not offer: a call by address, and the high half of a product -----------------
+# --- instructions that Numba lacks: a call by address, and the high half of a product -------------
 def instruction(
-    meaning: "Callable[[Context, Type, Type], Meaning]",
+    lower: "Callable[[Context, Type, Type], Lowering]",
 ) -> Callable[[Word, Word], Word]:
-    """A function of two words that kernels can call; `meaning` says how its code is generated."""
-    made: Callable[[Word, Word], Word] = intrinsic(meaning)
-    return made
+    """Return a function of two 64-bit integers that kernels can call, from its lowering."""
+    function: Callable[[Word, Word], Word] = intrinsic(lower)
+    return function
 
 
 @instruction
-def next_word(typing: "Context", address: "Type", state: "Type") -> "Meaning":
-    """The next random word of the source (address, state)."""
+def next_word(typing: "Context", address: "Type", state: "Type") -> "Lowering":
+    """Return the next random 64-bit integer of the source (address, state)."""
 
     def generate(
         context: "BaseContext",
@@ -67,8 +67,8 @@ def next_word(typing: "Context", address: "Type", state: "Type") -> "Meaning":
 
 
 @instruction
-def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Meaning":
-    """⌊left · right / 2⁶⁴⌋ of two unsigned words."""
+def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Lowering":
+    """Return ⌊left · right / 2⁶⁴⌋ of two unsigned 64-bit integers."""
 
     def generate(
         context: "BaseContext",
@@ -86,7 +86,7 @@ def multiply_high(typing: "Context", left: "Type", right: "Type") -> "Meaning":
 # --- exact samplers -------------------------------------------------------------------------------
 @compiled
 def below(number: Word, address: Word, state: Word) -> Word:
-    """A word in 0 … number − 1, all equally likely (Lemire: rejection, never modulo)."""
+    """Return a uniform integer in 0 … number − 1 (Lemire: rejection, never modulo)."""
     word = next_word(address, state)
     low = word * number
     if low < number:
@@ -99,11 +99,11 @@ def below(number: Word, address: Word, state: Word) -> Word:
 
 @compiled
 def succeeds_below_one(numerator: Word, denominator: Word, address: Word, state: Word) -> bool:
-    """True with probability exp(−numerator/denominator), for a ratio of at most 1 (von Neumann's
-    series).
+    """Return True with probability exp(−numerator/denominator), for a ratio of at most 1.
 
-    The k-th trial needs denominator · k < 2⁶⁴. With denominators up to 2⁵³ that could fail first at
-    k = 2048, which is reached with probability 1/2047!, less than 10⁻⁵⁸⁰⁰.
+    The method is von Neumann's series. The k-th trial needs denominator · k < 2⁶⁴. With
+    denominators up to 2⁵³ that could fail first at k = 2048, which is reached with probability
+    1/2047!, less than 10⁻⁵⁸⁰⁰.
     """
     trial = np.uint64(1)
     while below(denominator * trial, address, state) < numerator:
@@ -114,7 +114,7 @@ def succeeds_below_one(numerator: Word, denominator: Word, address: Word, state:
 
 @compiled
 def succeeds(numerator: Word, denominator: Word, address: Word, state: Word) -> bool:
-    """True with probability exp(−numerator/denominator)."""
+    """Return True with probability exp(−numerator/denominator), for any ratio."""
     one = np.uint64(1)
     while numerator > denominator:
         if not succeeds_below_one(one, one, address, state):
@@ -125,7 +125,7 @@ def succeeds(numerator: Word, denominator: Word, address: Word, state: Word) -> 
 
 @compiled
 def laplace(scale: Word, address: Word, state: Word) -> np.int64:
-    """One discrete Laplace variable: P(x) ∝ exp(−|x|/scale)."""
+    """Return one discrete Laplace variable: P(x) ∝ exp(−|x|/scale)."""
     one = np.uint64(1)
     while True:
         part = below(scale, address, state)
@@ -137,18 +137,17 @@ def laplace(scale: Word, address: Word, state: Word) -> np.int64:
         size = np.int64(part + scale * wholes)
         if next_word(address, state) & one:
             return size
-        if size != 0:  # zero must not be counted with both signs
+        if size != 0:  # zero must not count with both signs
             return -size
 
 
 @compiled
 def gaussian(sigma: Word, address: Word, state: Word) -> np.int64:
-    """One discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), by rejection from the Laplace of scale σ
-    ≤ 2²⁶.
+    """Return one discrete Gaussian variable: P(x) ∝ exp(−x²/2σ²), for σ ≤ 2²⁶.
 
-    Candidates farther than 2³¹ from σ are rejected outright, so that squares fit 64 bits: each has
-    an acceptance probability under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the
-    ideal law.
+    The method is rejection from the discrete Laplace law of scale σ. Candidates farther than 2³¹
+    from σ are rejected outright, so that squares fit 64 bits: each has an acceptance probability
+    under exp(−512), hence a total variation distance under 2⁻⁷³⁸ from the ideal law.
     """
     limit = np.uint64(1) << np.uint64(31)
     while True:
@@ -163,14 +162,14 @@ def gaussian(sigma: Word, address: Word, state: Word) -> np.int64:
 
 @compiled
 def fill_laplace(scale: Word, out: Integers, address: Word, state: Word) -> None:
-    """Discrete Laplace variables, one a place."""
+    """Fill `out` with independent discrete Laplace variables."""
     for place in range(out.size):
         out[place] = laplace(scale, address, state)
 
 
 @compiled
 def fill_gaussian(sigma: Word, out: Integers, address: Word, state: Word) -> None:
-    """Discrete Gaussian variables, one a place."""
+    """Fill `out` with independent discrete Gaussian variables."""
     for place in range(out.size):
         out[place] = gaussian(sigma, address, state)
 
@@ -179,10 +178,10 @@ def fill_gaussian(sigma: Word, out: Integers, address: Word, state: Word) -> Non
 def draw_rejecting(
     scores: Integers, available: Mask, rate: Word, unit: Word, address: Word, state: Word
 ) -> np.int64:
-    """An available candidate with probability ∝ exp(rate · score / unit), exactly.
+    """Return an available candidate with probability ∝ exp(rate · score / unit), exactly.
 
-    A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), gap its
-    distance from the best. No weight is rounded or held above a floor.
+    A candidate is proposed uniformly and accepted with probability exp(−rate · gap / unit), where
+    gap is its distance from the best score. No weight is rounded or raised to a floor.
     """
     candidates = np.flatnonzero(available)
     best = scores[candidates[0]]
@@ -197,9 +196,9 @@ def draw_rejecting(
 
 # --- selection: integer weights and draws ---------------------------------------------------------
 TOP = 100
-"""The best candidate weighs 2^TOP."""
+"""The weight of the best candidate is 2^TOP."""
 FLOOR = 40
-"""No available candidate weighs less than 2^FLOOR."""
+"""The weight of an available candidate is at least 2^FLOOR."""
 RATE_BITS = 57
 """Rates are whole multiples of 2^−RATE_BITS."""
 EXPONENTIAL_ERROR = 2.0**-49
@@ -220,18 +219,18 @@ def _exact_exponentials() -> NDArray[Word]:
 
 
 _EXPONENTIALS = _exact_exponentials()
-_LN2 = np.uint64(
-    int(sum(Fraction(2**57, order * 2**order) for order in range(1, 80)))
-)  # ⌊ln 2 · 2⁵⁷⌋
+LN2 = np.uint64(int(sum(Fraction(2**57, order * 2**order) for order in range(1, 80))))
+"""⌊ln 2 · 2⁵⁷⌋"""
 
 
 @compiled
 def exponential(units: Word) -> tuple[Word, Word]:
-    """exp(−units / 2⁵⁷) as (mantissa, halvings), meaning mantissa · 2^(−62 − halvings); units <
-    2⁶³.
+    """Return exp(−units / 2⁵⁷) as (mantissa, halvings): mantissa · 2^(−62 − halvings).
+
+    `units` must be below 2⁶³.
     """
-    halvings = units // _LN2
-    rest = units - halvings * _LN2
+    halvings = units // LN2
+    rest = units - halvings * LN2
     fine = (rest & np.uint64((1 << 50) - 1)) << np.uint64(7)  # in 2⁻⁶⁴, less than 2⁻⁷
     one = np.uint64(1 << 63)
     # 1 − f(1 − f/2(1 − f/3(1 − f/4(1 − f/5(1 − f/6)))))
@@ -246,7 +245,7 @@ def exponential(units: Word) -> tuple[Word, Word]:
 
 @compiled
 def weight_of(gap: Word, rate: Word) -> tuple[Word, Word]:
-    """The 128-bit weight max(2^FLOOR, ⌊2^TOP · exp(−rate · gap / 2⁵⁷)⌋), as (high, low) words."""
+    """Return max(2^FLOOR, ⌊2^TOP · exp(−rate · gap / 2⁵⁷)⌋) as (high, low) 64-bit halves."""
     lightest = np.uint64(1 << FLOOR)
     zero = np.uint64(0)
     if gap > np.uint64((1 << 63) - 1) // rate:
@@ -264,7 +263,7 @@ def weight_of(gap: Word, rate: Word) -> tuple[Word, Word]:
 def fill_weights(
     scores: Integers, available: Mask, rate: Word, high: NDArray[Word], low: NDArray[Word]
 ) -> None:
-    """The weight of every candidate; unavailable ones weigh 0 and do not enter the maximum."""
+    """Fill in the weights of all candidates; unavailable ones get 0 and are not in the maximum."""
     best = np.int64(-(1 << 63))
     for candidate in range(scores.size):
         if available[candidate] and scores[candidate] > best:
@@ -274,12 +273,13 @@ def fill_weights(
             gap = np.uint64(best) - np.uint64(scores[candidate])
             high[candidate], low[candidate] = weight_of(gap, rate)
         else:
-            high[candidate], low[candidate] = np.uint64(0), np.uint64(0)
+            high[candidate] = np.uint64(0)
+            low[candidate] = np.uint64(0)
 
 
 @compiled
 def below_wide(high: Word, low: Word, address: Word, state: Word) -> tuple[Word, Word]:
-    """A 128-bit number below (high, low), all equally likely; high > 0."""
+    """Return a uniform 128-bit integer below (high, low), as (high, low); high > 0."""
     mask = high
     for shift in (1, 2, 4, 8, 16, 32):
         mask |= mask >> np.uint64(shift)
@@ -292,8 +292,9 @@ def below_wide(high: Word, low: Word, address: Word, state: Word) -> tuple[Word,
 
 @compiled
 def draw_weighted(high: NDArray[Word], low: NDArray[Word], address: Word, state: Word) -> int:
-    """One candidate, with probability proportional to its weight."""
-    total_high, total_low = np.uint64(0), np.uint64(0)
+    """Return one candidate, with probability proportional to its weight."""
+    total_high = np.uint64(0)
+    total_low = np.uint64(0)
     for candidate in range(high.size):
         total_low += low[candidate]
         total_high += high[candidate] + np.uint64(total_low < low[candidate])
@@ -309,7 +310,7 @@ def draw_weighted(high: NDArray[Word], low: NDArray[Word], address: Word, state:
     return -1  # not reached: the draw is below the total
 
 
-# --- the entrance: a person's floats become bounded integers --------------------------------------
+# --- clipping: a person's floats become bounded integers ------------------------------------------
 @compiled
 def admit_rows(
     rows: Floats,
@@ -323,8 +324,8 @@ def admit_rows(
     """Clip, quantise and add each row to `total`; a row that is not finite adds nothing.
 
     `norm` is 1, 2 or 0 (every coordinate by itself). The bound holds for the INTEGER row: if
-    rounding pushed it over, the row is shrunk towards zero, which ends because every non-zero entry
-    loses at least one. `whole` is scratch.
+    rounding exceeded it, the row is shrunk towards zero, which ends because every non-zero entry
+    loses at least one. `whole` is scratch space.
     """
     for row in range(rows.shape[0]):
         largest = 0.0
@@ -365,9 +366,9 @@ def admit_rows(
 def fill_steps(
     numbers: Floats, low: float, high: float, scale: float, least: int, most: int, out: Integers
 ) -> None:
-    """Each number clipped to [low, high], in whole steps between `least` and `most`.
+    """Fill `out` with numbers clipped to [low, high], in steps between `least` and `most`.
 
-    What is not finite counts as zero.
+    Numbers that are not finite count as zero.
     """
     for place in range(numbers.size):
         value = numbers[place]
@@ -379,9 +380,9 @@ def fill_steps(
 
 @compiled
 def enter_steps(cells: Integers, steps: Integers, total: Integers) -> bool:
-    """Add each person's steps to their cells.
+    """Add each person's steps to their cells, or return False if a person names a cell twice.
 
-    Gives False, and adds nothing, if a cell stands twice in a row.
+    In that case nothing is added.
     """
     people, copies = cells.shape
     for person in range(people):
@@ -401,7 +402,7 @@ def enter_steps(cells: Integers, steps: Integers, total: Integers) -> bool:
 def enter_rows(rows: Floats, slots: Integers, levels: float, total: Integers) -> None:
     """Add each person's row of numbers in [−1, 1] to their slot, in whole steps.
 
-    Slots beyond the end are none; what is not finite counts as zero.
+    Rows with a slot out of range are left out; numbers that are not finite count as zero.
     """
     for row in range(rows.shape[0]):
         slot = slots[row]
@@ -417,11 +418,12 @@ def enter_rows(rows: Floats, slots: Integers, levels: float, total: Integers) ->
 def add_path_gains(
     worths: Floats, reached: Integers, prices: Floats, levels: float, total: Integers
 ) -> None:
-    """Add what each item would add to what each person has reached, in whole steps times the item's
-    price.
+    """Add each person's gain by each item, in whole steps times the item's price.
 
-    `worths` are people × items, in [0, 1]; `reached` is in steps. A price is at most 1: rounded
-    down, one by one.
+    `worths` are people × items, in [0, 1]; `reached` is in steps. Prices are at most 1, and each
+    product is rounded down.
+
+    Guarantee   docs/guarantees/aggregators.md, Lemma 11
     """
     for person in range(worths.shape[0]):
         for item in range(worths.shape[1]):
@@ -434,7 +436,7 @@ def add_path_gains(
 
 @compiled
 def take_path_gains(worths: Floats, reached: Integers, levels: float) -> None:
-    """What each person has reached once an item is taken; `worths` are those of this item."""
+    """Update the value that each person has reached by an item with these `worths`, in steps."""
     for person in range(worths.size):
         worth = worths[person]
         if worth > 0.0:
@@ -443,10 +445,9 @@ def take_path_gains(worths: Floats, reached: Integers, levels: float) -> None:
 
 @compiled
 def hold_rows(rows: Floats, places: Integers, full: float, held: NDArray[np.uint16]) -> None:
-    """Keep rows of numbers in [0, 1] at their places, in whole steps; places beyond the end are
-    left out.
+    """Write rows of numbers in [0, 1] to their places in `held`, in whole steps.
 
-    What is not finite counts as zero.
+    Places out of range are left out; numbers that are not finite count as zero.
     """
     for row in range(rows.shape[0]):
         if 0 <= places[row] < held.shape[0]:
@@ -461,7 +462,7 @@ def hold_rows(rows: Floats, places: Integers, full: float, held: NDArray[np.uint
 
 @compiled
 def enforce_norm(whole: Integers, norm: int, levels: np.int64) -> None:
-    """Shrink an integer vector until its norm is at most `levels`."""
+    """Shrink an integer vector towards zero until its norm is at most `levels`."""
     limit = levels if norm == 1 else levels * levels
     while True:
         length = np.int64(0)
@@ -478,17 +479,24 @@ def enforce_norm(whole: Integers, norm: int, levels: np.int64) -> None:
 # --- one step of the Toeplitz sum -----------------------------------------------------------------
 @compiled
 def multiply_shift(value: np.int64, factor: np.int64, shift: np.int64) -> np.int64:
-    """⌊value · factor / 2^shift⌋ exactly, for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""
+    """Return ⌊value · factor / 2^shift⌋ for |value| < 2⁶², 0 ≤ factor < 2³² and shift ≥ 32."""
     low = (np.uint64(value & np.int64(0xFFFFFFFF)) * np.uint64(factor)) >> np.uint64(32)
     return ((value >> np.int64(32)) * factor + np.int64(low)) >> (shift - np.int64(32))
 
 
 @compiled
 def toeplitz_step(
-    buffers: Integers, addend: Integers, decay: Integers, decay_shift: Integers,
-    weight: Integers, weight_shift: Integers, fraction: Integers, output_fraction: np.int64, out: Integers,
-) -> None:  # fmt: skip
-    """out = addend + round(Σ ω_b · buffer_b); then buffer_b ← λ_b · buffer_b + addend, in place.
+    buffers: Integers,
+    addend: Integers,
+    decay: Integers,
+    decay_shift: Integers,
+    weight: Integers,
+    weight_shift: Integers,
+    fraction: Integers,
+    output_fraction: np.int64,
+    out: Integers,
+) -> None:
+    """Set out = addend + round(Σ ω_b · buffer_b), then buffer_b ← λ_b · buffer_b + addend.
 
     Buffer b counts in units of 2^−fraction_b; λ_b = 1 − decay_b / 2^decay_shift_b, and ω_b ·
     2^output_fraction = weight_b / 2^(weight_shift_b − fraction_b). Every rounding is a floor of an
@@ -497,8 +505,10 @@ def toeplitz_step(
     half = np.int64(1) << (output_fraction - np.int64(1))
     out[:] = half
     for buffer in range(buffers.shape[0]):
-        factor, shift = weight[buffer], weight_shift[buffer]
-        loss, loss_shift = decay[buffer], decay_shift[buffer]
+        factor = weight[buffer]
+        shift = weight_shift[buffer]
+        loss = decay[buffer]
+        loss_shift = decay_shift[buffer]
         for place in range(addend.size):
             value = buffers[buffer, place]
             out[place] += multiply_shift(value, factor, shift)
@@ -513,10 +523,16 @@ def toeplitz_step(
 
 @compiled
 def toeplitz_undo(
-    buffers: Floats, released: Integers, keep: Floats, weight: Floats, newest: Floats, faded: Floats
+    buffers: Floats,
+    released: Integers,
+    rate: Floats,
+    weight: Floats,
+    newest: Floats,
+    faded: Floats,
 ) -> None:
-    """newest = released − Σ ω_b · buffer_b; faded_b = λ_b · buffer_b + newest: floats, after the
-    noise.
+    """Set newest = released − Σ ω_b · buffer_b and faded_b = λ_b · buffer_b + newest.
+
+    This is post-processing of noisy integers, in floats; `rate` is λ.
     """
     for place in range(released.size):
         newest[place] = released[place]
@@ -525,4 +541,4 @@ def toeplitz_undo(
             newest[place] -= weight[buffer] * buffers[buffer, place]
     for buffer in range(buffers.shape[0]):
         for place in range(released.size):
-            faded[buffer, place] = keep[buffer] * buffers[buffer, place] + newest[place]
+            faded[buffer, place] = rate[buffer] * buffers[buffer, place] + newest[place]

@@ -1,13 +1,13 @@
 """Exact noise on the integers: the discrete Laplace and the discrete Gaussian.
 
-No floating-point number is touched between the random words and the integer that comes out, so the
-law is the one in the proof, not an approximation of it.
+The samplers use integers only, from the random bits to the integer that they return, so the law is
+the one in the proof and not an approximation of it.
 
-    change of at most s (l₁), Laplace     costs s/scale, pure
-    change of at most s (l₂), Gaussian    costs s²/2σ², zCDP
+    discrete Laplace     l₁ sensitivity s    costs s/scale, pure
+    discrete Gaussian    l₂ sensitivity s    costs s²/2σ², zCDP
 
-Guarantee   docs/guarantees/noise.md
-Runtime     about 0.1 µs a coordinate
+Guarantee   docs/guarantees/noise.md, Theorems 1 (Laplace) and 2 (Gaussian)
+Runtime     about 0.1 µs per coordinate
 References  Canonne, Kamath, Steinke (2020), "The Discrete Gaussian for Differential Privacy"
 """
 
@@ -25,9 +25,9 @@ from discreet.release.aggregators.base import Aggregator
 from discreet.release.randomness import RandomBits
 
 LARGEST_SIGMA = 2**26
-"""Up to here the Gaussian sampler's products fit 64 bits."""
+"""The largest σ for which the products of the Gaussian sampler fit 64 bits."""
 LARGEST_SCALE = 2**48
-"""Up to here the Laplace sampler's products fit 64 bits."""
+"""The largest scale for which the products of the Laplace sampler fit 64 bits."""
 
 
 class Noise(Protocol):
@@ -35,24 +35,24 @@ class Noise(Protocol):
 
     @property
     def norm(self) -> int:
-        """The norm in which its price counts what a person can move: l₁ or l₂."""
+        """The norm of the sensitivity that the price depends on: 1 for l₁, 2 for l₂."""
 
     def charge(self, sensitivity: float) -> Charge:
-        """The cost of this noise on a vector that one person moves by at most `sensitivity` in
-        that norm.
-        """
+        """Price of this noise on a vector of this sensitivity, which is measured in `norm`."""
 
     @property
     def variance(self) -> float:
-        """The variance of one coordinate."""
+        """Variance of one coordinate, in squared integer steps."""
 
     def draw(self, size: int, bits: RandomBits) -> Integers:
-        """Independent draws."""
+        """Return `size` independent draws."""
 
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """P(x) ∝ exp(−|x| / scale). Pure differential privacy; sensitivity in l₁.
+    """The discrete Laplace law P(x) ∝ exp(−|x| / scale): pure DP for l₁ sensitivities.
+
+    Guarantee   docs/guarantees/noise.md, Theorem 1
 
     >>> from discreet.release.randomness import seeded_bits
     >>> DiscreteLaplace(10).draw(5, seeded_bits(1, 0))
@@ -69,6 +69,7 @@ class DiscreteLaplace:
         return 1
 
     def charge(self, sensitivity: float) -> Charge:
+        """s/scale of pure ε, rounded up."""
         return pure(sensitivity / self.scale * (1 + 2**-48))
 
     @property
@@ -86,7 +87,9 @@ class DiscreteLaplace:
 
 @dataclass(frozen=True)
 class DiscreteGaussian:
-    """P(x) ∝ exp(−x² / 2σ²). zCDP; sensitivity in l₂.
+    """The discrete Gaussian law P(x) ∝ exp(−x² / 2σ²): zCDP for l₂ sensitivities.
+
+    Guarantee   docs/guarantees/noise.md, Theorem 2
 
     >>> from discreet.release.randomness import seeded_bits
     >>> DiscreteGaussian(1000).draw(3, seeded_bits(1, 0))
@@ -103,6 +106,7 @@ class DiscreteGaussian:
         return 2
 
     def charge(self, sensitivity: float) -> Charge:
+        """s²/2σ² of zCDP, rounded up."""
         return zcdp((sensitivity / self.sigma) ** 2 / 2 * (1 + 2**-48))
 
     @property
@@ -118,7 +122,7 @@ class DiscreteGaussian:
 
 
 def noise_for(budget: Charge, aggregator: Aggregator, most: int) -> tuple[int, Noise]:
-    """The finest grid of at most `most` levels, and the least noise on it that the budget pays for.
+    """Return the finest grid of at most `most` levels and the least noise on it for this budget.
 
     >>> from discreet.release.aggregators import OneChoice
     >>> levels, noise = noise_for(zcdp(0.02), OneChoice(10), most=2**16)
@@ -133,44 +137,52 @@ def noise_for(budget: Charge, aggregator: Aggregator, most: int) -> tuple[int, N
         levels = min(most, int((LARGEST_SCALE - 1) / per_level))
     if levels < 1:
         raise ConfigError(
-            f"the budget asks for noise {per_level:.3g} times the bound, more than the samplers "
-            "make: "
-            "raise epsilon"
+            f"this budget needs noise of {per_level:.3g} times the bound, more than the samplers "
+            "can draw: raise epsilon"
         )
     scale = ceil(levels * per_level)
     return levels, DiscreteGaussian(scale) if budget.measure == "zcdp" else DiscreteLaplace(scale)
 
 
 Kind = TypeVar("Kind", bound=Aggregator)
+Kind_co = TypeVar("Kind_co", bound=Aggregator, covariant=True)
 
 
 @dataclass(frozen=True)
-class CalibratedNoise(Generic[Kind]):
-    """Noise for people who enter this ONE release: in the measure in which it is least.
+class CalibratedNoise(Generic[Kind_co]):
+    """Noise for people who enter this ONE release, in the measure in which it is least.
 
     At ε = 1 and δ = 10⁻⁶ a count needs a standard deviation of 6.4 in zCDP and of 2.8 in the pure
     measure.
 
+    Guarantee   docs/guarantees/ledger.md, Theorem 5
+
+    Parameters
+    ----------
+    aggregator
+        The aggregator on the grid that the noise is calibrated for.
+    noise
+        The law of the noise, in integer steps of that grid.
+
+    Examples
+    --------
     >>> from discreet.release.aggregators import OneChoice
     >>> once = CalibratedNoise.calibrate(Privacy(1.0, 1e-6), OneChoice(10))
     >>> type(once.noise).__name__, round(once.standard_deviation, 1)
     ('DiscreteLaplace', 2.8)
     """
 
-    aggregator: Kind
+    aggregator: Kind_co
     noise: Noise
 
-    @classmethod
-    def for_budget(
-        cls, budget: Charge, aggregator: Kind, most: int = 2**16
-    ) -> "CalibratedNoise[Kind]":
-        """The least noise that this budget pays for."""
+    @staticmethod
+    def for_budget(budget: Charge, aggregator: Kind, most: int = 2**16) -> "CalibratedNoise[Kind]":
+        """Return the least noise that this budget pays for."""
         levels, noise = noise_for(budget, aggregator, most)
-        return cls(aggregator.on_grid(levels), noise)
+        return CalibratedNoise(aggregator.on_grid(levels), noise)
 
-    @classmethod
+    @staticmethod
     def calibrate(
-        cls,
         privacy: Privacy,
         aggregator: Kind,
         most: int = 2**16,
@@ -178,23 +190,34 @@ class CalibratedNoise(Generic[Kind]):
         *,
         blocks: int = 0,
     ) -> "CalibratedNoise[Kind]":
-        """The least noise of all budgets that a person may spend on one release, or of a share of
-        them.
+        """Return the least noise over the measures in which a person may pay for one release.
 
-        `blocks` says how many blocks are released in this way, if nothing else is
-        (`Privacy.apart`).
+        Parameters
+        ----------
+        privacy
+            The privacy asked for.
+        aggregator
+            The aggregator of the release.
+        most
+            The largest number of levels of the grid.
+        share
+            The share of the budget that this release may spend.
+        blocks
+            The number of blocks released in this way, if nothing else is released; see
+            `Privacy.apart`.
         """
-        found = [
-            cls.for_budget(budget * share, aggregator, most) for budget in privacy.apart(blocks)
+        candidates = [
+            CalibratedNoise.for_budget(budget * share, aggregator, most)
+            for budget in privacy.apart(blocks)
         ]
-        return min(found, key=lambda once: once.standard_deviation)
+        return min(candidates, key=lambda candidate: candidate.standard_deviation)
 
     @property
     def charge(self) -> Charge:
-        """What the release costs each of its people."""
+        """Price of the release for each person in it."""
         return self.noise.charge(self.aggregator.sensitivity(self.noise.norm))
 
     @property
     def standard_deviation(self) -> float:
-        """Of each number, in units of the bound."""
+        """Standard deviation of each number, in units of the bound."""
         return sqrt(self.noise.variance) / self.aggregator.levels

@@ -1,12 +1,13 @@
-"""Fused passes: what people bring is computed, clipped, quantised and added in one go.
+"""Fused passes: compiled loops that compute, clip, quantise and add people's vectors at once.
 
-Producing every person's vector first and admitting it afterwards was measured seven times slower.
-Each pass takes, last, the norm (1, 2 or 0 for l_∞), `unit` (steps to a length of 1), `limit` (the
-longest a row may be before rounding, in steps) and the sum. `Rows.add_through` hands them in, so a
-pass cannot promise what `Rows` does not state; tests/release/test_passes.py feeds every pass
+Computing every person's vector first and clipping it afterwards was measured seven times slower.
+The last arguments of each pass are the norm (1, 2 or 0 for l_∞), `unit` (steps per length of 1),
+`limit` (the largest norm of a row before rounding, in steps) and the sum. `Rows.add_through` passes
+them in, so a pass obeys the bound that `Rows` states; tests/release/test_passes.py feeds every pass
 hostile single people and measures the integers.
 
-Products of vectors (spread, Gram, moments) take `unit` alone: `Rounded` has left the room.
+Products of vectors (spread, Gram, moments) take `unit` alone, which `Rounded` has reduced by the
+rounding.
 
 Guarantee   docs/guarantees/aggregators.md, Lemmas 5 and 6
 """
@@ -27,29 +28,31 @@ def add_click_gains(
     limit: float,
     total: Floats,
 ) -> None:
-    """Add every visitor's gains on top of each prefix of the slate to `total` (slots × items), in
-    steps.
+    """Add each visitor's gains over every prefix of the slate to `total`, in steps.
 
-    What is added for an item with gains g_1 ≥ … ≥ g_k is their sum over √k, then the drops g_i −
-    g_{i+1} times `steepness`. For an item that is already before a slot, the gain is that on top of
-    the *other* items before it: what the slot would see if the item were free. A visitor for whom
-    all this, stacked over slots and items, is longer than `limit` steps (`unit` steps to 1) is
-    scaled down to it. `limit` leaves room for rounding each entry by at most ½, so the integers
-    obey the bound (docs/guarantees/aggregators.md, Lemma 5). `norm` is 2 here.
+    `total` is slots × items. An item with gains g_1 ≥ … ≥ g_k adds their sum over √k, then the
+    drops g_i − g_{i+1} times `steepness`. For an item that is already before a slot, the gain is
+    that over the *other* items before it, as if the item were not in the slate. A visitor whose
+    numbers, stacked over slots and items, are longer than `limit` steps is scaled down to it.
+    `limit` leaves room for rounding each entry by at most ½, so the integers obey the bound
+    (docs/guarantees/aggregators.md, Lemma 5). `norm` is 2 here.
     """
     slots, items = total.shape
-    others, gains = np.empty(items), np.empty(slots)
-    weights, own = np.empty(slots), np.empty((slots, slots))
+    others = np.empty(items)
+    gains = np.empty(slots)
+    weights = np.empty(slots)
+    own = np.empty((slots, slots))
     for row in range(rows.shape[0]):
         chances = True
         for item in range(items):
             others[item] = rows[row, item]
             chances &= others[item] >= 0.0 and others[item] <= 1.0
         if not chances:
-            continue  # whoever brings something else adds nothing
-        for shown in range(slots):  # what is shown has gains of its own; all others share theirs
+            continue  # a row that is not made of probabilities adds nothing
+        for shown in range(slots):  # shown items have gains of their own; all others share theirs
             others[slate[shown]] = 0.0
-        squares, length = 0.0, 0.0
+        squares = 0.0
+        length = 0.0
         for item in range(items):
             squares += others[item] * others[item]
         for shown in range(-1, slots):
@@ -83,7 +86,7 @@ def add_click_gains(
 
 @compiled
 def slope(code: int, parameter: float, margin: float, target: float) -> float:
-    """ℓ′ of the losses in discreet/losses.py, by their codes."""
+    """Return ℓ′ of the loss with this code in discreet/losses.py."""
     if code == 0:
         return 2.0 * (margin - target)
     if code == 1:
@@ -99,7 +102,7 @@ def slope(code: int, parameter: float, margin: float, target: float) -> float:
 
 @compiled_sums
 def product(first: Floats, second: Floats) -> float:
-    """⟨first, second⟩, over as many numbers as the first has."""
+    """Return ⟨first, second⟩, over the length of the first vector."""
     total = 0.0
     for place in range(first.size):
         total += first[place] * second[place]
@@ -108,8 +111,9 @@ def product(first: Floats, second: Floats) -> float:
 
 @compiled_sums
 def squares_and_product(vector: Floats, other: Floats) -> tuple[float, float]:
-    """‖vector‖² and ⟨vector, other⟩ in one pass."""
-    squares, product = 0.0, 0.0
+    """Return ‖vector‖² and ⟨vector, other⟩, computed in one loop."""
+    squares = 0.0
+    product = 0.0
     for place in range(vector.size):
         squares += vector[place] * vector[place]
         product += vector[place] * other[place]
@@ -118,14 +122,15 @@ def squares_and_product(vector: Floats, other: Floats) -> tuple[float, float]:
 
 @compiled
 def length_of(vector: Floats, root: float, scale: float, more: float, order: float) -> float:
-    """The l_order length of scale · vector and one more number; order 0 stands for l_∞.
+    """Return the l_order norm of scale · vector extended by the number `more`; 0 means l_∞.
 
-    `root` is the vector's own l₂ length, known already.
+    `root` is the l₂ norm of the vector itself.
     """
     if order == 2.0:
         length: float = np.sqrt((scale * root) ** 2 + more * more)
         return length
-    largest, total = abs(more), abs(more)
+    largest = abs(more)
+    total = abs(more)
     for place in range(vector.size):
         value = abs(scale * vector[place])
         largest = max(largest, value)
@@ -143,21 +148,34 @@ def length_of(vector: Floats, root: float, scale: float, more: float, order: flo
 
 @compiled
 def add_gradients(
-    features: Floats, targets: Floats, shares: Floats, here: Floats, before: Floats,
-    weight: float, code: int, parameter: float, dual: float, feature_bound: float, low: float,
-    high: float, constant: float, worth: float,
-    norm: int, unit: float, limit: float, total: Floats,
-) -> None:  # fmt: skip
-    """Add every sample's gradient to `total`, in integer steps: clipped, quantised and added in one
-    pass.
+    features: Floats,
+    targets: Floats,
+    shares: Floats,
+    here: Floats,
+    before: Floats,
+    weight: float,
+    code: int,
+    parameter: float,
+    dual: float,
+    feature_bound: float,
+    low: float,
+    high: float,
+    constant: float,
+    worth: float,
+    norm: int,
+    unit: float,
+    limit: float,
+    total: Floats,
+) -> None:
+    """Add every sample's gradient, clipped and quantised, to `total`, in integer steps.
 
-    A sample is scaled to features of l_dual length at most `feature_bound` and its target clipped
-    to [low, high]; with `constant` ≠ 0 that number is one more feature. Its gradient is (s +
-    weight·(s − s′))·x with s the slope at `here` and s′ at `before`, times `worth` and the sample's
-    share (0 to 1). A length of 1 is `unit` steps. What is about to be rounded is measured, in the
-    l₁, l₂ or l_∞ (0) norm, and scaled down if it is longer than `limit`, which leaves room for
-    rounding each entry by at most ½ (docs/guarantees/aggregators.md, Lemma 5). Samples that are not
-    finite, or whose lengths overflow, add nothing.
+    Features are scaled to an l_dual norm of at most `feature_bound` and the target is clipped to
+    [low, high]; with `constant` ≠ 0 that number is one more feature. The gradient is
+    (s + weight·(s − s′))·x with s the slope at `here` and s′ at `before`, times `worth` and the
+    sample's share (0 to 1). A length of 1 is `unit` steps. Before rounding, the gradient is scaled
+    down if its l₁, l₂ or l_∞ (0) norm exceeds `limit`, which leaves room for rounding each entry by
+    at most ½ (docs/guarantees/aggregators.md, Lemma 5). Samples that are not finite, or whose norms
+    overflow, add nothing.
     """
     size: int = features.shape[1]
     for row in range(features.shape[0]):
@@ -178,7 +196,8 @@ def add_gradients(
             earlier = product(sample, before) * shrink + more
             factor += weight * (factor - slope(code, parameter, earlier, target))
         factor *= unit * worth * min(1.0, max(0.0, shares[row]))
-        scale, more = factor * shrink, factor * constant
+        scale = factor * shrink
+        more = factor * constant
         length = length_of(sample, root, scale, more, norm)
         if not (np.isfinite(length) and np.isfinite(scale)):
             continue
@@ -193,20 +212,32 @@ def add_gradients(
 
 @compiled
 def add_class_gradients(
-    features: Floats, targets: Floats, shares: Floats, here: Floats, dual: float, feature_bound: float,
-    constant: float, worth: float, norm: int, unit: float, limit: float, total: Floats,
-) -> None:  # fmt: skip
-    """The same for classes: Σ (chances − e_class) ⊗ x, one row of coefficients a class.
+    features: Floats,
+    targets: Floats,
+    shares: Floats,
+    here: Floats,
+    dual: float,
+    feature_bound: float,
+    constant: float,
+    worth: float,
+    norm: int,
+    unit: float,
+    limit: float,
+    total: Floats,
+) -> None:
+    """Add every sample's gradient of the multinomial loss to `total`, in integer steps.
 
-    `here` and `total` are classes × numbers, the constant last. A target is the number of a class;
-    another one says nothing. The whole matrix of a sample is measured and scaled down to `limit`
-    before rounding.
+    The gradient is (probabilities − e_class) ⊗ x, one row of coefficients per class. `here` and
+    `total` are classes × numbers, the constant last. A target is the number of a class; a sample
+    with another target adds nothing. The whole matrix of a sample is scaled down to `limit` before
+    rounding (docs/guarantees/aggregators.md, Lemma 5).
     """
     classes, width = total.shape
     size = features.shape[1]
     chances = np.empty(classes)
     for row in range(features.shape[0]):
-        sample, target = features[row], targets[row]
+        sample = features[row]
+        target = targets[row]
         squares = product(sample, sample)
         root = np.sqrt(squares)
         length = length_of(sample, root, 1.0, 0.0, dual)
@@ -225,18 +256,21 @@ def add_class_gradients(
         for place in range(classes):
             chances[place] = np.exp(chances[place] - largest)
             whole += chances[place]
-        worst, sizes, spread = 0.0, 0.0, 0.0
+        worst = 0.0
+        sizes = 0.0
+        spread = 0.0
         for place in range(classes):
             chances[place] = chances[place] / whole - (1.0 if place == target else 0.0)
             worst = max(worst, abs(chances[place]))
             sizes += abs(chances[place])
             spread += chances[place] * chances[place]
         factor = unit * worth * min(1.0, max(0.0, shares[row]))
-        scale, more = factor * shrink, factor * constant if width > size else 0.0
-        # The norm of a product of two vectors is the product of their norms, in all three.
+        scale = factor * shrink
+        more = factor * constant if width > size else 0.0
+        # The norm of an outer product is the product of the norms, for all three norms.
         across = np.sqrt(spread) if norm == 2 else sizes if norm == 1 else worst
         length = length_of(sample, root, scale, more, norm) * across
-        # Of chances that are no numbers the largest may be one: their sum is not.
+        # If some probabilities are NaN, the largest may still be finite; their sum is not.
         if not (np.isfinite(length) and np.isfinite(scale) and np.isfinite(sizes)):
             continue
         if length > limit:
@@ -252,7 +286,7 @@ def add_class_gradients(
 
 @compiled
 def shrink_to_one(vector: Floats) -> float:
-    """What a vector is multiplied with to have a length of at most 1; −1 if it is not finite."""
+    """Return the factor that scales a vector to a length of at most 1; −1 if it is not finite."""
     squares = 0.0
     for place in range(vector.size):
         squares += vector[place] * vector[place]
@@ -263,7 +297,10 @@ def shrink_to_one(vector: Floats) -> float:
 
 @compiled
 def add_spread(rows: Floats, unit: float, total: Integers) -> None:
-    """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps."""
+    """Add (x, √2·‖x‖², 1) of every row x, scaled to a length of at most 1, in steps.
+
+    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 7
+    """
     size = rows.shape[1]
     for row in range(rows.shape[0]):
         vector = rows[row]
@@ -283,7 +320,9 @@ def add_spread(rows: Floats, unit: float, total: Integers) -> None:
 def add_gram(rows: Floats, unit: float, total: Integers) -> None:
     """Add (zzᵀ, 1) of every row z, scaled to a length of at most 1, in steps.
 
-    The matrix is packed: the lower triangle row by row, off the diagonal times √2.
+    The matrix is packed: the lower triangle row by row, entries off the diagonal times √2.
+
+    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 8
     """
     size = rows.shape[1]
     for row in range(rows.shape[0]):
@@ -311,10 +350,14 @@ def add_moments(
     """Add (pack(zzᵀ)/√2, u·z) of every context z and reward u in its slot, in steps.
 
     z is scaled to a length of at most 1, and u, clipped to [−1, 1], with it.
+
+    Guarantee   docs/guarantees/aggregators.md, Lemmas 6 and 9
     """
     size = contexts.shape[1]
     for row in range(contexts.shape[0]):
-        slot, reward, vector = slots[row], rewards[row], contexts[row]
+        slot = slots[row]
+        reward = rewards[row]
+        vector = contexts[row]
         if slot < 0 or slot >= total.shape[0] or not np.isfinite(reward):
             continue
         shrink = shrink_to_one(vector)

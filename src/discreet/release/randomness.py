@@ -1,12 +1,13 @@
-"""Where random words come from: AES in counter mode, keyed by the operating system.
+"""Random bits: AES in counter mode, keyed by the operating system.
 
-Each thread of each process has a generator of its own, and a forked child throws its parent's away:
-two that shared one would repeat each other's noise, and differences of their outputs would be free
-of it. A generator is never saved, pickled or copied.
+Each thread of each process has a generator of its own, and a forked child discards its parent's:
+two processes that shared one would repeat each other's noise, and differences of their outputs
+would carry none. A generator is never saved, pickled or copied.
 
-`seeded_bits` is for simulation: the words of release `index` are a function of (seed, index), so
-that a reloaded run goes on as it would have. Whoever knows the seed knows the noise.
+`seeded_bits` is for simulation: the bits of release `index` are a function of (seed, index), so
+that a reloaded run continues as if it had not stopped. The seed reveals the noise.
 
+Guarantee   docs/guarantees/noise.md, Random bits
 References  randomgen's AESCounter; NIST SP 800-38A (counter mode)
 """
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class RandomBits:
-    """A stream of random 64-bit words that compiled kernels can read.
+    """A stream of random 64-bit integers that compiled kernels can read.
 
-    Kernels get `address` (of the C function that makes the next word) and `state` (its argument).
+    Kernels receive `address`, the C function that returns the next integer, and `state`, its
+    argument.
     """
 
     __slots__ = ("_generator", "address", "state")
@@ -41,33 +43,34 @@ class RandomBits:
         self.state = np.uint64(interface.state_address)
 
     def key(self) -> bytes:
-        """The next 256 bits, as the key of a function that others compute."""
-        made: bytes = self._generator.random_raw(4).astype("<u8").tobytes()
-        return made
+        """Return the next 256 bits, for use as the key of a pseudo-random function."""
+        key: bytes = self._generator.random_raw(4).astype("<u8").tobytes()
+        return key
 
     def floats(self) -> "np.random.Generator":
-        """A NumPy generator over these words, for simulations in floating point."""
+        """Return a NumPy generator over these bits, for simulations in floating point."""
         import numpy as np
 
         return np.random.Generator(self._generator)
 
     def __reduce__(self) -> NoReturn:
-        raise StateError("random words cannot be copied or pickled: a copy would repeat the noise")
+        raise StateError("random bits cannot be copied or pickled: a copy would repeat the noise")
 
 
 _own = threading.local()
-_forks = [0]  # between the first process and this one
+_forks = [0]  # forks between the first process and this one
 
 
 def this_process() -> tuple[int, int]:
-    """Tells a process from its forks: its id and how many forks led to it.
+    """Return the process id and the number of forks that led to it, which tell forks apart.
 
-    Only both together do: an id may be used again, and a fork from C is not counted.
+    Neither is enough alone: an id may be used again, and a fork made in C is not counted.
     """
     return os.getpid(), _forks[0]
 
 
 def _count_fork() -> None:
+    """Count a fork, in the child."""
     _forks[0] += 1
 
 
@@ -76,14 +79,15 @@ if hasattr(os, "register_at_fork"):
 
 
 def system_bits() -> RandomBits:
-    """This thread's and process's generator, keyed with 128 bits from the operating system."""
+    """Return this thread's generator, keyed with 128 bits from the operating system."""
     process = this_process()
     if getattr(_own, "process", None) != process:
-        _own.bits, _own.process = RandomBits(os.urandom(16)), process
+        _own.bits = RandomBits(os.urandom(16))
+        _own.process = process
     bits: RandomBits = _own.bits
     return bits
 
 
 def seeded_bits(seed: int, index: int) -> RandomBits:
-    """The words of release `index` in the simulation with this seed."""
+    """Return the random bits of release `index` in the simulation with this seed."""
     return RandomBits(blake2b(f"discreet words {seed} {index}".encode(), digest_size=16).digest())

@@ -1,18 +1,17 @@
-"""What was aggregated carries its own sensitivity: what clips, quantises and adds is what states
-it.
+"""Aggregators clip, quantise and add up people's data, and state the sensitivity of the sum.
 
-The door takes a `Aggregate` and nothing else, and only this package makes one. One file an
-aggregator:
+The door accepts an `Aggregate` and nothing else, and only this package makes one. Each aggregator
+has a file of its own:
 
-    Rows          whole vectors, clipped to a length
-    PublicCells   a number in cells that the public schedule fixes
-    PublicRows    a number times a row that is public before it comes
-    OneChoice     a number in a cell that the person picks
-    HeldRows      rows kept for one release, added up again and again
-    ChosenRows    a row of numbers in a slot that the person picks
+    Rows          one vector per person, clipped to a length
+    PublicCells   one number per person, in cells that the public schedule fixes
+    PublicRows    one number per person, times a row of public weights
+    OneChoice     one number per person, in a cell that the person chooses
+    HeldRows      rows held for one release, which adds functions of them up repeatedly
+    ChosenRows    one row of numbers per person, in a slot that the person chooses
     Spread        vectors and their squared lengths
-    Gram          vectors times themselves
-    Moments       contexts times themselves and times rewards, in a slot that the person picks
+    Gram          second moments of vectors
+    Moments       second moments of contexts, and contexts times rewards, in the person's slot
 
 Guarantee   docs/guarantees/aggregators.md
 """

@@ -1,10 +1,9 @@
-"""What every aggregator is: a way of adding people up in integers, and how far one of them can move
-the sum.
+"""Base class of all aggregators, and the aggregate: integers with the aggregator that made them.
 
-An aggregator is stated in units of its bound, and lives on a grid of `levels` integer steps up to
-that bound. Nothing aggregated is zero, and zero is always allowed: a missing answer adds nothing.
-Integer sums do not depend on the order of addition, so a block that is aggregated on many machines
-and merged equals the block aggregated on one, bit for bit.
+An aggregator is stated in units of its bound, and counts in integer steps of bound/levels. Zero is
+always a valid contribution: a missing answer adds nothing. Integer sums do not depend on the order
+of addition, so a block that is aggregated on many machines and merged equals the block aggregated
+on one machine, bit for bit.
 
 Guarantee   docs/guarantees/aggregators.md
 """
@@ -25,103 +24,94 @@ if TYPE_CHECKING:
     from discreet.release import kernels as kernels
     from discreet.release import passes as passes
 else:
-    kernels, passes = OnFirstUse("discreet.release.kernels"), OnFirstUse("discreet.release.passes")
+    kernels = OnFirstUse("discreet.release.kernels")
+    passes = OnFirstUse("discreet.release.passes")
 
 
 MOST_GRID = 2**30
-"""Levels up to here keep every product of the kernels inside 64 bits."""
+"""The largest number of levels for which every product in the kernels fits 64 bits."""
 
 
 @dataclass(eq=False)
 class Aggregate:
-    """Integers, together with the aggregator that added them up.
-
-    What they say about people is secret: they are never shown or logged.
-    """
+    """Secret integers, with the aggregator that added them up; they are never shown or logged."""
 
     aggregator: "Aggregator"
     values: np.ndarray
     additions: int = 0
-    """How often something began to be added: who may have been counted must not be counted
-    again.
-    """
+    """The number of additions begun; an interrupted one must not be repeated, to count once."""
 
     def __repr__(self) -> str:
-        return f"Gathered({self.aggregator!r})"  # not the values: they are people's
+        return f"Aggregate({self.aggregator!r})"  # without the values: they are personal data
 
     def part(self, index: int) -> "Aggregate":
-        """One row of a table. Replacing a person moves a part no farther than the whole."""
+        """Return one row of a table; replacing a person moves it no farther than the table."""
         return Aggregate(self.aggregator, self.values[index])
 
 
 class Aggregator(ABC):
-    """Adds people up, and knows what one of them can change: the parent of all kinds."""
+    """Base class of aggregators: adds people up in integers and states the sensitivity of the sum.
+
+    Neighbours differ by the replacement of one person.
+    """
 
     shape: tuple[int, ...]
-    """Of the integers that are added up; a whole number stands for one row of so many."""
+    """Shape of the sums; constructors accept a whole number n for (n,)."""
 
     levels: int
-    """How many integer steps the bound has."""
+    """The number of integer steps up to the bound."""
 
     is_by_slots: bool = False
-    """Whether replacing a person moves one row of the table by the span, or two rows by half of
-    it each.
-    """
+    """Whether replacing a person moves one row by the span, or two rows by half of it each."""
 
     @cached_property
     def size(self) -> int:
-        """How many integers there are."""
+        """The number of integers in a sum."""
         return prod(self.shape)
 
     @property
     @abstractmethod
     def bound(self) -> float:
-        """The most that one person may contribute; more is clipped."""
+        """The largest contribution of one person; larger ones are clipped."""
 
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many of the integers can differ between neighbours."""
+        """The largest number of integers that differ between neighbours."""
 
     @abstractmethod
     def unit_sensitivity(self, norm: int) -> float:
-        """The most that replacing one person moves the sum, in the l₁ or l₂ norm, in units of
-        the bound.
-        """
+        """The sensitivity of the sum in the l₁ or l₂ norm, in units of the bound."""
 
     @property
     @abstractmethod
     def span(self) -> int:
-        """The length of the interval in which all changes lie when one person is replaced, in
-        steps.
-        """
+        """Length of the interval that holds all changes by one replacement, in integer steps."""
 
     @property
     def dtype(self) -> type[np.int64] | type[np.uint16]:
-        """Of the integers."""
+        """Type of the integers."""
         return np.int64
 
     @property
     def grid(self) -> float:
-        """What one integer step is worth."""
+        """The value of one integer step."""
         return self.bound / self.levels
 
     def sensitivity(self, norm: int) -> float:
-        """The most that replacing one person moves the sum, in the l₁ or l₂ norm, in integer
-        steps.
-        """
+        """The sensitivity of the sum in the l₁ or l₂ norm, in integer steps."""
         return self.levels * self.unit_sensitivity(norm)
 
     def on_grid(self, levels: int) -> Self:
-        """The same aggregator with so many steps up to the bound."""
+        """Return this aggregator with `levels` integer steps up to the bound."""
         return replace(self, levels=levels)  # type: ignore[type-var]
 
     def empty(self) -> Aggregate:
-        """Nobody so far."""
+        """Return an aggregate of nobody."""
         return Aggregate(self, np.zeros(self.shape, dtype=self.dtype))
 
     def holding(self, values: object) -> Aggregate:
-        """Integers that this aggregator added up earlier, as they come back from a state."""
+        """Return these integers from a saved state as an aggregate, after checking their shape."""
         if (
             not isinstance(values, np.ndarray)
             or values.dtype != self.dtype
@@ -133,26 +123,26 @@ class Aggregator(ABC):
         return Aggregate(self, values)
 
     def check_own(self, aggregate: Aggregate) -> None:
-        """Refuse what another aggregator added up: it would be stated wrongly."""
+        """Raise if another aggregator made this aggregate: its sensitivity would be misstated."""
         if aggregate.aggregator != self:
-            raise ConfigError(f"this {type(self).__name__} takes what it gathered itself")
+            raise ConfigError(f"this {type(self).__name__} takes its own aggregates only")
 
     def merge(self, one: Aggregate, other: Aggregate) -> Aggregate:
-        """The people of both; nobody may be in both.
+        """Return the aggregate of the people of both; nobody may be in both.
 
-        Integers are added, so it does not matter who was aggregated where.
+        Integers are added, so it does not matter where each person was aggregated.
         """
         if one.aggregator != self or other.aggregator != self:
-            raise ConfigError(f"only what the same {type(self).__name__} gathered can be merged")
+            raise ConfigError(f"only aggregates of the same {type(self).__name__} can be merged")
         return Aggregate(self, one.values + other.values)
 
 
 def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
-    """A shape, or a whole number for one row of so many."""
+    """Return a shape as a tuple; a whole number n stands for (n,)."""
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
 def check_levels(levels: int) -> None:
-    """Refuse grids that the kernels cannot add up exactly."""
+    """Raise if the kernels cannot add up exactly on a grid with this number of levels."""
     if not 1 <= levels <= MOST_GRID:
         raise ConfigError(f"levels must be between 1 and 2^30, got {levels}")

@@ -1,23 +1,21 @@
-"""Gains along a path of choices: what one person adds to the scores of all steps together is at
-most 1.
+"""Gains along a path of items: one person's gains over all steps add up to at most 1.
 
-A person's worth of a set lies in [0, 1] and, on the integers here, never falls along a path. The
-gain of item a on top of the path is what the worth would rise by; what was reached is updated with
-the same integers, so the gains of a person telescope: along ANY path they are non-negative and add
-up to at most `levels`.
+A person's value of a set lies in [0, 1] and, on the integers here, never decreases along a path.
+The gain of item a over the path S is the increase of that value. The value reached is updated with
+the same integers, so one person's gains telescope: along ANY path they are non-negative and add up
+to at most `levels`.
 
     gain_p(a) = max(0, ⌊levels · worth_p(S + a)⌋ − reached_p)
 
-That is much less than `levels` at each of k steps, and mechanisms in
-discreet/release/sampled_path.py need it.
+That is a much smaller total than `levels` at each of k steps, and the mechanism in
+discreet/release/sampled_path.py relies on it.
 
-Nothing is remembered of a person between steps: what they have reached is computed again from the
-path, by the same operations on the same row, so the same integers. It costs one column of worths
-for each item on the path, and lets people stay in parts that are read, on whatever machine, at
-every step.
+No state is held per person between steps. The value reached is computed again from the path, by the
+same operations on the same row, which yield the same integers. It costs one column of values per
+item on the path, and people may stay in partitions that any machine reads at every step.
 
 Guarantee   docs/guarantees/aggregators.md, Lemmas 11 and 12
-Runtime     one pass over the people a step
+Runtime     one pass over the people per step
 """
 
 from dataclasses import dataclass, field
@@ -32,28 +30,29 @@ from discreet.release.aggregators.held_rows import Held, HeldRows
 from discreet.release.aggregators.partitions import Part
 from discreet.release.sampled_path import GivenCoins, SecretCoins
 
-Known = TypeVar("Known")
+Progress = TypeVar("Progress")
+"""Intermediate results of a chain for rows and a set, from which the set is extended."""
 
 
-class Chain(Protocol[Known]):
-    """How rows of people see a growing set: every row by itself."""
+class Chain(Protocol[Progress]):
+    """A set function of single rows, evaluated along a growing set."""
 
-    def begin(self, rows: np.ndarray) -> Known:
-        """What is known of these rows with the empty set."""
+    def begin(self, rows: np.ndarray) -> Progress:
+        """Return the progress of these rows at the empty set."""
 
-    def worths(self, rows: np.ndarray, state: Known) -> Floats:
-        """The worth of the set with one more item, people × items."""
+    def worths(self, rows: np.ndarray, state: Progress) -> Floats:
+        """Return the value of the set plus each item, people × items."""
 
-    def worth(self, rows: np.ndarray, state: Known, item: int) -> Floats:
-        """The same for one item: bit for bit this column of `worths`."""
+    def worth(self, rows: np.ndarray, state: Progress, item: int) -> Floats:
+        """Return the value of the set plus one item: bit for bit this column of `worths`."""
 
-    def take(self, rows: np.ndarray, state: Known, item: int) -> Known:
-        """What is known after this item was taken."""
+    def take(self, rows: np.ndarray, state: Progress, item: int) -> Progress:
+        """Return the progress after this item joined the set."""
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """The gains of every item on top of a path, added up over the people of a part who are kept."""
+    """A task for one part: the gains of every item over a path, summed over sampled people."""
 
     chain: Chain[Any]
     sampled: GivenCoins | SecretCoins
@@ -63,15 +62,17 @@ class _Scores:
 
     def __call__(self, part: Part) -> Integers:
         total = np.zeros(len(self.prices), dtype=np.int64)
-        for first, everyone in part.pieces():
-            rows = everyone[self.sampled.sampled(first, len(everyone))]
-            if len(rows):
-                self._add(rows, total)
+        for first, rows in part.pieces():
+            sampled = rows[self.sampled.sampled(first, len(rows))]
+            if len(sampled):
+                self._add(sampled, total)
         return total
 
     def _add(self, rows: np.ndarray, total: Integers) -> None:
+        """Add the gains of these people to `total`."""
         levels = float(self.levels)
-        state, reached = self.chain.begin(rows), np.zeros(len(rows), dtype=np.int64)
+        state = self.chain.begin(rows)
+        reached = np.zeros(len(rows), dtype=np.int64)
         for item in self.path:
             worth = np.ascontiguousarray(self.chain.worth(rows, state, item), dtype=np.float64)
             kernels.take_path_gains(worth, reached, levels)
@@ -81,20 +82,22 @@ class _Scores:
 
 
 class GainPath:
-    """Held people along one path of choices.
+    """The scores of all items over a growing path, among people whose rows are held.
 
-    It belongs to the door: what it adds up is secret, and never leaves without a mechanism.
+    Scores are secret: the door reads them, and publishes an item only through a mechanism.
+
+    Guarantee   docs/guarantees/aggregators.md, Lemma 11
 
     Parameters
     ----------
-    aggregated
-        Held rows of people, or people in parts.
+    aggregate
+        An aggregate of `HeldRows`, held in memory or in partitions.
     chain
-        How they see a growing set.
+        The value of a growing set for each row.
     prices
-        A factor in (0, 1] for each item: how much its gains count.
+        A factor in (0, 1] per item, by which its gains are multiplied.
     levels
-        How many integer steps a worth of 1 has.
+        The number of integer steps of a value of 1.
     """
 
     def __init__(
@@ -109,41 +112,39 @@ class GainPath:
 
     @property
     def people(self) -> int:
-        """How many there are, kept or not."""
+        """The number of people, sampled or not."""
         return self._aggregate.aggregator.shape[0]
 
     def copied(self) -> "GainPath":
-        """The same people as they are now, before the first step: for audits."""
+        """Return a path with a copy of the rows, before its first step: for audits."""
         held = Aggregate(self._aggregate.aggregator, self._held.copy())
         return GainPath(held, self._chain, self._prices, self.levels)
 
     def differs(self, other: "GainPath") -> Integers:
-        """Which people are not the same in both."""
+        """Return the numbers of the people whose rows differ between two paths: for audits."""
         return np.flatnonzero((self._held != other._held).any(axis=1))
 
     @property
     def _held(self) -> Integers:
-        """The rows of all people, who must be held here: an audit that misses some would see
-        nothing.
-        """
+        """The rows of all people, who must be held in memory: an audit must compare all of them."""
         if isinstance(self._aggregate, Held) and self._aggregate.staying:
             raise ConfigError(
-                "people who stay in their parts cannot be compared: audit people who are held"
+                "rows that stay in partitions cannot be compared: audit rows that are held"
             )
         return self._aggregate.values
 
     def begin(self, sampled: GivenCoins | SecretCoins | Mask) -> None:
-        """Start with the people whom coins, or a mask, keep, and with the empty set."""
+        """Start at the empty set, with the people whom the coins or the mask sample."""
         self._sampled = GivenCoins(sampled) if isinstance(sampled, np.ndarray) else sampled
         self._path = []
 
     def scores(self) -> Integers:
-        """The gains of every item, added up over people."""
+        """Return the gains of every item over the path, summed over sampled people."""
         held = self._aggregate.aggregator
         assert isinstance(held, HeldRows)
         task = _Scores(self._chain, self._sampled, tuple(self._path), self._prices, self.levels)
         total = np.zeros(len(self._prices), dtype=np.int64)
-        for scores in held.asked(self._aggregate, task):
+        for scores in held.per_part(self._aggregate, task):
             total += scores
         return total
 

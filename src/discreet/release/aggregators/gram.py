@@ -1,11 +1,11 @@
-"""Second moments: every person's vector times itself.
+"""Second moments: the sum of zzᵀ over people's vectors z, and their number.
 
-A person's vector z is scaled to a length of at most 1 and (zzᵀ, 1) entered, the matrix packed: the
-diagonal, and what is beside it times √2, so that the length of the packed numbers is that of the
-matrix. Two people's entries are at most √2 apart; the count costs nothing.
+A person's vector z is scaled to a length of at most 1 and contributes (zzᵀ, 1). The matrix is
+packed: the diagonal, and entries off the diagonal times √2, so that the packed vector is as long as
+the matrix. The contributions of two people are at most √2 apart; the count adds nothing to that.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 8
-Runtime     O(d²) a person, one compiled pass
+Runtime     O(d²) per person, one compiled pass
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,17 @@ from discreet.release.aggregators.rounded import Rounded
 
 @dataclass(frozen=True)
 class Gram(Rounded):
-    """Packed products of vectors with themselves, and a count.
+    """Sums of packed second moments, and a count.
 
+    Parameters
+    ----------
+    shape
+        (packed numbers and one for the count,); `Gram.of` computes it.
+    levels
+        The number of integer steps up to 1.
+
+    Examples
+    --------
     >>> gram = Gram.of(2, levels=10**6)
     >>> people = gram.empty()
     >>> gram.add(people, np.array([[0.6, 0.8], [0.0, 0.5]]))
@@ -42,35 +51,35 @@ class Gram(Rounded):
         object.__setattr__(self, "shape", as_shape(self.shape))
         width = self.width
         if len(self.shape) != 1 or width < 1 or width * (width + 1) // 2 + 1 != self.size:
-            raise ConfigError(f"second moments are a packed triangle and a count, got {self.shape}")
+            raise ConfigError(
+                f"shape must be a packed triangle and a count, got {self.shape}: use Gram.of"
+            )
         check_levels(self.levels)
 
     @classmethod
     def of(cls, size: int, levels: int = 1) -> "Gram":
-        """For vectors of so many numbers."""
+        """Return the aggregator for vectors of `size` numbers."""
         return cls((size * (size + 1) // 2 + 1 if size > 0 else 0,), levels)
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """The dimension of the vectors."""
         return (isqrt(max(0, 8 * self.size - 7)) - 1) // 2
 
     def add(self, aggregate: Aggregate, rows: Floats) -> None:
-        """Scale, multiply, quantise and add one row a person; what is not finite counts as zero."""
+        """Scale, multiply, quantise and add one row per person; non-finite rows add nothing."""
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.width)
         unit = self.unit
         aggregate.additions += 1
         passes.add_gram(rows, unit, aggregate.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float]:
-        """Totals as a symmetric matrix, and how many people there were."""
+        """Split totals into the matrix of second moments and the number of people."""
         return unpacked(totals[:-1]), float(totals[-1])
 
 
 def unpacked(packed: Floats) -> Floats:
-    """Symmetric matrices from their packed lower triangles, in which what is off the diagonal
-    counts √2.
-    """
+    """Return symmetric matrices from packed lower triangles, whose off-diagonals count √2."""
     size = (isqrt(8 * packed.shape[-1] + 1) - 1) // 2
     rows, columns, scale = _triangle(size)
     matrix = np.empty((*packed.shape[:-1], size, size))
@@ -81,5 +90,6 @@ def unpacked(packed: Floats) -> Floats:
 
 @lru_cache(maxsize=8)
 def _triangle(size: int) -> tuple[Integers, Integers, Floats]:
+    """Rows, columns and factors of the entries of a packed triangle."""
     rows, columns = np.tril_indices(size)
     return rows, columns, np.where(rows == columns, 1.0, sqrt(2))

@@ -1,14 +1,14 @@
-"""Rows kept for one release, which adds them up again and again: gains on top of what was just
-chosen.
+"""Rows held for one release, which adds functions of them up repeatedly.
 
-What is held is each person's own row, quantised to two bytes a number: it is NOT private, no more
-than the log it came from. Each `total` adds up a function of single rows through `Rows`, `Gram`,
-`Moments` or `OneChoice`, which clip it; so one person moves every total by at most what these say.
-Rows may also stay where they are, in parts of the people that are read again for every total
-(discreet/release/aggregators/partitions.py): what is added up is the same.
+A greedy selection, for example, adds up the gains over the items that it has just chosen. An
+aggregate holds each person's own row, quantised to two bytes per number; it is NOT private, no more
+than the log that it came from. Each `total` adds up a function of single rows through `Rows`,
+`Gram`, `Moments` or `OneChoice`, which clip it and state its sensitivity. Rows may stay where they
+are, in partitions that are read again for every total (discreet/release/aggregators/partitions.py);
+the totals are the same.
 
 Guarantee   docs/guarantees/aggregators.md, Lemmas 4 and 12
-Runtime     O(numbers held) a total; memory two bytes a number
+Runtime     O(numbers held) per total; two bytes of memory per number
 """
 
 from collections.abc import Callable, Sequence
@@ -28,41 +28,50 @@ from discreet.release.aggregators.rows import Rows
 
 @dataclass(eq=False, repr=False)
 class Held(Aggregate):
-    """Rows that are held, people who stay in their parts, and who asks those."""
+    """Rows held in memory, partitions whose rows stay elsewhere, and how those are read."""
 
     staying: tuple[Part, ...] = ()
     run: Runner = in_place
 
 
 Onto = Rows | Gram | Moments | OneChoice
-"""What rows may be added up by: each clips what a person brings, and states what it moves."""
+"""The aggregators that rows may be added up by."""
 
-Brought = np.ndarray | tuple[np.ndarray, ...]
-"""What its `add` takes: rows or cells, or contexts, rewards and slots."""
+Contributions = np.ndarray | tuple[np.ndarray, ...]
+"""The arguments of their `add`: rows or cells, or contexts, rewards and slots."""
 
 
 @dataclass(frozen=True)
 class _Total:
-    """The sum of a function of the rows of one part, through what clips it."""
+    """A task for one part: the sum of a function of its rows, clipped by an aggregator."""
 
-    of_rows: Callable[[Floats], Brought]
+    of_rows: Callable[[Floats], Contributions]
     onto: Onto
 
     def __call__(self, part: Part) -> Integers:
         sums = self.onto.empty()
         for _, rows in part.pieces():
-            found = self.of_rows(rows)
-            self.onto.add(sums, *(found if isinstance(found, tuple) else (found,)))
+            added = self.of_rows(rows)
+            arguments = added if isinstance(added, tuple) else (added,)
+            self.onto.add(sums, *arguments)
         return sums.values
 
 
 @dataclass(frozen=True)
 class HeldRows(Aggregator):
-    """People's rows of numbers in [0, 1], each at a place that its round fixes.
+    """Rows of numbers in [0, 1], each at a place that its round fixes.
 
-    `shape` is (people, numbers in a row). With `elsewhere` nothing is held: people stay in their
-    parts.
+    Parameters
+    ----------
+    shape
+        (people, numbers per row).
+    levels
+        The number of integer steps up to 1.
+    elsewhere
+        Whether no rows are held in memory, because all stay in their partitions.
 
+    Examples
+    --------
     >>> held = HeldRows((3, 2))
     >>> people = held.empty()
     >>> held.add(people, np.array([0, 2]), np.array([[0.5, 1.0], [0.0, 0.25]]))
@@ -90,48 +99,51 @@ class HeldRows(Aggregator):
         return np.uint16
 
     def unit_sensitivity(self, norm: int) -> float:
-        raise ConfigError("held rows are not for release as they are: add them up with `total`")
+        """Raise: rows have no sensitivity, their totals have one (Lemma 4)."""
+        raise ConfigError("held rows cannot be released as they are: add them up with `total`")
 
     @property
     def span(self) -> int:
-        raise ConfigError("held rows are not for release as they are: add them up with `total`")
+        """Raise: rows have no span, their totals have one (Lemma 4)."""
+        raise ConfigError("held rows cannot be released as they are: add them up with `total`")
 
     def empty(self) -> Held:
         people, width = self.shape
         return Held(self, np.zeros((0 if self.elsewhere else people, width), dtype=self.dtype))
 
     def stay(self, aggregate: Aggregate, parts: Sequence[Part], run: Runner) -> None:
-        """Count the people of these parts, who stay where they are and are asked through `run`."""
+        """Add the people of these parts, whose rows stay where they are and are read by `run`."""
         assert isinstance(aggregate, Held)
         aggregate.additions += 1
-        aggregate.staying, aggregate.run = (*aggregate.staying, *parts), run
+        aggregate.staying = (*aggregate.staying, *parts)
+        aggregate.run = run
 
-    def asked(self, aggregate: Aggregate, task: Callable[[Part], Integers]) -> list[Integers]:
-        """What each part of the people answers."""
+    def per_part(self, aggregate: Aggregate, task: Callable[[Part], Integers]) -> list[Integers]:
+        """Return the result of the task for each part of the people."""
         held = split(aggregate.values)
         if not isinstance(aggregate, Held):
             return in_place(task, held)
         return aggregate.run(task, [*held, *aggregate.staying])
 
     def add(self, aggregate: Aggregate, places: Integers, rows: Floats) -> None:
-        """Keep these rows at their places; places beyond the end are left out.
+        """Quantise these rows and hold them at their places; places out of range are left out.
 
-        What is not finite counts as zero.
+        Numbers that are not finite count as zero.
         """
         rows = np.ascontiguousarray(rows, dtype=np.float64)
         aggregate.additions += 1
-        kernels.hold_rows(
-            rows, np.ascontiguousarray(places, dtype=np.int64), float(FULL), aggregate.values
-        )
+        places = np.ascontiguousarray(places, dtype=np.int64)
+        kernels.hold_rows(rows, places, float(FULL), aggregate.values)
 
     def total(
-        self, aggregate: Aggregate, of_rows: Callable[[Floats], Brought], onto: Onto
+        self, aggregate: Aggregate, of_rows: Callable[[Floats], Contributions], onto: Onto
     ) -> Aggregate:
-        """The sum over people of a function of their own row, clipped and quantised by `onto`.
+        """Return the sum over people of a function of their own row, clipped by `onto`.
 
-        It gives what `onto.add` takes: rows or cells, or a tuple of contexts, rewards and slots.
+        `of_rows` returns the arguments of `onto.add`: rows or cells, or a tuple of contexts,
+        rewards and slots.
         """
         sums = onto.empty()
-        for values in self.asked(aggregate, _Total(of_rows, onto)):
+        for values in self.per_part(aggregate, _Total(of_rows, onto)):
             sums = onto.merge(sums, onto.holding(values))
         return sums

@@ -1,10 +1,10 @@
-"""A number in a cell that the person picks: the item that was clicked, the bin of a histogram.
+"""One number per person, in a cell that the person chooses: clicks per item, a histogram.
 
-The cell is the person's data: replacing them takes a number out of one cell and puts another into a
-second.
+The cell is personal data: replacing a person removes a number from one cell and adds a number to
+another.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 3
-Runtime     O(1) a person
+Runtime     O(1) per person
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,24 @@ from discreet.release.aggregators.public_cells import check_range, steps_within
 
 @dataclass(frozen=True)
 class OneChoice(Aggregator):
-    """A number between `low` and `high`, in one cell of the person's own choice. By default a
-    count.
+    """Sums of one number per person, in a cell of the person's choice; by default a count.
+
+    Parameters
+    ----------
+    shape
+        Shape of the cells, or their number.
+    low, high
+        The range to which numbers are clipped.
+    levels
+        The number of integer steps up to the larger of |low| and |high|.
+
+    Examples
+    --------
+    Cell −1 stands for no click:
 
     >>> clicks = OneChoice(3, levels=100)
     >>> people = clicks.empty()
-    >>> clicks.add(people, np.array([1, 1, 2, -1]))                                  # −1: no click
+    >>> clicks.add(people, np.array([1, 1, 2, -1]))
     >>> people.values, clicks.sensitivity(1)
     (array([  0, 200, 100]), 200.0)
     """
@@ -50,8 +62,9 @@ class OneChoice(Aggregator):
         return min(2, self.size)
 
     def unit_sensitivity(self, norm: int) -> float:
-        # In one cell: from one end of the range to the other. In two: one of full size goes,
-        # another comes.
+        """max(w, 2) in l₁ and max(w, √2) in l₂; w if there is one cell only (Lemma 3)."""
+        # In one cell, the number moves from one end of the range to the other. In two cells, one
+        # number of full size is removed and another is added.
         same = (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
         if self.size == 1:
             return same
@@ -59,17 +72,18 @@ class OneChoice(Aggregator):
 
     @property
     def span(self) -> int:
+        """2 · levels (Lemma 3)."""
         return 2 * self.levels
 
     @cached_property
     def _most(self) -> int:
-        """The largest number on the grid."""
+        """The largest number, in integer steps."""
         return int(steps_within(np.array([self.high]), self.low, self.high, self.levels)[0])
 
     def add(self, aggregate: Aggregate, cells: Integers, numbers: Floats | None = None) -> None:
-        """Add one number (by default the largest) in one cell a person; −1 for none."""
+        """Add one number per person (by default the largest) to one cell (−1 for none)."""
         if cells.ndim != 1 or (numbers is not None and len(numbers) != len(cells)):
-            raise ConfigError("a person has one cell and one number")
+            raise ConfigError("every person must have one cell and one number")
         there = (cells >= 0) & (cells < self.size)
         if numbers is None:
             aggregate.additions += 1

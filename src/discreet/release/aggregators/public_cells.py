@@ -1,7 +1,7 @@
-"""A number in cells that the public schedule fixes: rewards of a tried item, costs of a tried set.
+"""One number per person, in cells that the public schedule fixes: rewards of a tried item.
 
-Which cells a person's number is entered in is public before it comes, so neighbours touch the same
-ones: only the number differs.
+The cells of a person are public before the number arrives, so neighbours have the same cells and
+differ in the number only.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 2
 Runtime     O(cells of a person), one compiled pass
@@ -19,11 +19,26 @@ from discreet.release.aggregators.base import Aggregate, Aggregator, as_shape, c
 
 @dataclass(frozen=True)
 class PublicCells(Aggregator):
-    """A number between `low` and `high`, in at most `copies` different cells.
+    """Sums of one number per person, added to public cells.
+
+    Parameters
+    ----------
+    shape
+        Shape of the cells, or their number.
+    low, high
+        The range to which numbers are clipped.
+    copies
+        The largest number of different cells per person.
+    levels
+        The number of integer steps up to the larger of |low| and |high|.
+
+    Examples
+    --------
+    Cell −1 stands for none:
 
     >>> cells = PublicCells((2, 3), low=0.0, high=1.0, levels=100)
     >>> people = cells.empty()
-    >>> cells.add(people, np.array([[4], [4], [-1]]), np.array([0.5, 7.0, 1.0]))      # −1: nowhere
+    >>> cells.add(people, np.array([[4], [4], [-1]]), np.array([0.5, 7.0, 1.0]))
     >>> people.values, cells.sensitivity(2)
     (array([[  0,   0,   0],
            [  0, 150,   0]]), 100.0)
@@ -54,21 +69,23 @@ class PublicCells(Aggregator):
 
     @property
     def _width(self) -> float:
-        """How far one number can move, in units of the bound; a missing one is zero."""
+        """The largest change of one number, in units of the bound; a missing number is zero."""
         return (max(self.high, 0.0) - min(self.low, 0.0)) / self.bound
 
     def unit_sensitivity(self, norm: int) -> float:
+        """w · copies in l₁ and w · √copies in l₂, with w the width of the range (Lemma 2)."""
         return self._width * (self.copies if norm == 1 else sqrt(self.copies))
 
     @property
     def span(self) -> int:
-        # All cells of a person move by the same number of steps; others do not move.
+        """w · levels, rounded up (Lemma 2)."""
+        # All cells of a person move by the same number of steps; the other cells do not move.
         return int(np.ceil(self._width * self.levels))
 
     def add(self, aggregate: Aggregate, cells: Integers, numbers: Floats) -> None:
-        """Clip, quantise and add one number per person, in a row of cells (−1 for none)."""
+        """Clip, quantise and add one number per person, to each cell of a row (−1 for none)."""
         if cells.ndim != 2 or cells.shape[1] > self.copies or len(cells) != len(numbers):
-            raise ConfigError(f"a person has at most {self.copies} cells and one number")
+            raise ConfigError(f"every person must have at most {self.copies} cells and one number")
         cells = np.ascontiguousarray(cells, dtype=np.int64)
         total = aggregate.values.reshape(-1)
         steps = steps_within(numbers, self.low, self.high, self.levels)
@@ -78,25 +95,26 @@ class PublicCells(Aggregator):
 
 
 def check_range(low: float, high: float) -> None:
-    """Refuse ranges that are empty, endless or without a size."""
+    """Raise if a range is empty, infinite or zero only."""
     if not (np.isfinite([low, high]).all() and low <= high and max(abs(low), abs(high)) > 0):
         raise ConfigError(
-            f"a range must be finite, with low ≤ high, and not only zero, got {low} to {high}"
+            f"a range must be finite, with low ≤ high, and not zero only, got {low} to {high}"
         )
 
 
 def steps_within(numbers: Floats, low: float, high: float, levels: int) -> Integers:
-    """The numbers on the grid, clipped; at the ends of the range they are rounded inwards.
+    """Return numbers in integer steps, clipped; the ends of the range are rounded inwards.
 
-    What is not finite counts as zero.
+    Numbers that are not finite count as zero.
     """
     bound = max(abs(low), abs(high))
-    low, high = min(low, 0.0), max(high, 0.0)
-    # Divided first: an end that is the bound itself must be exactly all levels.
-    least, most = ceil(low / bound * levels), floor(high / bound * levels)
+    low = min(low, 0.0)
+    high = max(high, 0.0)
+    # The division comes first: an end that equals the bound must be exactly `levels` steps.
+    least = ceil(low / bound * levels)
+    most = floor(high / bound * levels)
     scale = levels / bound
     steps = np.empty(len(numbers), dtype=np.int64)
-    kernels.fill_steps(
-        np.ascontiguousarray(numbers, dtype=np.float64), low, high, scale, least, most, steps
-    )
+    numbers = np.ascontiguousarray(numbers, dtype=np.float64)
+    kernels.fill_steps(numbers, low, high, scale, least, most, steps)
     return steps

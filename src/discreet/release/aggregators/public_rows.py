@@ -1,8 +1,9 @@
-"""A number times a row that is public before it comes: how a reward goes with each item of a slate.
+"""One number per person, times a row of weights that is public before the number arrives.
 
-The row's weights are non-negative and add up to at most `length`; they become whole numbers of at
-most 2¹⁰ in all, the number a whole number of steps, and what is added are exact products.
-Neighbours have the same rows, so only the number differs.
+A slate's reward, for example, times a weight per shown item. Weights are non-negative and add up to
+at most `length`. They are rounded to whole numbers that add up to at most 2¹⁰, and the number to
+whole steps; the products that are added are exact. Neighbours have the same rows of weights and
+differ in the number only.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 13
 Runtime     O(weights of a person)
@@ -19,14 +20,26 @@ from discreet.release.aggregators.base import Aggregate, Aggregator, as_shape, c
 from discreet.release.aggregators.public_cells import check_range, steps_within
 
 WEIGHT = 2**10
-"""The whole number that stands for weights of `length` in all."""
+"""The whole number that represents weights with the sum `length`."""
 
 
 @dataclass(frozen=True)
 class PublicRows(Aggregator):
-    """A number between `low` and `high` times a public row of weights, which add up to at most
-    `length`.
+    """Sums of one number per person times public weights.
 
+    Parameters
+    ----------
+    shape
+        Shape of the cells, or their number.
+    length
+        The largest sum of a person's weights.
+    low, high
+        The range to which numbers are clipped.
+    levels
+        The number of integer steps up to the bound; at least 2¹⁰ for `add`.
+
+    Examples
+    --------
     >>> rows = PublicRows(3, length=2.0, levels=2**20)
     >>> people = rows.empty()
     >>> rows.add(people, np.array([[0, 2]]), np.array([[1.0, 0.5]]), np.array([0.5]))
@@ -53,13 +66,14 @@ class PublicRows(Aggregator):
 
     @property
     def _largest(self) -> float:
+        """The largest size of the person's number."""
         return max(abs(self.low), abs(self.high))
 
     @property
     def _steps(self) -> int:
-        """How many steps the number has."""
+        """The number of integer steps of the person's number."""
         if self.levels < WEIGHT:
-            raise ConfigError(f"rows of weights need at least {WEIGHT} levels: raise epsilon")
+            raise ConfigError(f"public weights need at least {WEIGHT} levels: raise epsilon")
         return self.levels // WEIGHT
 
     @property
@@ -71,30 +85,33 @@ class PublicRows(Aggregator):
         return self.size
 
     def unit_sensitivity(self, norm: int) -> float:
-        # Weights are not negative and add up to at most the length, so l₂ is no more than l₁.
+        """The width of the range, in both norms (Lemma 13)."""
+        # Weights are non-negative and add up to at most the length, so l₂ is at most l₁.
         return (max(self.high, 0.0) - min(self.low, 0.0)) / self._largest
 
     @property
     def span(self) -> int:
+        """The l₁ sensitivity, because all changes have one sign (Lemma 13)."""
         return int(np.ceil(self.unit_sensitivity(1) * self.levels))
 
     def add(self, aggregate: Aggregate, cells: Integers, weights: Floats, numbers: Floats) -> None:
-        """Add one number a person, times the weights in a row of cells (−1 for none).
+        """Add one number per person, times the weights of a row of cells (−1 for none).
 
-        Rows that weigh more than `length` are scaled down to it.
+        Weights that add up to more than `length` are scaled down to it.
         """
         if cells.shape != weights.shape or cells.ndim != 2 or len(cells) != len(numbers):
-            raise ConfigError("a person has one row of cells, a weight for each, and one number")
+            raise ConfigError("every person must have one weight per cell, and one number")
         whole = self.whole_weights(np.where(cells >= 0, weights, 0.0))
         steps = steps_within(numbers, self.low, self.high, self._steps)
         there = (cells >= 0) & (cells < self.size)
         aggregate.additions += 1
-        np.add.at(aggregate.values.reshape(-1), cells[there], (whole * steps[:, None])[there])
+        products = whole * steps[:, None]
+        np.add.at(aggregate.values.reshape(-1), cells[there], products[there])
 
     def whole_weights(self, weights: Floats) -> Integers:
-        """Weights as whole numbers that add up to at most 2¹⁰, rounded down."""
+        """Return weights rounded down to whole numbers that add up to at most 2¹⁰ per person."""
         weights = np.where(np.isfinite(weights), np.maximum(weights, 0.0), 0.0)
         total = np.maximum(weights.sum(axis=1, keepdims=True), self.length)
-        # Shares first: they are at most 1, however small the length is.
+        # The division comes first: its results are at most 1, however small the length is.
         whole = np.floor(weights / total * (WEIGHT * (1 - 2**-40))).astype(np.int64)
         return np.asarray(whole)

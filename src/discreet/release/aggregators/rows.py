@@ -1,13 +1,12 @@
-"""Whole vectors: each person brings one, clipped to a length.
+"""One vector per person, clipped to a length.
 
     Q(x) = ⌊x/g + ½⌋        on a grid g = bound / levels, after clipping
 
-The norm bound is then enforced on the INTEGER vector, so the sensitivity of a sum is a fact about
-integers, with no term for rounding. A row that is not finite counts as zero and still uses up its
-round.
+The norm bound is enforced on the INTEGER vector, so the sensitivity of the sum holds for integers,
+without a term for rounding. A row that is not finite counts as zero and still uses up its round.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 1
-Runtime     O(d) a person, one compiled pass
+Runtime     O(d) per person, one compiled pass
 """
 
 from dataclasses import dataclass
@@ -28,19 +27,33 @@ from discreet.release.aggregators.base import (
     passes,
 )
 
-MOST_PASS_CELLS, MOST_PASS_ROWS = 2**26, 2**28
-"""Up to here a fused pass is exact: its sums of rounded floats stay below 2⁵³."""
+MOST_PASS_CELLS = 2**26
+MOST_PASS_ROWS = 2**28
+"""Up to these sizes a fused pass is exact: its sums of rounded floats stay below 2⁵³."""
 
 Pass = Literal["add_click_gains", "add_gradients", "add_class_gradients"]
-"""The fused passes that `Rows` states."""
+"""The fused passes whose sensitivity `Rows` states."""
 
 
 @dataclass(frozen=True)
 class Rows(Aggregator):
-    """Vectors of at most `length`, in the l₁, l₂ or l_∞ norm.
+    """Sums of vectors of at most `length`, in the l₁, l₂ or l_∞ norm.
 
-    With `nonnegative`, entries below zero count as zero.
+    Parameters
+    ----------
+    shape
+        Shape of a vector, or its dimension.
+    length
+        The bound: the largest norm of a person's vector.
+    norm
+        1, 2 or infinity.
+    nonnegative
+        Whether entries below zero count as zero.
+    levels
+        The number of integer steps up to the bound.
 
+    Examples
+    --------
     >>> rows = Rows(2, length=1.0, levels=1000)
     >>> people = rows.empty()
     >>> rows.add(people, np.array([[0.6, 0.8], [30.0, 40.0], [np.nan, 1.0]]))
@@ -75,6 +88,7 @@ class Rows(Aggregator):
         return self.size
 
     def unit_sensitivity(self, norm: int) -> float:
+        """The entry of the table in docs/guarantees/aggregators.md, Lemma 1."""
         width = 1.0 if self.nonnegative else 2.0
         if self.size == 1:
             return width
@@ -82,17 +96,18 @@ class Rows(Aggregator):
             return width * (self.size if norm == 1 else sqrt(self.size))
         if norm == 1 and self.norm == 1:
             return 2.0
-        # Disjoint supports are the worst that non-negative vectors can do.
+        # Non-negative vectors are farthest apart if their supports are disjoint.
         across = sqrt(2) if self.nonnegative else 2.0
         return across if norm == 2 else across * sqrt(self.size)
 
     @property
     def span(self) -> int:
+        """4 · levels, or 2 · levels for non-negative entries (Lemma 1)."""
         # Every entry moves by at most the width, up or down.
         return 2 * self.levels * (1 if self.nonnegative else 2)
 
     def add(self, aggregate: Aggregate, rows: Floats) -> None:
-        """Clip, quantise and add one row a person."""
+        """Clip, quantise and add one row per person."""
         if rows.ndim != 2 or rows.dtype != np.float64 or not rows.flags.c_contiguous:
             rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size)
         scratch = np.empty(self.size, dtype=np.int64)
@@ -109,10 +124,10 @@ class Rows(Aggregator):
         )
 
     def opposites(self, aggregate: Aggregate, *, both: bool) -> Aggregate:
-        """Scores of the least corners: the sum with its signs turned, or (`both`) turned and then
-        as it is.
+        """Return the negated sum as scores of corners to minimise; with `both`, also the sum.
 
-        An entry and its opposite move as far apart as twice what it moves: the same span.
+        The sum follows its negation. One person moves an entry and its negation apart by at most
+        twice the change of the entry, so the span is the same.
         """
         self.check_own(aggregate)
         values = aggregate.values.reshape(-1)
@@ -120,29 +135,31 @@ class Rows(Aggregator):
 
     @cached_property
     def limit(self) -> float:
-        """How long a row may be before its entries are rounded, in steps, to be short enough
-        afterwards.
+        """The largest norm of a row before rounding, in steps, so that it obeys the bound after.
 
-        Each entry moves by at most ½.
+        Rounding moves each entry by at most ½.
         """
         room = {1: self.size / 2, 2: sqrt(self.size) / 2, inf: 0.0}[self.norm]
         return self.levels - 1 - room
 
     @cached_property
     def is_fine(self) -> bool:
-        """Whether fused passes, which leave room for rounding, clip hardly earlier on this grid."""
+        """Whether the grid is so fine that fused passes clip at 7/8 of the bound or above."""
         return self.limit >= 0.875 * self.levels and self.size <= MOST_PASS_CELLS
 
     def add_through(
         self, kernel: Pass, aggregate: Aggregate, people: int, *arguments: Floats | Integers | float
     ) -> None:
-        """Add people by a fused pass of discreet/release/passes.py: computed, clipped,
-        quantised, added.
+        """Add `people` people by a fused pass of discreet/release/passes.py.
+
+        The pass computes, clips, quantises and adds their vectors.
+
+        Guarantee   docs/guarantees/aggregators.md, Lemma 5
         """
         if self.limit <= 0 or self.size > MOST_PASS_CELLS or people > MOST_PASS_ROWS:
             raise ConfigError(
-                f"{self.size} numbers are too many for this budget: ask for fewer releases (a "
-                "larger block)"
+                f"{self.size} numbers are too many for this budget: plan fewer releases, with a "
+                "larger block"
             )
         rounded = np.zeros(self.shape)
         getattr(passes, kernel)(*arguments, self._norm_code, 1 / self.grid, self.limit, rounded)
@@ -151,4 +168,5 @@ class Rows(Aggregator):
 
     @cached_property
     def _norm_code(self) -> int:
+        """The norm as kernels take it: 0 stands for l_∞."""
         return 0 if self.norm == inf else int(self.norm)

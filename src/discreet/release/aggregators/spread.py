@@ -1,10 +1,11 @@
-"""A vector, its squared length, and a count: what a mean and a typical length are estimated from.
+"""Vectors, their squared lengths and their number, to estimate a mean and a typical length.
 
-A person's vector x is scaled to a length of at most 1 and entered as (x, √2·‖x‖², 1). Two people's
-entries differ by at most 2, as far as the vectors alone: the length and the count cost nothing.
+A person's vector x is scaled to a length of at most 1 and contributes (x, √2·‖x‖², 1). The
+contributions of two people differ by at most 2, as much as the vectors alone: the squared length
+and the count add nothing.
 
 Guarantee   docs/guarantees/aggregators.md, Lemma 7
-Runtime     O(d) a person, one compiled pass
+Runtime     O(d) per person, one compiled pass
 """
 
 from dataclasses import dataclass
@@ -18,14 +19,22 @@ from discreet.release.aggregators.base import Aggregate, as_shape, check_levels,
 from discreet.release.aggregators.rounded import Rounded
 
 MOST_FEATURES = 2**20
-"""Up to here one step is enough for what floating point adds to the rounding."""
+"""The largest dimension for which one step covers the floating-point errors of the rounding."""
 
 
 @dataclass(frozen=True)
 class Spread(Rounded):
-    """Vectors with their squared lengths and a count; `shape` is how many numbers a vector has, and
-    two more.
+    """Sums of vectors, of their squared lengths, and a count.
 
+    Parameters
+    ----------
+    shape
+        (dimension of a vector + 2,); `Spread.of` computes it.
+    levels
+        The number of integer steps up to 1.
+
+    Examples
+    --------
     >>> spread = Spread.of(2, levels=10**6)
     >>> people = spread.empty()
     >>> spread.add(people, np.array([[0.6, 0.0], [30.0, 40.0], [np.nan, 1.0]]))
@@ -43,24 +52,22 @@ class Spread(Rounded):
         object.__setattr__(self, "shape", as_shape(self.shape))
         if len(self.shape) != 1 or not 3 <= self.shape[0] <= MOST_FEATURES + 2:
             raise ConfigError(
-                f"a spread has between 1 and 2^20 numbers, and two more, got {self.shape}"
+                f"shape must be 1 to 2^20 numbers, plus two, got {self.shape}: use Spread.of"
             )
         check_levels(self.levels)
 
     @classmethod
     def of(cls, size: int, levels: int = 1) -> "Spread":
-        """For vectors of so many numbers."""
+        """Return the aggregator for vectors of `size` numbers."""
         return cls((size + 2,), levels)
 
     def add(self, aggregate: Aggregate, rows: Floats) -> None:
-        """Scale, square, quantise and add one row a person; what is not finite counts as zero."""
+        """Scale, square, quantise and add one row per person; non-finite rows add nothing."""
         rows = np.ascontiguousarray(rows, dtype=np.float64).reshape(len(rows), self.size - 2)
         unit = self.unit
         aggregate.additions += 1
         passes.add_spread(rows, unit, aggregate.values)
 
     def parted(self, totals: Floats) -> tuple[Floats, float, float]:
-        """Totals as the sum of people's vectors, of their squared lengths, and how many people
-        there were.
-        """
+        """Split totals into the sum of vectors, of squared lengths, and the number of people."""
         return totals[:-2], float(totals[-2] / sqrt(2)), float(totals[-1])

@@ -1,12 +1,11 @@
-"""Running sums of separate releases: every block is noised by itself, and prefixes add up what was
-released.
+"""Running sums over disjoint blocks: each block gets its own noise, and prefixes add them up.
 
-Each person enters one release, so every release has the whole budget, in whichever measure needs
-less noise; the noise of a prefix grows with the number of releases. For few of them that is least:
-up to some fifty where a person moves one public number.
+Each person enters one release, so every release spends the whole budget, in the measure that needs
+less noise. The noise of a prefix grows with the number of releases; for few of them it is the least
+of all mechanisms (up to some fifty, where a person moves one public number).
 
 Guarantee   docs/guarantees/sums.md, Theorem 5; docs/guarantees/returning.md, Theorem 2
-Runtime     one noise vector a step; state O(d)
+Runtime     one noise vector per step; state O(d)
 References  Dwork, Naor, Pitassi, Rothblum (2010), the simple mechanisms
             McSherry (2009), parallel composition
 """
@@ -25,8 +24,9 @@ from discreet.release.sums.prefix_sum import Noised, State, Stream
 
 @dataclass(frozen=True)
 class DisjointSum:
-    """A calibrated sum of separate releases: noise once for each block, and prefixes that add it
-    up.
+    """A calibrated sum over disjoint blocks: one noise vector per block.
+
+    Guarantee   docs/guarantees/sums.md, Theorem 5
     """
 
     calibrated: CalibratedNoise[Aggregator]
@@ -36,8 +36,10 @@ class DisjointSum:
 
     @classmethod
     def calibrate(cls, privacy: Privacy, stream: Stream, share: float = 1.0) -> "DisjointSum":
-        """Noise for one release, whatever their number is, or for so many blocks that name their
-        people.
+        """Return the sum with the least noise per block.
+
+        The noise depends on the number of blocks only if rounds name their person
+        (`Privacy.keyed`).
         """
         blocks = MOST_ROUNDS if stream.goes_on else stream.releases
         return cls(
@@ -49,9 +51,11 @@ class DisjointSum:
         return self.calibrated.aggregator
 
     def spent(self, releases: int) -> Charge:
-        return self.calibrated.charge * (releases > 0)  # nobody is in two of them
+        """Price of one release, because nobody is in two blocks."""
+        return self.calibrated.charge * (releases > 0)
 
     def charge(self, index: int) -> Charge:
+        """Price of one release, for the people of its block."""
         return self.calibrated.charge
 
     def variance(self, releases: int) -> float:

@@ -1,10 +1,9 @@
-"""What a continual sum is: a mechanism that releases noisy prefixes of a stream of aggregated
-integers.
+"""The protocol of continual sums, which release noisy prefixes of a stream of aggregates.
 
-`tree`, `honaker` (discreet/release/sums/tree.py), `toeplitz` (discreet/release/sums/toeplitz.py)
-and `disjoint` (discreet/release/sums/disjoint.py) have this one shape. `calibrate` gives the one
-with the least noise for a budget, from what the aggregator says that a person can move. All of them
-are exact: integers in, integer noise, and floats only after it.
+The mechanisms are "honaker" (discreet/release/sums/tree.py), "toeplitz"
+(discreet/release/sums/toeplitz.py) and "fresh" (discreet/release/sums/disjoint.py). `calibrate`
+returns the one with the least noise for a budget, given the sensitivity that the aggregator states.
+All of them are exact: integers in, integer noise, and floats only after it.
 
 Guarantee   docs/guarantees/sums.md
 """
@@ -23,78 +22,76 @@ from discreet.release.aggregators.base import Aggregator
 from discreet.release.noise import Noise
 
 METHODS = ("honaker", "toeplitz", "fresh")
+"""The names of the mechanisms."""
 
 MOST_LEVELS = 2**24
-"""Finer grids than a sixteen-millionth of the bound would be lost in the noise."""
+"""Grids finer than a sixteen-millionth of the bound would be lost in the noise."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """What is to be summed: `releases` blocks, each aggregated from at most `people` people."""
+    """A stream to be summed: `releases` blocks, each aggregated from at most `people` people."""
 
     aggregator: Aggregator
     releases: int
     people: int = 1
     goes_on: bool = False
-    """Whether other such blocks follow, without end, in a sum that starts afresh."""
+    """Whether more blocks follow, without end, in a sum that starts anew."""
 
     @property
     def room(self) -> int:
-        """The most levels with which all sums, noise included, stay far inside 64-bit integers."""
+        """The largest number of levels for which all noisy sums fit 64-bit integers with room."""
         return min(MOST_LEVELS, 2**60 // (self.releases * self.people))
 
 
 State = dict[str, Any]
-"""A flat dictionary of arrays and numbers."""
+"""A flat dictionary of arrays and numbers, as a snapshot stores it."""
 Noised = Callable[[Noise, Integers], Integers]
-"""What a door does: add noise of this law to these integers."""
+"""A function that adds noise of a law to integers: `Door.noised`."""
 
 
 class PrefixSum(Protocol):
     """A calibrated continual sum.
 
-    Its state is two flat dictionaries: what `public` holds may be shown to anyone, `hidden` may
-    not.
+    Its state is two flat dictionaries: `public` may be shown to anyone, `hidden` may not.
     """
 
     @property
     def aggregator(self) -> Aggregator:
-        """The aggregator that was asked for, on this sum's grid."""
+        """The aggregator of the stream, on the grid of this sum."""
 
     @property
     def name(self) -> str:
-        """The mechanism, as in METHODS."""
+        """The name of the mechanism, as in METHODS."""
 
     @property
     def has_cohorts(self) -> bool:
-        """Whether each person enters one release only, so that releases are paid side by side."""
+        """Whether each person enters one release only, so that releases compose in parallel."""
 
     def spent(self, releases: int) -> Charge:
-        """What the first `releases` releases cost the person who pays most."""
+        """Price of the first `releases` releases for the person who pays most."""
 
     def charge(self, index: int) -> Charge:
-        """What release `index` adds to that."""
+        """Increase of `spent` by release `index`."""
 
     def variance(self, releases: int) -> float:
-        """The variance of one coordinate of prefix number `releases`, in integer steps."""
+        """Variance of one coordinate of prefix number `releases`, in squared integer steps."""
 
     def step_variance(self, releases: int) -> float:
-        """The same, or a bound on it, for what prefix number `releases` adds to the one before."""
+        """Bound on the variance of the difference of prefix `releases` to the one before."""
 
     def covariance(self, releases: Integers) -> Floats:
-        """The covariance matrix of one coordinate of the prefixes with these numbers, which
-        grow.
-        """
+        """Covariance matrix of one coordinate of the prefixes with these increasing numbers."""
 
     def start(self) -> tuple[State, State]:
-        """Public and kept state before the first release."""
+        """Return the public and hidden state before the first release."""
 
     def step(
         self, public: State, hidden: State, addend: Integers, noised: Noised
     ) -> tuple[State, State]:
-        """Release the next prefix: new public and kept state.
+        """Release the next prefix; return the new public and hidden state.
 
-        `public["prefix"]` holds it, in integer steps; `hidden["steps"]` counts the releases.
+        `public["prefix"]` is the prefix, in integer steps; `hidden["steps"]` counts the releases.
         """
 
 
@@ -106,12 +103,24 @@ def calibrate(
     disjoint: bool = True,
     share: float = 1.0,
 ) -> PrefixSum:
-    """The mechanism with the least noise at the noisiest prefix, or the one asked for.
+    """Return the mechanism with the least noise at the noisiest prefix, or the one named.
 
-    Without `disjoint`, "auto" leaves out separate releases, whose people may pay in another
-    measure. With a `share` below 1 it gets that much of the budget, and the same people's other
-    releases get the rest, in the measure of its charges.
+    Parameters
+    ----------
+    privacy
+        The privacy asked for.
+    stream
+        The aggregator, the number of releases and the people per release.
+    method
+        "auto", or one of METHODS.
+    disjoint
+        Whether "auto" may take sums over disjoint blocks, whose people may pay in another measure.
+    share
+        The share of the budget that the sum may spend. The rest is for other releases of the same
+        people, in the measure of this sum's charges.
 
+    Examples
+    --------
     >>> from discreet.release.aggregators import OneChoice, Rows
     >>> type(calibrate(Privacy(1.0, 1e-6), Stream(Rows(3), releases=1000))).__name__
     'ToeplitzSum'
@@ -137,15 +146,14 @@ def calibrate(
     if disjoint:
         candidates.append(DisjointSum.calibrate(privacy, stream, share))
     if not privacy.pure:
-        with suppress(ConfigError):  # too many cells for its rounding: the tree has none
+        with suppress(ConfigError):  # too many cells for its rounding; the tree does not round
             candidates.append(ToeplitzSum.calibrate(budget, stream))
     return min(candidates, key=lambda candidate: _noisiest(candidate, stream.releases))
 
 
 def _noisiest(candidate: PrefixSum, releases: int) -> float:
     """The largest standard deviation of a prefix, in units of the bound."""
-    full = (
-        2 ** ((releases + 1).bit_length() - 1) - 1
-    )  # 1…1 in binary: the noisiest prefix of a tree
+    # The noisiest prefix of a tree: 1…1 in binary.
+    full = 2 ** ((releases + 1).bit_length() - 1) - 1
     largest = max(candidate.variance(count) for count in {full, releases} if count > 0)
     return float(largest**0.5 / candidate.aggregator.levels) if largest < inf else inf
