@@ -201,7 +201,7 @@ def test_the_people_of_the_log_pay_for_their_release_and_visitors_for_theirs() -
     assert (
         "Neighbours: replace one round; or one row of the log that came before (its people" in text
     )
-    assert "whoever is in both takes part twice" in text
+    assert "a person in both takes part twice" in text
     assert "row of the log" not in str(shop().guarantee)
 
 
@@ -347,7 +347,7 @@ def test_it_comes_once_and_first() -> None:
         (
             (ROWS, "uniform"),
             0.1,
-            'least_propensity is for chances of single rows, not for "uniform"',
+            'least_propensity is for propensities of single rows, not for "uniform"',
         ),
         ((ROWS, [0.1, 0.1]), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
         ((ROWS, 0.1), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
