@@ -176,7 +176,7 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(
     ("event", "message"),
     [
         (lambda shop: shop.add_item("tea"), "'tea' already"),
-        (lambda shop: shop.add_item(), "have names"),
+        (lambda shop: shop.add_item(), "have labels"),
         (lambda shop: [shop.add_item(label) for label in "ab"], "room for 4 items"),
         (lambda shop: shop.retire("rope"), "no item 'rope'"),
         (

@@ -431,7 +431,7 @@ def test_a_click_is_one_item_however_it_is_wrapped() -> None:
     learner.observe_many(wrapped)
     levels = found_by(learner).levels
     assert learner.snapshot().block["found"].sum() == 2 * levels
-    with pytest.raises(OutOfBounds, match="one click a round"):
+    with pytest.raises(OutOfBounds, match="one click per round"):
         learner.observe_many(learner.preview(6))  # whole slates as clicks
     assert learner.clock == 6
     assert learner.snapshot().block["found"].sum() == 2 * levels
