@@ -434,7 +434,7 @@ def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str
 def test_a_box_leaves_nothing_to_decide() -> None:
     """Functions are monotone, so the upper corner is best for everybody: one line says so."""
     with pytest.raises(
-        ConfigError, match="over a Box everybody's value is largest at the upper corner"
+        ConfigError, match="over a Box the upper corner is the best point for every person"
     ):
         ContinuousMaximizer(Box(3, 0.0, 1.0), 100, BOTH, function=BudgetAllocation(), play="point")
 
