@@ -24,7 +24,6 @@ References  Zhang et al. (2022), "Stochastic Continuous Submodular Maximization:
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -103,7 +102,7 @@ class BoostedView(PointView[Public]):
 
     problem: "Boosted"
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total gradient of each item."""
         total = self.public.total
         return Scores(total.copy(), np.full(len(total), sqrt(self.public.variance)))
@@ -233,7 +232,8 @@ class Boosted(PointMode):
     @cached_property
     def lengths(self) -> OneRelease[OneChoice]:
         """The release of counts of lengths, with the whole budget of the first people."""
-        privacy, bins = self.settings.privacy, OneChoice((TUNED.bins,))
+        privacy = self.settings.privacy
+        bins = OneChoice((TUNED.bins,))
         if privacy.contributions == 1:
             return OneRelease("lengths", CalibratedNoise.calibrate(privacy, bins))
         return OneRelease.for_budget("lengths", privacy.budget, bins)  # all cohorts in one measure
@@ -254,7 +254,8 @@ class Boosted(PointMode):
 
     @cached_property
     def plan(self) -> Plan:
-        total, looks = self.gradient.sum, self.looks
+        total = self.gradient.sum
+        looks = self.looks
         first = [self.lengths.charge] * looks
         return Plan.scheduled(
             self.schedule,

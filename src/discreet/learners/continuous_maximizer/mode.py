@@ -95,8 +95,8 @@ class PointMode(Problem):
     def blank(self) -> Floats:
         return np.zeros(self.width)
 
-    def single(self, decisions: Any) -> Any:
-        decision = decisions[0]
+    def single(self, decisions: np.ndarray) -> np.ndarray:
+        decision: np.ndarray = decisions[0]
         return decision if self.settings.play == "point" else decision[decision >= 0]
 
     def first_point(self) -> Floats:
@@ -145,7 +145,7 @@ class PointView(View[Published]):
                 admitted[part], _ = function.admit(rows[part], items)
         return People(batch.rounds, admitted)
 
-    def decide(self, rounds: Integers, request: Request) -> Any:
+    def decide(self, rounds: Integers, request: Request) -> np.ndarray:
         point = self.public.point
         domain = self.settings.domain
         if self.settings.play == "point":

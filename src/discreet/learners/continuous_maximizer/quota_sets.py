@@ -74,7 +74,7 @@ class QuotaView(PointView[Public]):
     def check_state(self) -> None:
         self.slates.check_state()
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total gain of each item on top of the empty set."""
         scores = self.slates.scores(context)
         deviations = scores.standard_deviations

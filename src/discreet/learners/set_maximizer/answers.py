@@ -134,7 +134,7 @@ def _items_of(numbers: Numbers, clicks: Any, slates: Integers) -> Integers:
     return items
 
 
-def first_of(numbers: Numbers, click: Any, slate: Integers) -> int:
+def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
     """Return the number of the clicked item, the first in slot order if there are several.
 
     It is −1 for no click, and −2 if anything but shown items was clicked.
@@ -149,7 +149,7 @@ def first_of(numbers: Numbers, click: Any, slate: Integers) -> int:
     return min(items, key=shown.index, default=NO_CLICK)
 
 
-def item_of(numbers: Numbers, click: Any) -> int:
+def item_of(numbers: Numbers, click: object) -> int:
     """Return the number of an item by its name; −1 for None, −2 for anything else."""
     if click is None:
         return NO_CLICK
@@ -162,6 +162,6 @@ def item_of(numbers: Numbers, click: Any) -> int:
     # numbers as floats: a column with missing values
     if type(click) is float and click.is_integer():
         click = int(click)
-    if type(click) not in (str, int):
-        return NOT_SHOWN
-    return numbers.get(click, NOT_SHOWN)
+    if type(click) is str or type(click) is int:
+        return numbers.get(click, NOT_SHOWN)
+    return NOT_SHOWN

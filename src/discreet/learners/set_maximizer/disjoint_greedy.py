@@ -14,7 +14,6 @@ Runtime     O(k·n) per held visitor and release; memory for 20,000 rows of two-
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from discreet.learners.set_maximizer.preferences import (
     SlateState,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
 
@@ -77,8 +77,8 @@ class DisjointGreedy(SetMode):
     """Greedy slates from the previous block; for whole preferences of i.i.d. streams."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "iid")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "iid"
 
     def check(self) -> None:
         """Refuse callables: visitors are held as rows."""

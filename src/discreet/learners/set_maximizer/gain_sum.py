@@ -19,7 +19,6 @@ References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -41,6 +40,7 @@ from discreet.learners.set_maximizer.preferences import (
     gains_along,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders
 from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
@@ -129,7 +129,7 @@ class SumView(PreferenceView[Public]):
         )
         return public, total.hidden
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
         table = self.public.table
         factors = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
@@ -141,8 +141,8 @@ class GainSum(SetMode):
     """Slates from one running total of all gains; the default for whole preferences."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "drifting")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "drifting"
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
@@ -178,7 +178,7 @@ class GainSum(SetMode):
 
     @cached_property
     def plan(self) -> Plan:
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "sum",
             "why": "whole preferences of a stream that may drift",
             "block": self.first_block,

@@ -147,17 +147,17 @@ class SetMaximizer(Learner):
         """Arguments are fields of `SetMaximizerSettings`, except `journal` and `checkpoint`."""
 
     @property
-    def active(self) -> list[Any]:
+    def active(self) -> list[Label]:
         """The items that may be shown now."""
         view = self._engine.view.learning
-        names: list[Any] = view.problem.active_names(view.public.catalogue)
+        names: list[Label] = view.problem.active_names(view.public.catalogue)
         return names
 
     @property
-    def pending(self) -> list[Any]:
+    def pending(self) -> list[Label]:
         """The items that may be shown from the next block on, but not before."""
         view = self._engine.view.learning  # once: another thread may add an item meanwhile
-        names: list[Any] = view.problem.pending_names(view.public.catalogue)
+        names: list[Label] = view.problem.pending_names(view.public.catalogue)
         return names
 
     # --- public events ----------------------------------------------------------------------------
@@ -327,6 +327,6 @@ class SetMaximizer(Learner):
         return super().replay(rows, persons=persons)
 
 
-def _listed(what: str, labels: Any) -> list[Label | None]:
+def _listed(what: str, labels: object) -> list[Label | None]:
     """Return labels in their normal form; None stands for an item without a name."""
     return [None if label is None else label_of(label) for label in require.listed(what, labels)]

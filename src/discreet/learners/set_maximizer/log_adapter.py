@@ -20,7 +20,7 @@ import numpy as np
 
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
-from discreet.learners.labels import names_by_number
+from discreet.learners.labels import Label, names_by_number
 from discreet.learners.log_adapter import (
     DECIDED,
     LogAdapter,
@@ -85,7 +85,7 @@ class SetMaximizerLogAdapter(LogAdapter):
         return names
 
     @property
-    def _labels(self) -> Sequence[Any]:
+    def _labels(self) -> Sequence[Label]:
         settings = self.settings
         return (
             names_by_number(settings.items, settings.labels) if self.labels is None else self.labels
@@ -126,6 +126,6 @@ class SetMaximizerLogAdapter(LogAdapter):
         return [_named(value, clicked) if match else None for match, value in clicks]
 
 
-def _named(value: Any, labels: dict[str, Any]) -> Any:
+def _named(value: object, labels: dict[str, Label]) -> Label | None:
     """Return the item that a cell names; None for none."""
     return None if value is None else labels.get(item_text(value))

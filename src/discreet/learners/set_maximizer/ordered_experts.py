@@ -26,7 +26,6 @@ References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -49,6 +48,7 @@ from discreet.learners.set_maximizer.preferences import (
     SlateState,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
 from discreet.release.aggregators import Aggregator, Rows
@@ -212,7 +212,7 @@ class ExpertsView(PreferenceView[Public]):
         )
         return public, total.hidden
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total gain of each item in each slot, on top of the slots before it."""
         table = self.public.table
         return Scores(table.copy(), np.full(table.shape, sqrt(self.public.variance)))
@@ -224,8 +224,8 @@ class OrderedExperts(SetMode):
     proof = "adversarial.md"
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "adversarial")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "adversarial"
 
     def check(self) -> None:
         """Refuse a horizon without a release."""
@@ -263,7 +263,8 @@ class OrderedExperts(SetMode):
     @cached_property
     def rate(self) -> AdaptiveRate:
         """The rate η of the experts, with the rule that cuts it."""
-        settings, gains = self.settings, self.gains
+        settings = self.settings
+        gains = self.gains
         return AdaptiveRate.for_stream(
             settings.room,
             rounds=settings.rounds,
@@ -276,7 +277,7 @@ class OrderedExperts(SetMode):
 
     @cached_property
     def plan(self) -> Plan:
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "ordered experts",
             "why": "each slate is drawn by coins of its own round, so that no stream can predict "
             "it",

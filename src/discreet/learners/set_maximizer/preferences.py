@@ -161,7 +161,7 @@ def _gains(people: People, chosen: list[int], settings: SetMaximizerSettings, kn
     return functions.gains(rows, covered)
 
 
-def _gains_of(person: Any, chosen: list[int], items: int) -> Floats:
+def _gains_of(person: SetFunction | None, chosen: list[int], items: int) -> Floats:
     """Return the gains of a callable; zeros for a person without one."""
     gains: Floats = np.zeros(items) if person is None else person.gains(chosen, items)
     return gains

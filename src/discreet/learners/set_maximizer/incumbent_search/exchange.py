@@ -270,8 +270,8 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
         public = self.at_next
         if self.is_last:
             return replace(public, phase=SettledPlan(length=0)), {}
-        active, slots = public.catalogue.active, self.settings.slots
-        slate = greedy_slate(public.posterior, public.slate, active, slots)
+        active = public.catalogue.active
+        slate = greedy_slate(public.posterior, public.slate, active, self.settings.slots)
         return self.problem.planner.exchange(replace(public, slate=slate), self.next_start), {}
 
 

@@ -71,6 +71,7 @@ from discreet.learners.set_maximizer.incumbent_search.planner import (
 )
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.public import (
+    BlockPlan,
     ExchangePlan,
     FirstScreeningPlan,
     LaterScreeningPlan,
@@ -92,9 +93,10 @@ from discreet.learners.set_maximizer.incumbent_search.screening import (
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
 
-PHASES: dict[tuple[str, type[Any]], type[IncumbentSearchPhase[Any]]] = {
+PHASES: dict[tuple[str, type[BlockPlan]], type[IncumbentSearchPhase[Any]]] = {
     ("clicks", LogPlan): ClickLog,
     ("clicks", FirstScreeningPlan): FirstClicks,
     ("clicks", LaterScreeningPlan): LaterClicks,
@@ -115,8 +117,8 @@ class IncumbentSearch(SetMode):
     """The incumbent search as a problem: its plan, its first state, and the phase of each block."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback != "full"
 
     def check(self) -> None:
         """Refuse a horizon that screening alone would use up."""
@@ -152,7 +154,7 @@ class IncumbentSearch(SetMode):
         block = self.schedule.stages(TUNED.guess)[0].length
         views = block * settings.slots / settings.items
         noise = first.calibrated.standard_deviation
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "swap",
             "why": "feedback concerns the shown slate only",
             "block": block,

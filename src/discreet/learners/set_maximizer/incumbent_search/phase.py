@@ -136,7 +136,8 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         return rounds if self.public.log is None else f"{rounds}; {LOG_NEIGHBOURS}"
 
     def layout(self) -> tuple[Public, State]:
-        log, reference = self.public.log, self.public.reference
+        log = self.public.log
+        reference = self.public.reference
         public = replace(
             self.problem.first_public,
             log=None if log is None else LogFacts(0, 1.0),
@@ -236,7 +237,7 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     def plain(self) -> dict[str, Any]:
         return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the posterior gain of each item in each slot, behind the rest of the slate."""
         gains = Incumbent.of(self.public.posterior, self.public.slate).gains
         known = len(self._named.names)

@@ -186,13 +186,15 @@ class Posterior:
         in_company = (self.precisions[1:] > 0).any(axis=0)
         alone = np.flatnonzero(~in_company)
         gains = self._posterior_alone(alone, company[alone], overlaps)
-        means[:, alone], variances[:, alone] = gains.means, gains.variances
+        means[:, alone] = gains.means
+        variances[:, alone] = gains.variances
         together = np.flatnonzero(in_company)
         size = max(1, CHUNK // len(self.contexts) ** 2)
         for first in range(0, len(together), size):
             part = together[first : first + size]
             gains = self._posterior(part, company[part], overlaps)
-            means[:, part], variances[:, part] = gains.means, gains.variances
+            means[:, part] = gains.means
+            variances[:, part] = gains.variances
         return Gains(np.maximum(means, self.least), np.maximum(variances, LEAST_VARIANCE))
 
     def _memberships(self, sets: Iterable[ItemSet]) -> Floats:
@@ -231,7 +233,8 @@ class Posterior:
         `prior`: gains behind the target sets; `observed`: covariance of the released means;
         `cross`: covariance of both; `surprise`: released means minus their prior means.
         """
-        target, context = overlaps.target_remaining, overlaps.context_remaining
+        target = overlaps.target_remaining
+        context = overlaps.context_remaining
         effect = company[:, None, None]
         precisions = self.precisions[:, items].T
 
