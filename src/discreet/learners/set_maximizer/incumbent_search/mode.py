@@ -1,20 +1,22 @@
-"""Incumbent search: Bayesian search around the best known slate; the default for clicks, rewards.
+"""Bayesian search around an incumbent slate: the default mode for clicks and rewards.
 
     g(a | B) = e(B) · (m + d_a + μ_a · Σ_{b∈B} x_ab)      gain of item a behind the set B
+    e(B)     = Π_{b∈B} (1 − μ_b)                          probability that nothing in B is clicked
 
 The posterior of g (posterior.py) follows from released sums. It yields the *incumbent*, the best
-known slate, and the trials that may improve it: the incumbent with one slot exchanged.
+known slate, and the *trials* that may improve it: the incumbent with one slot exchanged.
 
-    phase        a block shows                                                      file
-    log          nothing: it reads a log of another policy, before the first visitor  log.py
-    screening    random slates, then slates of likely leaders                       screening.py
-    exchange     the incumbent, and in some rounds a trial                          exchange.py
-    settled      the incumbent; no answers are read                                 exchange.py
+    phase        slates of a block                                         file
+    log          none: a log of another policy, before the first visitor   log.py
+    screening    random slates, then slates of likely leaders              screening.py
+    exchange     the incumbent, and in some rounds a trial                 exchange.py
+    settled      the incumbent; no answers are read                        exchange.py
 
 Every round shows a full slate. After each block its sums are released, the posterior is updated,
 and the next block is planned from it (planner.py). Each visitor is in one block, and each block is
-released once, with pure noise for the whole ε. One visitor moves the first-click counts by 2 (l₁:
-one down, one up), or one public cell by 1: a click on the last place, or the reward of the slate.
+released once, with pure noise for the whole ε. In exchange blocks one visitor moves one public cell
+by at most 1: a click on the last place, or the reward of the slate. In screenings by clicks one
+visitor moves two counts by 1; screening.py lists all sensitivities.
 
 Files in reading order:
 

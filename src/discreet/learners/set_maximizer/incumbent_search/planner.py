@@ -122,10 +122,9 @@ class Planner(ABC):
         if following < len(stages):
             plan = self._thompson_plan(public, start, since, following, stages[following])
             return self._screening(public, start, plan)
+        posterior = public.posterior
         active = public.catalogue.active
-        slate = climbed(
-            public.posterior, public.slate, active, steps=TUNED.climb_first, caution=0.0
-        )
+        slate = climbed(posterior, public.slate, active, steps=TUNED.climb_first, caution=0.0)
         return self.exchange(replace(public, slate=slate), start)
 
     def _random_plan(
@@ -134,7 +133,14 @@ class Planner(ABC):
         """Return the plan of more random slates: a continuation of stage 0."""
         table = random_table(public.catalogue.active, self.settings.slots, self._generator(start))
         heaviest = heaviest_slate(table, public.posterior.interest)
-        return LaterScreeningPlan(length, since, 0, table, NOTHING_CHOSEN, heaviest)
+        return LaterScreeningPlan(
+            length=length,
+            since=since,
+            stage=0,
+            table=table,
+            prefix=NOTHING_CHOSEN,
+            heaviest=heaviest,
+        )
 
     def _thompson_plan(
         self, public: Public, start: Start, since: int, number: int, stage: Stage
@@ -150,7 +156,14 @@ class Planner(ABC):
             bold=TUNED.bold.of(self.settings.feedback),
         )
         heaviest = heaviest_slate(table, public.posterior.interest)
-        return LaterScreeningPlan(stage.length, since, number, table, prefix, heaviest)
+        return LaterScreeningPlan(
+            length=stage.length,
+            since=since,
+            stage=number,
+            table=table,
+            prefix=prefix,
+            heaviest=heaviest,
+        )
 
     def _missing(self, public: Public, wanted: int, shown: int) -> int:
         """Return the number of further rounds of random slates; 0 if enough were shown."""

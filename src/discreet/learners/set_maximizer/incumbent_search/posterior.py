@@ -15,7 +15,7 @@ Runtime     O(items · contexts³) per call of `gains`, for items with cells beh
             memory O(items · contexts)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -174,11 +174,12 @@ class Posterior:
         """Interest of each item, bounded below: other items change its gain in proportion to it."""
         return np.maximum(self.interest, TUNED.least_company_interest * self.centre)
 
-    def gains(self, sets: Iterable[ItemSet]) -> Gains:
+    def gains(self, sets: Sequence[ItemSet]) -> Gains:
         """Return the posterior gain of each item behind each of these sets, given all cells."""
-        targets = self._memberships(sets)
-        contexts = self._memberships(context[context >= 0] for context in self.contexts)
-        overlaps = self._overlaps(targets, contexts)
+        targets = np.zeros((len(sets), self.items))
+        for row, items in zip(targets, sets, strict=True):
+            row[np.asarray(items, dtype=np.int64)] = 1.0
+        overlaps = self._overlaps(targets, self._context_members())
         company = (TUNED.company * self.effect_scale) ** 2
 
         means = np.empty((len(targets), self.items))
@@ -197,16 +198,14 @@ class Posterior:
             variances[:, part] = gains.variances
         return Gains(np.maximum(means, self.least), np.maximum(variances, LEAST_VARIANCE))
 
-    def _memberships(self, sets: Iterable[ItemSet]) -> Floats:
-        """Return one row per set: 1 for the items in it, otherwise 0."""
-        rows = []
-        for items in sets:
-            row = np.zeros(self.items)
-            row[np.asarray(items, dtype=np.int64)] = 1.0
-            rows.append(row)
-        return np.array(rows).reshape(-1, self.items)
+    def _context_members(self) -> Floats:
+        """Return one row per context: 1 for the items in it, otherwise 0."""
+        members = np.zeros((len(self.contexts), self.items + 1))
+        np.put_along_axis(members, self.contexts, 1.0, axis=1)  # −1 is the last column
+        return members[:, :-1]
 
     def _overlaps(self, targets: Floats, contexts: Floats) -> "_Overlaps":
+        """Return the sizes of sets and intersections, given one row of zeros and ones per set."""
         return _Overlaps(
             target_remaining=np.array([self.remaining(np.flatnonzero(row)) for row in targets]),
             context_remaining=np.array([self.remaining(np.flatnonzero(row)) for row in contexts]),
