@@ -155,7 +155,7 @@ def counted(swap: IncumbentSearch, click: int, claim: Charge, seed: int) -> np.n
 
     def passage(door: Door) -> float:
         first, second = np.clip(
-            view.found.drawn(block, door)[:2], 0.0, 1.0
+            view.sums.drawn(block, door)[:2], 0.0, 1.0
         )  # all that is to be known
         return float(first - second)
 
@@ -196,7 +196,7 @@ def test_a_screening_keeps_its_charge_and_half_the_noise_does_not(
     assert not honest.caught
     assert honest.shown > 0.2 * claim.amount
     weak = OneRelease(found.name, _weak(found.calibrated))
-    monkeypatch.setattr(FirstClicks, "found", weak)
+    monkeypatch.setattr(FirstClicks, "sums", weak)
     assert audit(counted(swap, 0, claim, 43), counted(swap, 1, claim, 44), claim).caught
 
 

@@ -257,7 +257,7 @@ def test_gains_on_ones_own_slate_are_those_of_the_set_function() -> None:
         np.array([[0.1, 0.2, 0.05, 0.0], [0.8, 0.5, 0.0, 0.0]]),
         np.array([[1, 0], [0, -1]]),
     )
-    added = view._weighed(rows, slates)
+    added = view.weighted(rows, slates)
     alone = rows.copy()
     lengths = np.sqrt(2 * (alone**2).sum(axis=1) + np.minimum(1, [0.3, 1.3]) ** 2)
     first = np.array([[0.1, 0.2, 0.05, 0], [0.1, 0, 0.05, 0]])
@@ -276,7 +276,7 @@ def test_what_a_visitor_adds_is_never_longer_than_one() -> None:
         view = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
         rows = generator.random((2000, 6)) * generator.choice([0.01, 0.3, 1.0], size=(2000, 1))
         slates = np.array([generator.permutation(6)[:3] for _ in rows])
-        lengths = np.linalg.norm(view._weighed(rows, slates), ord=1 if pure.pure else 2, axis=1)
+        lengths = np.linalg.norm(view.weighted(rows, slates), ord=1 if pure.pure else 2, axis=1)
         assert lengths.max() <= 1 + 1e-12
 
 
@@ -290,13 +290,13 @@ def test_what_is_gathered_is_about_the_slates_that_were_shown(
         items, 2, 400, BOTH, stream="adversarial", block=40, max_items=7, function=function, seed=1
     )
     seen: list[np.ndarray] = []
-    real = ExpertsView._weighed
+    real = ExpertsView.weighted
 
     def noted(self: Any, people: Any, slates: Any) -> Any:
         seen.append(slates)
         return real(self, people, slates)
 
-    monkeypatch.setattr(ExpertsView, "_weighed", noted)
+    monkeypatch.setattr(ExpertsView, "weighted", noted)
     person: Any = np.full(7, 0.1) if function is CAPPED else lambda chosen: 0.1 * len(chosen)
     first = learner.open_many(15)
     masked = learner.open(available=["a", "c", "d"])

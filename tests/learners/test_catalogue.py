@@ -1,6 +1,4 @@
-"""If these fail, a retired item is shown, a new one is never learned, or more rounds cost
-somebody twice.
-"""
+"""If these fail, a retired item is shown, a new one is never learned, or visitors pay twice."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from discreet.learners.set_maximizer.gain_sum import caught_up
 from discreet.learners.set_maximizer.mode import SetMode
 
 USUAL = Privacy(1.0, 1e-6)
-WAYS: list[dict[str, Any]] = [
+MODES: list[dict[str, Any]] = [
     {"feedback": "clicks"},
     {"feedback": "clicks", "stream": "iid"},
     {"feedback": "bandit"},
@@ -25,8 +23,9 @@ WAYS: list[dict[str, Any]] = [
 
 
 def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) -> np.ndarray:
-    """So many visitors who like item a with chance worth[a]; the slates that they were shown."""
-    generator, shown = np.random.default_rng(seed), []
+    """Return the slates shown to visitors who like item a with probability worth[a]."""
+    generator = np.random.default_rng(seed)
+    shown = []
     while rounds > 0:
         learner.release_if_due()
         tickets = learner.open_many(min(rounds, learner.rounds_until_release or rounds, 5000))
@@ -43,17 +42,17 @@ def fed(learner: SetMaximizer, rounds: int, worth: np.ndarray, seed: int = 0) ->
             "bandit": hits.any(axis=1).astype(float),
             "full": likes.astype(float),
         }
-        if tickets.rounds[0] < learner.clock:  # past the horizon nobody is asked
+        if tickets.rounds[0] < learner.clock:  # rounds past the horizon take no answer
             learner.close_many(tickets, answers[kind])
         shown.append(slates)
         rounds -= len(tickets)
     return np.concatenate(shown)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str, Any]) -> None:
+@pytest.mark.parametrize("more", MODES, ids=str)
+def test_a_retired_item_is_never_shown_again_and_slates_stay_full(more: dict[str, Any]) -> None:
     worth = np.array([0.5, 0.05, 0.05, 0.3, 0.05, 0.05])
-    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **way)
+    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **more)
     fed(learner, 2500, worth)
     learner.retire(0)
     assert 0 not in learner.active
@@ -64,10 +63,10 @@ def test_a_retired_item_is_never_shown_again_and_slates_stay_full(way: dict[str,
     assert len(set(learner.decision["slate"])) == 2
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_mask_does_not_bring_a_retired_item_back(way: dict[str, Any]) -> None:
-    """Whoever asks with a mask need not know what was retired."""
-    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **way)
+@pytest.mark.parametrize("more", MODES, ids=str)
+def test_a_mask_does_not_bring_a_retired_item_back(more: dict[str, Any]) -> None:
+    """A caller with a mask need not know which items were retired."""
+    learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, **more)
     fed(learner, 1500, np.array([0.6, 0.05, 0.05, 0.3, 0.05, 0.05]))
     learner.retire(0)
     mask = np.array([True, True, True, True, True, False])
@@ -79,25 +78,26 @@ def test_a_mask_does_not_bring_a_retired_item_back(way: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
-def test_rows_that_are_fed_at_once_count_what_a_retired_item_changes(feedback: str) -> None:
-    """The release divides by how often each item was shown."""
-    at_once, asked = (SetMaximizer(6, 2, 4000, USUAL, seed=1, feedback=feedback) for _ in range(2))
-    for learner in (at_once, asked):
+def test_rows_that_are_fed_at_once_count_what_a_retired_item_changes(feedback: Any) -> None:
+    """The release divides by the number of views of each item."""
+    at_once, opened = (SetMaximizer(6, 2, 4000, USUAL, seed=1, feedback=feedback) for _ in range(2))
+    for learner in (at_once, opened):
         learner.open_many(10)
         learner.retire(0)
     rows = np.zeros(50, dtype=np.int64) if feedback == "clicks" else np.full(50, 0.5)
     at_once.observe_many(rows)
-    asked.close_many(asked.open_many(50), rows)
-    one, other = at_once.snapshot().rounds.mask_counts, asked.snapshot().rounds.mask_counts
+    opened.close_many(opened.open_many(50), rows)
+    one = at_once.snapshot().rounds.mask_counts
+    other = opened.snapshot().rounds.mask_counts
     assert one.keys() == other.keys()
     assert any(value.any() for value in one.values())
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
+@pytest.mark.parametrize("more", MODES, ids=str)
+def test_a_new_favourite_is_found(more: dict[str, Any]) -> None:
     worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.1, 0.6, 0.0])
-    learner = SetMaximizer(6, 2, 30_000, USUAL, seed=3, max_items=8, **way)
+    learner = SetMaximizer(6, 2, 30_000, USUAL, seed=3, max_items=8, **more)
     before = fed(learner, 10_000, worth)
     assert not (before >= 6).any()
     assert learner.add_item() == 6
@@ -108,8 +108,8 @@ def test_a_new_favourite_is_found(way: dict[str, Any]) -> None:
     assert 7 not in learner.active
 
 
-def test_callables_are_not_asked_about_items_that_have_not_come() -> None:
-    """They would fail, count as nobody, and nothing would be learned of all the others."""
+def test_callables_are_not_evaluated_on_items_that_do_not_exist_yet() -> None:
+    """They would fail and add nothing, so nothing would be learned about the other items."""
     worth = [0.1, 0.1, 0.9]
     learner = SetMaximizer(
         3, 1, 2000, Privacy(50.0, 1e-6), function=SetFunction, max_items=5, seed=1
@@ -126,13 +126,14 @@ def test_callables_are_not_asked_about_items_that_have_not_come() -> None:
     assert learner.decision["slate"] == [2]
     worth.append(1.0)
     assert learner.add_item() == 3
-    learner.retire(2)  # whoever is retired may still be asked about
+    learner.retire(2)  # callables may still be evaluated on retired items
     visits(1000)
     assert learner.decision["slate"] == [3]
 
 
-def test_what_came_later_is_believed_as_far_as_its_noise_allows() -> None:
-    values, lived = np.array([[300.0, 100.0, 200.0, 30.0]]), np.array([1000, 1000, 1000, 10])
+def test_gains_of_later_items_are_shrunk_by_their_noise() -> None:
+    values = np.array([[300.0, 100.0, 200.0, 30.0]])
+    lived = np.array([1000, 1000, 1000, 10])
     known = caught_up(values, lived, 1000, variance=1e-9)
     assert np.allclose(known[0], [300, 100, 200, 3000])
     unknown = caught_up(values, lived, 1000, variance=1e6)
@@ -154,7 +155,7 @@ def test_an_item_comes_back_under_its_number_and_names_stay() -> None:
     assert shop.labels == ["tea", "milk", "soap", "rope"]
 
 
-def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(
+def test_pending_items_are_those_of_one_moment_even_if_another_thread_adds_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shop = SetMaximizer(["tea", "milk"], 1, 400, USUAL, feedback="clicks", max_items=4)
@@ -162,10 +163,10 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(
     labels_of = SetMode.labels_of
 
     def interrupted(self: Any, catalogue: Any) -> Any:
-        found = labels_of(self, catalogue)
+        labels = labels_of(self, catalogue)
         monkeypatch.setattr(SetMode, "labels_of", labels_of)
         shop.add_item("rope")  # as another thread may
-        return found
+        return labels
 
     monkeypatch.setattr(SetMode, "labels_of", interrupted)
     assert shop.pending == ["soap"]
@@ -176,7 +177,7 @@ def test_what_is_coming_is_of_one_moment_whoever_adds_meanwhile(
     ("event", "message"),
     [
         (lambda shop: shop.add_item("tea"), "'tea' already"),
-        (lambda shop: shop.add_item(), "have names"),
+        (lambda shop: shop.add_item(), "have labels"),
         (lambda shop: [shop.add_item(label) for label in "ab"], "room for 4 items"),
         (lambda shop: shop.retire("rope"), "no item 'rope'"),
         (
@@ -198,7 +199,7 @@ def test_impossible_events_are_refused_and_change_nothing(event: Any, message: s
     assert len(shop.active) >= 2
 
 
-def test_ways_that_cannot_grow_say_so() -> None:
+def test_learners_that_cannot_grow_refuse_more_rounds_and_items() -> None:
     with pytest.raises(ConfigError, match="max_items"):
         SetMaximizer(3, 2, 400, USUAL, max_items=2)
     with pytest.raises(ConfigError, match="one horizon"):
@@ -213,10 +214,9 @@ def test_ways_that_cannot_grow_say_so() -> None:
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_more_rounds_are_learned_from_and_cost_nobody_more(feedback: Any) -> None:
-    """The world is exchanged with the second segment: only a learner that still reads can
-    follow.
-    """
-    first, second = np.array([0.6, 0.5] + [0.05] * 6), np.array([0.05] * 6 + [0.5, 0.6])
+    """The world changes with the extension: only a learner that still reads answers follows."""
+    first = np.array([0.6, 0.5] + [0.05] * 6)
+    second = np.array([0.05] * 6 + [0.5, 0.6])
     learner = SetMaximizer(8, 2, 20_000, USUAL, feedback=feedback, seed=2)
     fed(learner, 20_000, first)
     assert set(learner.decision["slate"]) == {0, 1}
@@ -260,10 +260,8 @@ def test_a_saved_catalogue_is_the_same_after_loading(tmp_path: Path) -> None:
     assert again.active == ["milk", "soap", "rope"]
 
 
-def test_answers_to_questions_before_an_event_count_for_what_was_shown() -> None:
-    """The slate of a round is the one that was given out, whatever was retired before the
-    answer.
-    """
+def test_answers_to_rounds_before_an_event_count_for_the_items_that_were_shown() -> None:
+    """The slate of a round stays the one that was shown, even if an item is retired later."""
     learner = SetMaximizer(4, 2, 400, USUAL, feedback="clicks", seed=1, max_items=5)
     before = learner.open_many(5)
     learner.retire(int(before.decisions[0, 0]))
@@ -272,8 +270,8 @@ def test_answers_to_questions_before_an_event_count_for_what_was_shown() -> None
     assert not (after.decisions == gone).any()
     learner.close_many(before[:1], [gone])
     learner.close_many(after[:1], [gone])  # what was not shown counts as no click
-    found = learner.snapshot().block["found"]
-    assert found.sum() == found[gone] > 0
+    counts = learner.snapshot().block["found"]
+    assert counts.sum() == counts[gone] > 0
 
 
 @pytest.mark.parametrize("early", [True, False], ids=["in the last block", "after the last report"])
@@ -286,18 +284,16 @@ def test_reports_go_on_after_a_horizon_was_extended(early: bool) -> None:
     learner.extend(20_000)
     fed(learner, 20_010 if early else 20_000, np.linspace(0.1, 0.5, 8))
     learner.release_if_due()
-    found = learner.report()
-    assert 20_000 in found.rounds
-    assert found.rounds[-1] == 40_000
-    assert (np.diff(found.rounds) > 0).all()
+    report = learner.report()
+    assert 20_000 in report.rounds
+    assert report.rounds[-1] == 40_000
+    assert (np.diff(report.rounds) > 0).all()
     assert learner.guarantee.epsilon_spent <= 1.0
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
-def test_a_log_says_nothing_of_items_that_come_later(feedback: Any) -> None:
-    """Their sums are noise alone: whoever comes later starts with what is usual, not with
-    nothing.
-    """
+def test_a_log_does_not_count_against_items_that_are_added_later(feedback: Any) -> None:
+    """Their sums in the log are noise alone: such an item starts with the prior, not with 0."""
     worth = np.array([0.1, 0.1, 0.15, 0.1, 0.1, 0.6, 0.0])
     generator = np.random.default_rng(0)
     slates = [generator.permutation(5)[:2].tolist() for _ in range(4000)]
@@ -315,7 +311,7 @@ def test_a_log_says_nothing_of_items_that_come_later(feedback: Any) -> None:
 
 
 def test_an_item_that_was_retired_in_the_middle_of_a_block_looks_no_better_for_it() -> None:
-    """Its gains count for as many rounds as it is taken to have lived: to the end of the block."""
+    """Its gains are divided by the rounds up to the end of the block, in which they count."""
     learner = SetMaximizer(3, 1, 1000, Privacy(1e5, 1e-6), seed=1, block=100, max_items=4)
     rows = np.tile([0.5, 0.4, 0.1, 0.0], (100, 1))
     learner.observe_many(rows[:50])
@@ -344,7 +340,9 @@ def test_several_events_happen_all_or_none() -> None:
 
 def test_whole_numbers_of_any_kind_name_items() -> None:
     shop = SetMaximizer([101, 205, 307], 2, 400, USUAL, feedback="clicks", max_items=6)
-    assert shop.add_item(np.int64(400)) == 400
-    shop.retire(np.int64(205))
+    new: Any = np.int64(400)
+    old: Any = np.int64(205)
+    assert shop.add_item(new) == 400
+    shop.retire(old)
     assert (shop.active, shop.pending) == ([101, 307], [400])
     assert shop.add_item("205") == 205  # by its text, as a command line has it

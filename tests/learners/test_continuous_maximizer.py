@@ -1,9 +1,8 @@
-"""Points and sets under constraints: if these fail, somebody is given away, or the wrong sets
-are played.
-"""
+"""If these fail, a release of `ContinuousMaximizer` reveals a person, or its sets are bad."""
 
+from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -38,17 +37,20 @@ COVERS = WeightedCoverage(((1, 1, 0), (0, 1, 1), (1, 0, 1), (0, 0, 1)))
 
 
 def mode_of(learner: ContinuousMaximizer) -> Any:
+    """Return the mode of a learner."""
     return ContinuousMaximizer.problem_for(learner.settings)
 
 
 def first_view(mode: Any) -> View[Any]:
-    """The view of the first block."""
+    """Return the view of the first block."""
     view: View[Any] = mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
     return view
 
 
 def set_value(family: Any, row: np.ndarray, chosen: list[int]) -> float:
-    covered, value = family.begin(row[None]), 0.0
+    """Return the value of a set to a person."""
+    covered = family.begin(row[None])
+    value = 0.0
     for item in chosen:
         value += float(family.gains(row[None], covered)[0, item])
         covered = family.add(row[None], covered, item)
@@ -56,7 +58,7 @@ def set_value(family: Any, row: np.ndarray, chosen: list[int]) -> float:
 
 
 def extension(family: Any, row: np.ndarray, point: np.ndarray) -> float:
-    """The multilinear extension by its definition: all sets, with their probabilities."""
+    """Return the multilinear extension by its definition: all sets, with their probabilities."""
     total = 0.0
     for there in product((False, True), repeat=len(point)):
         chance = np.prod(np.where(there, point, 1 - point))
@@ -74,12 +76,14 @@ def test_gradients_are_those_of_the_multilinear_extension(family: Any, corner: b
         row = generator.random(family.width(4))
         row = family.admit(row[None], 4)[0][0]
         point = generator.integers(0, 2, size=4).astype(float) if corner else generator.random(4)
-        found = Multilinear(family).gradients(row[None], point)[0]
+        gradient = Multilinear(family).gradients(row[None], point)[0]
         for item in range(4):
-            on, off = point.copy(), point.copy()
-            on[item], off[item] = 1.0, 0.0
-            expected = extension(family, row, on) - extension(family, row, off)
-            assert found[item] == pytest.approx(expected, abs=1e-9)
+            with_item = point.copy()
+            with_item[item] = 1.0
+            without_item = point.copy()
+            without_item[item] = 0.0
+            expected = extension(family, row, with_item) - extension(family, row, without_item)
+            assert gradient[item] == pytest.approx(expected, abs=1e-9)
 
 
 def test_boosting_integrates_exactly() -> None:
@@ -91,6 +95,7 @@ def test_boosting_integrates_exactly() -> None:
 
 
 def likes(count: int, rates: list[float], seed: int = 0) -> np.ndarray:
+    """Return rows of people who like each item with this probability."""
     return (np.random.default_rng(seed).random((count, len(rates))) < rates).astype(float)
 
 
@@ -106,7 +111,7 @@ def test_the_best_sets_are_found(bound: Any) -> None:
 
 
 def test_complements_are_preferred_to_the_popular() -> None:
-    """Items 0 and 1 please the same people; 2 pleases others."""
+    """The same people like items 0 and 1; others like item 2."""
     same = np.random.default_rng(0).random(8000) < 0.6
     rows = (
         np.stack([same, same, ~same & (np.random.default_rng(1).random(8000) < 0.8)], axis=1) * 0.9
@@ -118,7 +123,8 @@ def test_complements_are_preferred_to_the_popular() -> None:
 
 def test_a_budget_is_kept_by_every_set_and_point() -> None:
     shop = Knapsack((1.0, 2.0, 2.0, 1.5), 3.0)
-    for play in ("set", "point"):
+    plays: tuple[Literal["set", "point"], ...] = ("set", "point")
+    for play in plays:
         learner = ContinuousMaximizer(
             shop, 3000, BOTH, function=BudgetAllocation(), play=play, seed=1
         )
@@ -127,7 +133,7 @@ def test_a_budget_is_kept_by_every_set_and_point() -> None:
             assert float(np.array(shop.costs) @ point) <= 3.0 * (1 + 1e-9)
 
 
-def test_any_gradient_will_do_and_what_fails_adds_nothing() -> None:
+def test_gradients_may_be_callables_and_one_that_fails_adds_nothing() -> None:
     def gradient(point: np.ndarray, row: np.ndarray) -> Any:
         if row[0] > 0.9:
             raise ZeroDivisionError("0.777")
@@ -175,16 +181,16 @@ def test_settings_that_make_no_sense_are_refused_in_one_line(wrong: dict[str, An
 
 
 def slopes(value: Any, point: np.ndarray, step: float = 1e-6) -> np.ndarray:
-    """Two-sided differences of a function of the point."""
-    found = []
+    """Return two-sided differences of a function of the point."""
+    differences = []
     for item in range(len(point)):
         change = np.zeros(len(point))
         change[item] = step
-        found.append((value(point + change) - value(point - change)) / (2 * step))
-    return np.array(found)
+        differences.append((value(point + change) - value(point - change)) / (2 * step))
+    return np.array(differences)
 
 
-CURVES = {
+CURVES: dict[str, Callable[[float], float]] = {
     "log": np.log1p,
     "root": lambda total: np.sqrt(1 + total) - 1,
     "cap": lambda total: min(1.0, total),
@@ -195,15 +201,18 @@ CURVES = {
 def test_slopes_of_curves_are_those_of_their_functions(curve: Any) -> None:
     generator = np.random.default_rng(1)
     for _ in range(20):
-        row, point = generator.random(4), generator.uniform(0.1, 0.9, size=4)
-        found = ConcaveOfLinear(curve, 1.7).gradients(row[None], point)[0]
+        row = generator.random(4)
+        point = generator.uniform(0.1, 0.9, size=4)
+        gradient = ConcaveOfLinear(curve, 1.7).gradients(row[None], point)[0]
         expected = slopes(lambda x, row=row: CURVES[curve](1.7 * float(row @ x)), point)
-        np.testing.assert_allclose(found, expected, atol=1e-5)
+        np.testing.assert_allclose(gradient, expected, atol=1e-5)
 
 
 def quadratic(row: np.ndarray, point: np.ndarray) -> float:
+    """Return the value of a quadratic function at a point."""
     items = len(point)
-    value, place = float(row[:items] @ point), items
+    value = float(row[:items] @ point)
+    place = items
     for first in range(items):
         for second in range(first, items):
             half = 0.5 if first == second else 1.0
@@ -215,44 +224,43 @@ def quadratic(row: np.ndarray, point: np.ndarray) -> float:
 def test_slopes_of_quadratics_are_those_of_their_functions_and_never_fall_below_zero() -> None:
     generator = np.random.default_rng(2)
     for _ in range(20):
-        sent = generator.random((1, 14)) * [
-            *[1.0] * 4,
-            *[0.6] * 10,
-        ]  # more in each other's way than allowed
+        # interactions are larger than allowed
+        sent = generator.random((1, 14)) * [*[1.0] * 4, *[0.6] * 10]
         row = Quadratic().admit(sent, 4)[0]
         point = generator.uniform(0.1, 0.9, size=4)
-        found = Quadratic().gradients(row, point)[0]
-        np.testing.assert_allclose(
-            found, slopes(lambda x, row=row: quadratic(row[0], x), point), atol=1e-6
-        )
+        gradient = Quadratic().gradients(row, point)[0]
+        expected = slopes(lambda x, row=row: quadratic(row[0], x), point)
+        np.testing.assert_allclose(gradient, expected, atol=1e-6)
         for corner in product((0.0, 1.0), repeat=4):
-            assert (
-                slopes(lambda x, row=row: quadratic(row[0], x), np.array(corner)) >= -1e-7
-            ).all()
+            at_corner = slopes(lambda x, row=row: quadratic(row[0], x), np.array(corner))
+            assert (at_corner >= -1e-7).all()
 
 
-def test_a_quadratic_that_is_monotone_is_left_as_it_is_and_another_is_told_apart() -> None:
-    good, bad = [0.8, 0.6, 0.2, 0.5, 0.1], [0.8, 0.5, 0.2, 0.5, 0.1]
-    rows, fine = Quadratic().admit(np.array([good, bad, [np.nan] * 5]), 2)
-    assert fine.tolist() == [True, False, False]
+def test_a_monotone_quadratic_is_admitted_unchanged_and_another_is_marked_invalid() -> None:
+    good = [0.8, 0.6, 0.2, 0.5, 0.1]
+    bad = [0.8, 0.5, 0.2, 0.5, 0.1]
+    rows, is_valid = Quadratic().admit(np.array([good, bad, [np.nan] * 5]), 2)
+    assert is_valid.tolist() == [True, False, False]
     assert rows[0].tolist() == good
     assert rows[2].tolist() == [0.0] * 5
 
 
 def pairs_worth(chosen: np.ndarray, row: np.ndarray) -> float:
+    """Return the value of a set to a person."""
     return float(min(1.0, row[chosen].sum()) * 0.9)
 
 
 def test_random_sets_estimate_the_extension_without_bias() -> None:
-    """At level 10⁻⁶: a mean of 4·800 gains in [0, 1] is off by less than
-    √(ln(2·10⁶·3)/(2·3200)).
+    """A mean of 4·800 gains in [0, 1] errs by less than √(ln(2·10⁶·3)/(2·3200)).
+
+    The level of this bound is 10⁻⁶; it would catch sets that are drawn with wrong probabilities.
     """
-    row, point = np.array([0.7, 0.5, 0.4]), np.array([0.3, 0.8, 0.5])
+    row = np.array([0.7, 0.5, 0.4])
+    point = np.array([0.3, 0.8, 0.5])
     function = Multilinear(SampledSets(pairs_worth, 3))
-    nearby = (
-        point + np.random.default_rng(0).normal(size=(800, 3)) * 1e-9
-    )  # each has sets of its own
-    found = np.mean([function.gradients(row[None], x)[0] for x in nearby], axis=0)
+    # each of these points has random sets of its own
+    nearby = point + np.random.default_rng(0).normal(size=(800, 3)) * 1e-9
+    mean = np.mean([function.gradients(row[None], x)[0] for x in nearby], axis=0)
     for item in range(3):
         exact = 0.0
         for there in product((0, 1), repeat=3):
@@ -263,27 +271,29 @@ def test_random_sets_estimate_the_extension_without_bias() -> None:
                 without = np.flatnonzero(there)
                 gain = pairs_worth(np.append(without, item), row) - pairs_worth(without, row)
                 exact += float(chance) * gain
-        assert abs(found[item] - exact) < np.sqrt(np.log(6e6) / 6400)
+        assert abs(mean[item] - exact) < np.sqrt(np.log(6e6) / 6400)
 
 
-def test_random_sets_are_public_and_a_persons_answer_is_their_own() -> None:
-    function, point = SampledSets(pairs_worth, 3, samples=6), np.array([0.3, 0.8, 0.5])
+def test_random_sets_are_public_and_a_gradient_depends_on_one_persons_row_only() -> None:
+    function = SampledSets(pairs_worth, 3, samples=6)
+    another = SampledSets(lambda chosen, row: float(len(chosen)), 1, samples=6)
+    point = np.array([0.3, 0.8, 0.5])
     rows = np.random.default_rng(1).random((5, 3))
-    assert (function.sets(point) == SampledSets(len, 1, samples=6).sets(point)).all()
+    assert (function.sets(point) == another.sets(point)).all()
     alone = [function.gradients(row[None], point)[0] for row in rows]
     np.testing.assert_array_equal(function.gradients(rows, point), alone)
 
 
-def test_a_set_function_that_fails_for_some_adds_nothing_for_them() -> None:
+def test_a_set_function_that_fails_for_one_person_adds_nothing_for_that_person() -> None:
     def worth(chosen: np.ndarray, row: np.ndarray) -> Any:
         if row[0] > 0.9:
             raise ZeroDivisionError("0.777")
         return row[chosen].max(initial=0.0) if row[0] > 0.1 else float("nan")
 
     rows = np.array([[0.95, 0.5], [0.05, 0.5], [0.6, 0.5]])
-    found = Multilinear(SampledSets(worth, 2)).gradients(rows, np.array([1.0, 0.0]))
-    assert found[:2].tolist() == [[0, 0], [0, 0]]
-    assert found[2] == pytest.approx([0.6 - 0.0, 0.0])
+    gradients = Multilinear(SampledSets(worth, 2)).gradients(rows, np.array([1.0, 0.0]))
+    assert gradients[:2].tolist() == [[0, 0], [0, 0]]
+    assert gradients[2] == pytest.approx([0.6 - 0.0, 0.0])
 
 
 def test_the_best_set_is_found_by_random_sets() -> None:
@@ -299,9 +309,7 @@ def test_the_best_set_is_found_by_random_sets() -> None:
 
 
 def mixed_world(people: int) -> np.ndarray:
-    """Three items that are half as good once they are there in full: the best point takes some
-    of each.
-    """
+    """Return rows of people for whom the best point is a mixture of three items."""
     gains = likes(people, [0.6, 0.6, 0.6], seed=3) * 0.9 + 0.05
     ways = np.zeros((people, 6))
     ways[:, [0, 3, 5]] = 0.95 * gains
@@ -309,7 +317,8 @@ def mixed_world(people: int) -> np.ndarray:
 
 
 def test_amounts_are_mixed_where_mixtures_are_best() -> None:
-    rows, settings = mixed_world(2000), {"function": Quadratic(), "play": "point", "seed": 1}
+    rows = mixed_world(2000)
+    settings: dict[str, Any] = {"function": Quadratic(), "play": "point", "seed": 1}
     earned = {}
     for learner in (
         ContinuousMaximizer(UniformMatroid(3, 1), 2000, BOTH, **settings),
@@ -323,23 +332,28 @@ def test_amounts_are_mixed_where_mixtures_are_best() -> None:
 
 
 @pytest.mark.parametrize("privacy", [Privacy(1.0, 1e-6), Privacy(1.0)], ids=["zcdp", "pure"])
-def test_one_person_moves_what_is_gathered_by_no_more_than_is_stated(privacy: Privacy) -> None:
-    """Hostile pairs of people, measured on the integers."""
-    settings = {"function": ConcaveOfLinear("cap", 2.0), "play": "point", "bound": 0.3}
+def test_one_person_moves_the_aggregate_by_no_more_than_its_sensitivity(privacy: Privacy) -> None:
+    """Hostile pairs of people are compared on the aggregated integers."""
+    settings: dict[str, Any] = {
+        "function": ConcaveOfLinear("cap", 2.0),
+        "play": "point",
+        "bound": 0.3,
+    }
     mode = mode_of(ContinuousMaximizer(UniformMatroid(3, 2), 60, privacy, **settings))
-    view, norm = first_view(mode), 1 if privacy.pure else 2
+    view = first_view(mode)
+    norm = 1 if privacy.pure else 2
     people = [np.array(row) for row in product((0.0, 0.4, 1.0, 1e300, np.nan), repeat=3)]
     sums = []
     for person in people:
         block = nobody(view)
         view.gather(block, view.read(Batch(np.array([0]), person[None], EMPTY_REQUEST)))
         sums.append(block["gradient"].values.astype(float).ravel())
-    stated = block["gradient"].aggregator.sensitivity(norm)
+    sensitivity = block["gradient"].aggregator.sensitivity(norm)
     moved = max(np.linalg.norm(one - other, ord=norm) for one in sums for other in sums)
-    assert 0.6 * stated < moved <= stated
+    assert 0.6 * sensitivity < moved <= sensitivity
 
 
-# --- people who are alike over time ---------------------------------------------------------------
+# --- i.i.d. streams -------------------------------------------------------------------------------
 
 IID_DOMAINS = [
     PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1)),
@@ -349,7 +363,7 @@ IID_DOMAINS = [
 
 
 @pytest.mark.parametrize("domain", IID_DOMAINS, ids=lambda domain: type(domain).__name__)
-def test_fresh_sets_are_feasible_and_good(domain: Any) -> None:
+def test_sets_from_disjoint_blocks_are_feasible_and_good(domain: Any) -> None:
     rates = [0.05, 0.6, 0.1, 0.05, 0.1, 0.5]
     learner = ContinuousMaximizer(domain, 3000, Privacy(1.0), stream="iid", seed=1)
     sets = learner.replay(likes(3000, rates))
@@ -359,8 +373,9 @@ def test_fresh_sets_are_feasible_and_good(domain: Any) -> None:
 
 
 def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float]:
-    """The law of the items drawn from one block of two people, their coins averaged out."""
-    domain, path = mode.settings.domain, mode.disjoint.paths[0]
+    """Return the distribution of the items drawn from one block of two people."""
+    domain = mode.settings.domain
+    path = mode.disjoint.paths[0]
     held = first_view(mode).aggregators()["people"]
     assert isinstance(held, HeldRows)
     people = held.empty()
@@ -368,9 +383,9 @@ def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float
     law: dict[tuple[int, ...], float] = {}
     for coins in product((False, True), repeat=2):
         chance = float(np.prod([path.chance if coin else 1 - path.chance for coin in coins]))
-        ways = [((), chance)]
-        while ways:
-            taken, likelihood = ways.pop()
+        paths: list[tuple[tuple[int, ...], float]] = [((), chance)]
+        while paths:
+            taken, likelihood = paths.pop()
             gains = GainPath(people, FamilyChain(ClickModel()), mode.prices(0), LEVELS)
             gains.begin(np.array(coins))
             for item in taken:
@@ -381,7 +396,7 @@ def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float
                 continue
             weights = np.where(allowed, np.exp(path.exponent * gains.scores() / LEVELS), 0.0)
             for item in np.flatnonzero(allowed).tolist():
-                ways.append(((*taken, item), likelihood * weights[item] / weights.sum()))
+                paths.append(((*taken, item), likelihood * weights[item] / weights.sum()))
     return law
 
 
@@ -390,8 +405,8 @@ def path_law(mode: Any, stream: list[np.ndarray]) -> dict[tuple[int, ...], float
     [PartitionMatroid((0, 0, 1), (1, 1)), Knapsack((1.0, 1.5, 2.0), 3.0)],
     ids=lambda d: type(d).__name__,
 )
-def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
-    """All streams of two people out of five, and all their neighbours, exactly."""
+def test_sets_from_disjoint_blocks_lose_no_more_than_their_budget(domain: Any) -> None:
+    """All streams of two people out of five and all their neighbours are enumerated exactly."""
     learner = ContinuousMaximizer(domain, 16, Privacy(2.0), stream="iid", block=2)
     mode = mode_of(learner)
     kinds = [np.array(row) for row in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0.5, 1, 0))]
@@ -405,9 +420,8 @@ def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
             assert laws[here].keys() == laws[there].keys()
             ratios = [laws[here][path] / laws[there][path] for path in laws[here]]
             worst = max(worst, float(np.log(max(ratios))))
-    assert (
-        0.2 * 2.0 < worst <= mode.disjoint.paths[0].charge.amount * (1 + 1e-9) <= 2.0 * (1 + 1e-9)
-    )
+    charge = mode.disjoint.paths[0].charge.amount
+    assert 0.2 * 2.0 < worst <= charge * (1 + 1e-9) <= 2.0 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -424,7 +438,7 @@ def test_fresh_sets_lose_no_more_than_their_budget(domain: Any) -> None:
     ],
     ids=" and ".join,
 )
-def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
+def test_settings_that_contradict_each_other_are_refused_in_one_line(wrong: dict[str, Any]) -> None:
     usual: dict[str, Any] = {"domain": UniformMatroid(3, 1), "horizon": 100, "privacy": BOTH}
     with pytest.raises(ConfigError) as refusal:
         ContinuousMaximizer(**(usual | wrong))
@@ -432,11 +446,12 @@ def test_ways_that_do_not_fit_each_other_are_refused_in_one_line(wrong: dict[str
 
 
 def test_a_box_leaves_nothing_to_decide() -> None:
-    """Functions are monotone, so the upper corner is best for everybody: one line says so."""
+    """Functions are monotone, so the upper corner is the best point for every person."""
+    box: Any = Box(3, 0.0, 1.0)
     with pytest.raises(
-        ConfigError, match="over a Box everybody's value is largest at the upper corner"
+        ConfigError, match="over a Box the upper corner is the best point for every person"
     ):
-        ContinuousMaximizer(Box(3, 0.0, 1.0), 100, BOTH, function=BudgetAllocation(), play="point")
+        ContinuousMaximizer(box, 100, BOTH, function=BudgetAllocation(), play="point")
 
 
 def test_a_curve_without_scale_is_refused() -> None:

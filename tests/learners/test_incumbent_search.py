@@ -1,6 +1,4 @@
-"""If these fail, a visitor of a screening or an exchange is given away, or full slates teach
-nothing.
-"""
+"""If these fail, a release of the incumbent search reveals a visitor, or it finds no good slate."""
 
 from itertools import product
 from math import inf, nan
@@ -11,6 +9,7 @@ import pytest
 
 from discreet import Privacy, SetMaximizer
 from discreet.engine.flat_state import flat, of_flat
+from discreet.engine.problem import view_of
 from discreet.engine.request import EMPTY_REQUEST, Batch, Request
 from discreet.engine.view import nobody
 from discreet.learners.set_maximizer.incumbent_search.incumbent import Incumbent, climbed
@@ -32,15 +31,17 @@ USUAL = Privacy(1.0, 1e-6)
 KINDS = [(feedback, stream) for feedback in ("clicks", "bandit") for stream in ("drifting", "iid")]
 
 
-def lived(feedback: Any, stream: Any, **more: Any) -> list[Any]:
-    """A small learner among visitors: the view of each of its blocks."""
+def views_of_run(feedback: Any, stream: Any, **more: Any) -> list[Any]:
+    """Return the view of each block of a small run."""
     world = World.drawn(3000, items=9, kinds=4, favourites=2, seed=1)
     learner = SetMaximizer(9, 3, 3000, USUAL, feedback=feedback, stream=stream, seed=1, **more)
-    views: list[Any] = [learner._engine.view]
-    generator, first = np.random.default_rng(0), 0
+    mode = SetMaximizer.problem_for(learner.settings)
+    views: list[Any] = [view_of(mode, learner.snapshot())]
+    generator = np.random.default_rng(0)
+    first = 0
     while first < 3000:
         if learner.release_if_due():
-            views.append(learner._engine.view)
+            views.append(view_of(mode, learner.snapshot()))
         count = min(learner.rounds_until_release, 3000 - first)
         slates = learner.preview(count)
         chances = np.take_along_axis(world.rows(first, first + count), slates, axis=1)
@@ -52,6 +53,7 @@ def lived(feedback: Any, stream: Any, **more: Any) -> list[Any]:
 
 
 def added(view: Any, answer: Any, round: int, request: Request = EMPTY_REQUEST) -> Any:
+    """Return the numbers that one visitor adds to an empty block."""
     block = nobody(view)
     batch = Batch(np.array([round]), view.problem.rows([answer]), request)
     view.gather(block, view.read(batch))
@@ -62,12 +64,12 @@ def added(view: Any, answer: Any, round: int, request: Request = EMPTY_REQUEST) 
 def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(
     feedback: Any, stream: Any
 ) -> None:
-    """All kinds of blocks, some rounds of each, every pair of answers, with and without masks."""
+    """This covers all kinds of blocks, some rounds of each, all pairs of answers, and masks."""
     answers = (
         [None, *range(9), [0, 4, 8]] if feedback == "clicks" else [0.0, 0.3, 1.0, -5.0, nan, 1e308]
     )
     kinds = set()
-    for view in lived(feedback, stream):
+    for view in views_of_run(feedback, stream):
         if not view.aggregators():
             continue
         aggregator = view.aggregators()["found"]
@@ -77,15 +79,17 @@ def test_one_visitor_moves_every_block_by_no_more_than_is_paid_for(
         for round, request in product(
             view.begin + np.arange(0, 40, 7), (EMPTY_REQUEST, Request(None, mask))
         ):
-            found = [added(view, answer, int(round), request) for answer in answers]
-            moved = max(float(np.abs(one - two).sum()) for one, two in product(found, repeat=2))
+            numbers = [added(view, answer, int(round), request) for answer in answers]
+            moved = max(float(np.abs(one - two).sum()) for one, two in product(numbers, repeat=2))
             assert moved <= aggregator.sensitivity(1)
     assert len(kinds) == (2 if feedback == "clicks" else 3)
 
 
 @pytest.mark.parametrize(("feedback", "stream"), KINDS)
-def test_slates_are_full_and_one_by_one_they_are_the_same(feedback: Any, stream: Any) -> None:
-    for view in lived(feedback, stream):
+def test_slates_are_full_and_do_not_depend_on_how_many_rounds_are_asked_at_once(
+    feedback: Any, stream: Any
+) -> None:
+    for view in views_of_run(feedback, stream):
         rounds = view.begin + np.arange(min(50, view.plan.length))
         slates = view.decide(rounds, EMPTY_REQUEST)
         assert all(len(set(slate)) == 3 and min(slate) >= 0 for slate in slates.tolist())
@@ -95,32 +99,28 @@ def test_slates_are_full_and_one_by_one_they_are_the_same(feedback: Any, stream:
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_what_is_counted_under_masks_is_what_was_shown(feedback: Any) -> None:
-    """A mask that hides nothing changes no count; one that hides an item takes its views away."""
-    for view in lived(feedback, "iid")[:-1]:
+    """A mask that hides nothing changes no count; one that hides an item removes its views."""
+    for view in views_of_run(feedback, "iid")[:-1]:
         rounds = view.begin + np.arange(min(200, view.plan.length))
-        everything = tallied(view, rounds, np.ones(9, dtype=bool))
-        assert not any(counts.any() for counts in everything.values())
+        unmasked = counted(view, rounds, np.ones(9, dtype=bool))
+        assert not any(counts.any() for counts in unmasked.values())
         second = view.public.slate[1]
         mask = np.ones(9, dtype=bool)
         mask[second] = False
-        hidden = tallied(view, rounds, mask)
+        hidden = counted(view, rounds, mask)
         counts = hidden["views"] if "views" in hidden else hidden["counts"]
         assert (counts[..., second] <= 0).all()
-        apart = view.no_mask_counts()
+        one_by_one = view.no_mask_counts()
         for place in range(len(rounds)):
-            view.count_masks(apart, rounds[place : place + 1], Request(None, mask))
-        assert all(
-            np.array_equal(apart[name], hidden[name]) for name in hidden
-        )  # one by one or many
+            view.count_masks(one_by_one, rounds[place : place + 1], Request(None, mask))
+        assert all(np.array_equal(one_by_one[name], hidden[name]) for name in hidden)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: Any) -> None:
-    """To the last step: a count that differs between one round and many would not be what was
-    shown.
-    """
+    """Counts are equal to the last step, whether rounds are counted one by one or together."""
     generator = np.random.default_rng(5)
-    for view in lived(feedback, "iid")[:-1]:
+    for view in views_of_run(feedback, "iid")[:-1]:
         rounds = view.begin + np.arange(min(60, view.plan.length))
         masks = generator.random((len(rounds), 9)) < generator.choice(
             [0.2, 0.9], size=(len(rounds), 1)
@@ -137,8 +137,8 @@ def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: 
             block.slate_of_one(int(at), mask) for at, mask in zip(positions, masks, strict=True)
         ]
         assert np.array_equal(shown, alone)
-        found = tallied(view, rounds, masks)
-        expected = {name: np.zeros_like(counts) for name, counts in found.items()}
+        counts = counted(view, rounds, masks)
+        expected = {name: np.zeros_like(values) for name, values in counts.items()}
         for place, slate in enumerate(planned.tolist()):
             for sign, row in ((1, shown[place].tolist()), (-1, slate)):
                 _count(
@@ -148,59 +148,57 @@ def test_slates_and_counts_under_masks_are_those_of_a_plain_reference(feedback: 
                     sign,
                     expected,
                 )
-        assert all(np.array_equal(found[name], expected[name]) for name in found)
+        assert all(np.array_equal(counts[name], expected[name]) for name in counts)
 
 
-def tallied(view: Any, rounds: Any, mask: Any) -> dict[str, Any]:
-    """What masks change of the counts of these rounds."""
+def counted(view: Any, rounds: Any, mask: Any) -> dict[str, Any]:
+    """Return the mask counts of these rounds."""
     mask_counts: dict[str, Any] = view.no_mask_counts()
     view.count_masks(mask_counts, rounds, Request(None, mask))
     return mask_counts
 
 
 def _filled(slate: list[int], mask: Any, order: Any) -> list[int]:
-    kept = [item for item in slate if mask[item]]
-    found = (kept + [item for item in order.tolist() if mask[item] and item not in kept])[
-        : len(slate)
-    ]
-    return found + [-1] * (len(slate) - len(found))
+    """Return a slate of a screening block under a mask."""
+    own = [item for item in slate if mask[item]]
+    fill = [item for item in order.tolist() if mask[item] and item not in own]
+    shown = (own + fill)[: len(slate)]
+    return shown + [-1] * (len(slate) - len(shown))
 
 
 def _exchanged(slate: list[int], mask: Any, order: Any) -> list[int]:
-    first, last = (
-        [item for item in slate[:-1] if mask[item]],
-        [item for item in slate[-1:] if mask[item]],
-    )
+    """Return a slate of an exchange block under a mask."""
+    first = [item for item in slate[:-1] if mask[item]]
+    last = [item for item in slate[-1:] if mask[item]]
     fill = [item for item in order.tolist() if mask[item] and item not in (*first, slate[-1])]
     if not last:
-        last, fill = fill[:1], fill[1:]
-    found = first + fill[: len(slate) - 1 - len(first)] + last
-    return found + [-1] * (len(slate) - len(found))
+        last = fill[:1]
+        fill = fill[1:]
+    shown = first + fill[: len(slate) - 1 - len(first)] + last
+    return shown + [-1] * (len(slate) - len(shown))
 
 
 def _count(block: Any, position: int, slate: list[int], sign: int, counts: dict[str, Any]) -> None:
-    """What one slate counts, in exact steps."""
+    """Add the counts of one slate, in exact steps."""
     interest = block.interest
     if isinstance(block, ExchangeSlates):
         arm = block.allotment.of_one(position)
         slot, last = block.arm_slots[arm], slate[-1]
         expected = np.prod(1 - interest[block.arm_slates[arm][:-1]])
-        met = np.prod(1 - interest[slate[:-1]])
-        counts["views"][slot, last] += sign * int(
-            np.rint(met / expected * UNIT) if block.takes_turns else UNIT
-        )
-        counts["more"][slot, last] += sign * int(
-            np.rint((expected - met) * (1 - interest[last]) * UNIT)
-        )
+        remaining = np.prod(1 - interest[slate[:-1]])
+        views = np.rint(remaining / expected * UNIT) if block.takes_turns else UNIT
+        more = np.rint((expected - remaining) * (1 - interest[last]) * UNIT)
+        counts["views"][slot, last] += sign * int(views)
+        counts["more"][slot, last] += sign * int(more)
         return
-    nobody = np.prod(1 - interest[slate])
+    no_click = np.prod(1 - interest[slate])
     for place, item in enumerate(slate):
         if item in block.prefix:
             continue
         looks = np.prod(1 - interest[slate[:place]]) / np.prod(1 - interest[block.prefix])
-        gain = nobody / (1 - interest[item])
+        gain = no_click / (1 - interest[item])
         numbers: dict[Any, list[float]] = {CountingViews: [min(looks, 1.0)], CountingShows: [1.0]}
-        numbers[CountingGains] = [gain * gain, gain * (1 - nobody), gain]
+        numbers[CountingGains] = [gain * gain, gain * (1 - no_click), gain]
         for row, number in enumerate(numbers[type(block)]):
             counts["counts"][row, item] += sign * int(np.rint(number * UNIT))
 
@@ -220,18 +218,17 @@ def test_an_exchange_block_shows_each_trial_as_often_as_planned() -> None:
     hidden = np.array([True, True, True, True, False, True])
     masked = block.slates(np.arange(100), hidden)
     assert not (masked == 4).any()
-    assert (
-        masked[slates[:, -1] == 4][:, -1] == 0
-    ).all()  # the best that is left takes the last place
+    # the best item that is left takes the last place
+    assert (masked[slates[:, -1] == 4][:, -1] == 0).all()
 
 
-def test_views_behind_a_prefix_are_those_of_visitors_who_are_left() -> None:
+def test_views_behind_a_prefix_are_those_of_visitors_who_click_none_of_it() -> None:
     interest = np.array([0.5, 0.2, 0.1, 0.0])
     block = CountingViews(np.array([[0, 1, 2]]), np.array([0]), interest, np.arange(4))
     assert (block.planned(10)[0] / UNIT).round(3).tolist() == [0.0, 10.0, 8.0, 0.0]
 
 
-def test_gains_in_one_company_tell_about_another_and_old_ones_fade() -> None:
+def test_a_gain_in_one_context_informs_others_and_old_gains_fade() -> None:
     posterior = Posterior.before(5, slots=3, interest=0.1)
     posterior = posterior.with_cells([], np.array([0.3, 0.1, 0.1, 0.1, 0.1]), np.full(5, 1e-4))
     seen = np.array([False, False, True, False, False])
@@ -257,7 +254,7 @@ def test_the_state_stays_small_whatever_is_tried() -> None:
     assert abs(sizes[1] - sizes[0]) < 100
 
 
-def test_climbing_exchanges_what_is_surely_better_only() -> None:
+def test_only_exchanges_that_are_clearly_better_are_made_and_unknown_items_are_tried() -> None:
     posterior = Posterior.before(4, slots=2, interest=0.1)
     posterior = posterior.with_cells(
         [], np.array([0.1, 0.2, 0.3, 0.3]), np.array([1e-6, 1e-6, 1e-6, 1.0])
@@ -271,7 +268,7 @@ def test_climbing_exchanges_what_is_surely_better_only() -> None:
         return click_trials(posterior, incumbent, everything, Ahead(4000, most, later, noise=2.0))
 
     trials = tried(inf, 1e5)
-    assert 3 in trials.items  # nobody knows it yet
+    assert 3 in trials.items  # its gain is unknown
     assert trials.rounds.sum() <= 2000
     assert len(tried(inf, 0.0).items) == 0
     assert 0 < tried(20.0, 1e5).rounds.sum() <= 20
@@ -280,19 +277,19 @@ def test_climbing_exchanges_what_is_surely_better_only() -> None:
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 @pytest.mark.parametrize("explore", [0.02, 0.2])
 def test_no_more_visitors_see_trials_than_explore_allows(feedback: Any, explore: float) -> None:
-    """Every slate that is not the best one known is a trial; where tastes change, they are
-    screened again.
-    """
+    """Each slate other than the best known one is a trial; new tastes lead to new screenings."""
     one, two = (World.drawn(20_000, items=12, kinds=4, favourites=2, seed=seed) for seed in (3, 4))
     learner = SetMaximizer(12, 2, 40_000, USUAL, feedback=feedback, explore=explore, seed=1)
-    luck, tried = np.random.default_rng(0), 0
+    luck = np.random.default_rng(0)
+    tried = 0
     while learner.clock < 40_000:
         learner.release_if_due()
         world = one if learner.clock < 20_000 else two
         tickets = learner.open_many(
             min(learner.rounds_until_release, 20_000 - learner.clock % 20_000)
         )
-        slates, best = tickets.decisions, set(learner.decision["slate"])
+        slates = tickets.decisions
+        best = set(learner.decision["slate"])
         tried += sum(set(slate) != best for slate in slates.tolist())
         hits = luck.random(slates.shape) < np.take_along_axis(
             world.chances[world.types[tickets.rounds % 20_000]], slates, axis=1
@@ -321,7 +318,7 @@ def test_tables_show_every_item_equally_often_or_the_leaders_behind_a_prefix() -
     assert set(table[:, 1:].reshape(-1).tolist()) == {8, 9}
 
 
-def test_the_prior_of_a_population_is_told_from_the_noise_of_its_members(
+def test_the_prior_of_a_population_is_separated_from_the_noise_of_its_members(
     crowd: np.random.Generator,
 ) -> None:
     true = crowd.normal(0.3, 0.05, size=20_000)
@@ -335,16 +332,15 @@ def test_rare_clicks_make_screening_longer() -> None:
     screening = ScreeningSchedule(46, 3, 10**6, "clicks")
     assert screening.length(0.0045) > 2 * screening.length(0.05)
     assert screening.length(1e-6) <= 0.36 * 10**6
-    said = ScreeningSchedule(46, 3, 10**6, "clicks", most=0.01)
-    assert said.length(0.05) == pytest.approx(10**4, rel=0.001)
-    assert ScreeningSchedule(46, 3, 10**6, "clicks", most=0.9).length(0.05) == screening.length(
-        0.05
-    )
+    short = ScreeningSchedule(46, 3, 10**6, "clicks", most=0.01)
+    assert short.length(0.05) == pytest.approx(10**4, rel=0.001)
+    unlimited = ScreeningSchedule(46, 3, 10**6, "clicks", most=0.9)
+    assert unlimited.length(0.05) == screening.length(0.05)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 def test_tastes_that_change_in_the_middle_are_followed(feedback: Any) -> None:
-    """Another world from the middle on: the best fixed slate is worth less than following."""
+    """The world changes in the middle: the best fixed slate earns less than a learner can."""
     rounds = 150_000
     one, two = (
         World.drawn(rounds // 2, items=12, kinds=4, favourites=2, seed=seed) for seed in (3, 4)

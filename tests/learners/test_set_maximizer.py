@@ -1,4 +1,4 @@
-"""If these fail, a visitor of a shop is given away, or the shop learns nothing."""
+"""If these fail, a release of `SetMaximizer` reveals a visitor, or its slates do not improve."""
 
 from fractions import Fraction
 from itertools import permutations, product
@@ -35,29 +35,28 @@ PEOPLE = [(1.0, 0.0, 0.0), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0)]
 
 
 def mode_of(learner: SetMaximizer) -> Any:
+    """Return the mode of a learner."""
     return SetMaximizer.problem_for(learner.settings)
 
 
 def first_view(mode: Any) -> Any:
-    """The view of the first block."""
+    """Return the view of the first block."""
     return mode.view(flat(mode.start()[0]), 0, 0, Coins(bytes(16)))
 
 
 def fed(view: Any, person: Any, round: int = 0, request: Request = EMPTY_REQUEST) -> dict[str, Any]:
-    """What one person adds to an empty block, by the shipped aggregator."""
+    """Return a block to which one person was added."""
     block = nobody(view)
     batch = Batch(np.array([round]), view.problem.rows([person]), request)
     view.gather(block, view.read(batch))
     return block
 
 
-# --- no visitor is given away
+# --- privacy of single visitors
 
 
 def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
-    """The law of the slate that is chosen from one block of two visitors, their coins averaged
-    out.
-    """
+    """Return the distribution of the slate drawn from one block of two visitors."""
     view = first_view(mode)
     block = fed(view, stream[0], round=0)["people"]
     block = block.aggregator.merge(block, fed(view, stream[1], round=1)["people"])
@@ -82,11 +81,13 @@ def greedy_law(mode: Any, stream: list[Any]) -> list[Fraction]:
 
 @pytest.mark.parametrize("privacy", [Privacy(4.0, 1e-3), Privacy(4.0)])
 def test_slates_drawn_along_a_path_lose_no_more_than_their_budget(privacy: Privacy) -> None:
-    """All streams of two visitors, and all their neighbours, exactly."""
+    """All streams of two visitors and all their neighbours are enumerated exactly."""
     learner = SetMaximizer(3, 2, 16, privacy, stream="iid", block=2)
-    mode, total = mode_of(learner), learner.guarantee.total
+    mode = mode_of(learner)
+    total = learner.guarantee.total
     laws = {stream: greedy_law(mode, list(stream)) for stream in product(PEOPLE, repeat=2)}
-    claim, worst = total.pure, 0.0
+    claim = total.pure
+    worst = 0.0
     for here, there in product(laws, repeat=2):
         if sum(a != b for a, b in zip(here, there, strict=True)) == 1:
             worst = max(worst, epsilon_of(laws[here], laws[there]))
@@ -104,16 +105,15 @@ rows = st.lists(
 @given(
     rows, rows, st.sampled_from([USUAL, PURE]), st.sampled_from(["ClickModel", "FacilityLocation"])
 )
-def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
-    here: Any, there: Any, privacy: Privacy, function: str
+def test_one_visitor_moves_the_table_of_gains_by_no_more_than_calibrated(
+    here: Any, there: Any, privacy: Privacy, function: Any
 ) -> None:
     mode = mode_of(SetMaximizer(6, 3, 100, privacy, block=10, function=function))
     view = first_view(mode)
     moved = fed(view, here)["gains"].values - fed(view, there)["gains"].values
     norm = 1 if privacy.pure else 2
-    assert np.linalg.norm(moved.ravel().astype(float), norm) <= mode.gains.aggregator.sensitivity(
-        norm
-    )
+    sensitivity = mode.gains.aggregator.sensitivity(norm)
+    assert np.linalg.norm(moved.ravel().astype(float), norm) <= sensitivity
 
 
 @pytest.mark.parametrize(
@@ -121,22 +121,20 @@ def test_one_visitor_moves_the_sum_experts_table_by_no_more_than_calibrated(
 )
 @pytest.mark.parametrize("privacy", [USUAL, PURE])
 @pytest.mark.parametrize("stream", ["iid", "drifting"])
-def test_one_visitor_moves_what_is_released_by_no_more_than_calibrated(
+def test_one_visitor_moves_the_released_sums_by_no_more_than_calibrated(
     kind: Any, values: list[Any], privacy: Privacy, stream: Any
 ) -> None:
-    """Every round of the first block, every pair of answers; and the worst is as bad as it is
-    paid for.
-    """
+    """All rounds of the first block and all pairs of answers; the worst pair attains the bound."""
     learner = SetMaximizer(5, 3, 200, privacy, feedback=kind, stream=stream, explore=0.5)
     view = first_view(mode_of(learner))
     aggregator = view.aggregators()["found"]
     for norm in (1, 2):
         largest = 0.0
         for round in range(learner.rounds_until_release):
-            found = [
+            sums = [
                 fed(view, value, round)["found"].values.ravel().astype(float) for value in values
             ]
-            moves = [one - two for one, two in product(found, repeat=2)]
+            moves = [one - two for one, two in product(sums, repeat=2)]
             largest = max(largest, *(float(np.linalg.norm(move, norm)) for move in moves))
             assert max(np.count_nonzero(move) for move in moves) <= aggregator.cells
         assert largest == pytest.approx(aggregator.sensitivity(norm), rel=1e-9)
@@ -151,33 +149,35 @@ def test_gains_of_items_already_before_a_slot_are_on_top_of_the_others() -> None
 
 @settings(max_examples=30)
 @given(st.integers(1, 5), st.integers(0, 2**32))
-def test_the_fused_pass_reads_visitors_as_the_plain_path_does(slots: int, seed: int) -> None:
+def test_the_fused_kernel_adds_the_gains_that_plain_code_adds(slots: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     mode = mode_of(SetMaximizer(7, slots, 100, USUAL, block=10))
-    view, aggregator = first_view(mode), mode.gains.aggregator
+    view = first_view(mode)
+    aggregator = mode.gains.aggregator
     assert aggregator.is_fine
     people = generator.uniform(0, 1, size=(1, 7)) * generator.choice([0.1, 1.0])
-    fused, plain = fed(view, people[0])["gains"].values, aggregator.empty()
+    fused = fed(view, people[0])["gains"].values
+    plain = aggregator.empty()
     for gains in gains_along(people, view.public.slate, mode.settings, known=7):
         aggregator.add(plain, stacked(gains))
     assert np.abs(fused - plain.values).max() <= 1 + aggregator.levels * 1e-5
 
 
-# --- defaults are worth taking
+# --- defaults
 
 
-def test_a_pure_guarantee_takes_the_sum_and_keeps_most_of_the_value() -> None:
+def test_a_pure_guarantee_leaves_most_of_the_value_with_the_sum() -> None:
     world = World.drawn(10_000, seed=3)
     learner = SetMaximizer(100, 5, 10_000, PURE, seed=1)
     assert learner.facts["method"] == "sum"
     assert world.share(run_display(learner, world, seed=3).value, 5) > 0.5
 
 
-# --- the shop learns
+# --- value
 
 
 def shop(people: int, seed: int = 0) -> np.ndarray:
-    """Two kinds of visitors who like different items."""
+    """Return rows of two kinds of visitors who like different items."""
     generator = np.random.default_rng(seed)
     kinds = np.array([[0.8, 0.05, 0.6, 0.05, 0.05, 0.05], [0.05, 0.7, 0.05, 0.05, 0.1, 0.05]])
     return kinds[generator.integers(2, size=people)]
@@ -186,8 +186,10 @@ def shop(people: int, seed: int = 0) -> np.ndarray:
 def visited(
     learner: SetMaximizer, people: np.ndarray, masks: Any = None, seed: int = 1
 ) -> np.ndarray:
-    """Let everybody come and click, or not; how many clicked by the end of each block."""
-    generator, position, clicks = np.random.default_rng(seed), 0, []
+    """Return, per visitor, whether they clicked on the slate that the learner showed them."""
+    generator = np.random.default_rng(seed)
+    position = 0
+    clicks = []
     while position < len(people):
         learner.release_if_due()
         count = min(learner.rounds_until_release, len(people) - position)
@@ -210,7 +212,7 @@ def visited(
 
 @pytest.mark.parametrize("more", [{}, {"stream": "iid"}, {"privacy": Privacy(3.0)}])
 def test_full_information_finds_the_complements(more: dict[str, Any]) -> None:
-    """Items 0 and 2 are the most popular, but 0 and 1 together please everybody."""
+    """Items 0 and 2 are the most popular, but all visitors like item 0 or item 1."""
     learner = SetMaximizer(6, 2, 6000, seed=3, **({"privacy": USUAL} | more))
     slates = learner.replay(shop(6000))
     assert set(slates[-1]) == {0, 1}
@@ -253,7 +255,7 @@ PARTIAL = [
 def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavailable(
     more: dict[str, Any], crowd: np.random.Generator
 ) -> None:
-    """Before the first release and after some, one mask a round and one for all."""
+    """Blocks before and after the first release have one mask per round, or one for all."""
     learner = SetMaximizer(7, 3, 3000, USUAL, seed=1, **more)
     people = crowd.random((3000, 7)) * 0.5
     masks = crowd.random((3000, 7)) < crowd.choice([0.3, 0.7], size=(3000, 1))
@@ -283,28 +285,23 @@ def test_under_masks_slates_are_full_as_far_as_items_go_and_show_nothing_unavail
 
 
 @pytest.mark.parametrize("more", PARTIAL, ids=lambda more: " ".join(more.values()))
-def test_only_what_was_shown_counts_as_tried(
-    more: dict[str, Any], crowd: np.random.Generator
-) -> None:
-    """An item that is never available is never viewed, and nobody's answer is entered for it."""
+def test_only_shown_items_count_as_seen(more: dict[str, Any], crowd: np.random.Generator) -> None:
+    """An item that is never available has no views, and no cell in the posterior."""
     learner = SetMaximizer(6, 2, 4000, USUAL, seed=1, explore=0.5, **more)
     masks = crowd.random((4000, 6)) < 0.8
-    masks[:, 4], masks[:, 0] = False, True
+    masks[:, 4] = False
+    masks[:, 0] = True
     visited(learner, np.full((4000, 6), 0.5), masks)
     public = learner.snapshot().public
     assert learner.releases > 1
-    assert (public["posterior.precisions"][:, 4] == 0).all()  # its noise is not taken for views
+    assert (public["posterior.precisions"][:, 4] == 0).all()  # noise is not a view
     assert (public["posterior.precisions"][0, [0, 1, 2, 3, 5]] > 0).all()
     assert 4 not in learner.open(available=masks[0]).decision
 
 
 @pytest.mark.parametrize("more", [*FEW[:1], *PARTIAL], ids=lambda more: " ".join(more.values()))
-def test_the_shop_still_learns_under_masks(
-    more: dict[str, Any], crowd: np.random.Generator
-) -> None:
-    """A third of the items is missing at any time; at the end all are there, and the best two
-    are known.
-    """
+def test_good_items_are_found_under_masks(more: dict[str, Any], crowd: np.random.Generator) -> None:
+    """A third of the items is unavailable in each round; the best ones are found all the same."""
     horizon = 6000 if more["feedback"] == "full" else 30_000
     learner = SetMaximizer(6, 2, horizon, USUAL, seed=3, **more)
     masks = crowd.random((horizon, 6)) < 0.7
@@ -340,10 +337,11 @@ def test_slates_are_read_off_tables_slot_by_slot() -> None:
 
 @settings(max_examples=80)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32), st.booleans())
-def test_filled_slates_keep_what_may_be_shown_in_its_order(
+def test_filled_slates_begin_with_their_available_items_in_order(
     items: int, slots: int, seed: int, one: bool
 ) -> None:
-    generator, slots = np.random.default_rng(seed), min(slots, items)
+    generator = np.random.default_rng(seed)
+    slots = min(slots, items)
     slates = np.array([generator.permutation(items)[:slots] for _ in range(3)])
     slates[generator.random(slates.shape) < 0.2] = -1
     masks = generator.random((3, items)) < 0.6
@@ -352,31 +350,30 @@ def test_filled_slates_keep_what_may_be_shown_in_its_order(
     for before, after, mask in zip(
         slates, filled, np.repeat(masks[:1], 3, 0) if one else masks, strict=True
     ):
-        kept = [item for item in before if item >= 0 and mask[item]]
-        fill = [item for item in order if mask[item] and item not in kept]
-        expected = (kept + fill)[:slots]
+        own = [item for item in before if item >= 0 and mask[item]]
+        fill = [item for item in order if mask[item] and item not in own]
+        expected = (own + fill)[:slots]
         assert after.tolist() == expected + [-1] * (slots - len(expected))
 
 
 # --- labels and clicks
 
 
-def found_by(learner: SetMaximizer) -> Any:
-    """What the first block is aggregated with."""
+def aggregator_of(learner: SetMaximizer) -> Any:
+    """Return the aggregator of the first block."""
     return first_view(mode_of(learner)).aggregators()["found"]
 
 
 def clicked(learner: SetMaximizer, click: Any) -> int:
-    """The item that one answer names, if the round shows the first items in their order."""
+    """Return the item that one answer names, if the round shows the first items in order."""
     batch = Batch(np.array([0]), [click], EMPTY_REQUEST)
     return int(clicked_items(learner, batch, np.arange(learner.settings.slots)[None])[0])
 
 
 def clicked_items(learner: SetMaximizer, batch: Batch, slates: Any) -> Any:
-    """The items that answers to these slates name."""
-    mode = mode_of(learner)
-    numbers = mode.labels_of(learner._engine.view.learning.public.catalogue).numbers
-    return mode.answers(batch, slates, numbers).items
+    """Return the items that answers to these slates name."""
+    numbers = {label: number for number, label in enumerate(learner.labels or [])}
+    return mode_of(learner).answers(batch, slates, numbers).items
 
 
 def test_labels_name_clicks_and_slates() -> None:
@@ -384,27 +381,16 @@ def test_labels_name_clicks_and_slates() -> None:
     slate = learner.act()
     assert set(slate) < {"tea", "milk", "soap"}
     learner.observe(slate[0])
-    assert [clicked(learner, click) for click in ("tea", "milk", "soap", None, "rope")] == [
-        0,
-        1,
-        -1,
-        -1,
-        -1,
-    ]
+    clicks = ("tea", "milk", "soap", None, "rope")
+    assert [clicked(learner, click) for click in clicks] == [0, 1, -1, -1, -1]
     assert all(label in ("tea", "milk", "soap") for label in learner.decision["slate"])
 
 
 def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
-    """Or a click on product 2 would be counted for whatever stands third."""
+    """Otherwise a click on product 2 would count for the third product."""
     products = SetMaximizer([2, 0, 7], 2, 100, USUAL, feedback="clicks")
-    assert [clicked(products, click) for click in (2, 0, 7, 1, np.int64(0), 2.0)] == [
-        0,
-        1,
-        -1,
-        -1,
-        1,
-        0,
-    ]
+    clicks = (2, 0, 7, 1, np.int64(0), 2.0)
+    assert [clicked(products, click) for click in clicks] == [0, 1, -1, -1, 1, 0]
     many = Batch(np.arange(4), np.array([2, 0, 7, 1]), EMPTY_REQUEST)
     slates = np.array([[0, 1], [0, 1], [2, 0], [0, 1]])
     assert clicked_items(products, many, slates).tolist() == [0, 1, 2, -1]
@@ -417,7 +403,7 @@ def test_with_labels_a_whole_number_is_a_label_and_never_a_position() -> None:
 
 
 def test_a_click_is_one_item_however_it_is_wrapped() -> None:
-    """Huge numbers and other nonsense count as no click, and nobody else is lost."""
+    """Huge numbers and other malformed clicks count as none, and do not stop the others."""
     learner = SetMaximizer(12, 3, 1000, USUAL, feedback="clicks", stream="iid")
     slates = learner.preview(6)
     wrapped = [
@@ -429,15 +415,15 @@ def test_a_click_is_one_item_however_it_is_wrapped() -> None:
         int(slates[5, 1]),
     ]
     learner.observe_many(wrapped)
-    levels = found_by(learner).levels
+    levels = aggregator_of(learner).levels
     assert learner.snapshot().block["found"].sum() == 2 * levels
-    with pytest.raises(OutOfBounds, match="one click a round"):
+    with pytest.raises(OutOfBounds, match="one click per round"):
         learner.observe_many(learner.preview(6))  # whole slates as clicks
     assert learner.clock == 6
     assert learner.snapshot().block["found"].sum() == 2 * levels
 
 
-def test_of_several_clicks_the_first_in_the_order_of_slots_counts() -> None:
+def test_several_clicks_count_as_the_first_in_the_order_of_slots() -> None:
     learner = SetMaximizer(12, 3, 1000, USUAL, feedback="clicks", stream="iid")
     several = [[2, 1], (1, 0), [5, 2], [7, 8], [], [0, 99], [True]]
     assert [clicked(learner, clicks) for clicks in several] == [1, 0, -1, -1, -1, -1, -1]
@@ -491,23 +477,21 @@ def test_a_click_on_what_was_not_shown_counts_as_none() -> None:
 def test_impossible_shops_are_refused_with_their_value(
     change: dict[str, Any], message: str
 ) -> None:
-    base = {"items": 4, "slots": 2, "horizon": 100, "privacy": USUAL} | change
+    base: dict[str, Any] = {"items": 4, "slots": 2, "horizon": 100, "privacy": USUAL} | change
     with pytest.raises(ConfigError, match=message):
         SetMaximizer(**base)
 
 
-def test_too_short_a_horizon_is_said_in_plain_words() -> None:
-    for stream in ("iid", "drifting"):
-        learner = SetMaximizer(100, 5, 2000, USUAL, feedback="bandit", stream=stream)  # type: ignore[arg-type]
-        assert "too short" in learner.facts["warning"]
-        assert (
-            "warning"
-            not in SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream).facts
-        )  # type: ignore[arg-type]
+@pytest.mark.parametrize("stream", ["iid", "drifting"])
+def test_a_horizon_that_is_too_short_leads_to_a_warning(stream: Any) -> None:
+    short = SetMaximizer(100, 5, 2000, USUAL, feedback="bandit", stream=stream)
+    long = SetMaximizer(5, 2, 10**6, USUAL, feedback="bandit", stream=stream)
+    assert "too short" in short.facts["warning"]
+    assert "warning" not in long.facts
 
 
 @pytest.mark.parametrize("more", [{}, {"feedback": "bandit", "bound": 1e-3, "stream": "iid"}])
-def test_huge_answers_are_clipped_in_silence(more: dict[str, Any]) -> None:
+def test_huge_answers_are_clipped_without_a_warning(more: dict[str, Any]) -> None:
     learner = SetMaximizer(3, 2, 20, USUAL, **more)
     learner.observe_many([1e308 if more else [1e308, -1e308, 0.5]])
     callables = SetMaximizer(3, 2, 20, USUAL, function=SetFunction, bound=0.5, block=5)
@@ -522,23 +506,22 @@ def test_rewards_are_counted_in_units_of_their_bound(bound: float) -> None:
     )
     tickets = learner.open_many(10)
     learner.close_many(tickets, [bound] * 10)
-    levels = found_by(learner).levels
-    assert (
-        learner.snapshot().block["found"].sum() == 10 * 3 * levels
-    )  # of two items, and of everyone
+    levels = aggregator_of(learner).levels
+    # one sum for each of two items, and one for the total
+    assert learner.snapshot().block["found"].sum() == 10 * 3 * levels
 
 
-def test_scores_come_with_how_far_they_may_be_off() -> None:
-    for more in (
-        {},
-        {"feedback": "clicks", "explore": 0.5},
-        {"feedback": "bandit", "stream": "iid"},
-    ):
-        learner = SetMaximizer(5, 2, 1000, USUAL, seed=1, **more)  # type: ignore[arg-type]
-        while not learner.releases:
-            learner.observe_many([learner.preview(1)[0][0] if "feedback" in more else [0.5] * 5])
-            learner.release_if_due()
-        found = learner.scores()
-        assert found.standard_deviations is not None
-        assert found.values.shape == found.standard_deviations.shape
-        assert (found.standard_deviations > 0).all()
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"feedback": "clicks", "explore": 0.5}, {"feedback": "bandit", "stream": "iid"}],
+    ids=str,
+)
+def test_scores_come_with_their_standard_deviations(more: dict[str, Any]) -> None:
+    learner = SetMaximizer(5, 2, 1000, USUAL, seed=1, **more)
+    while not learner.releases:
+        learner.observe_many([learner.preview(1)[0][0] if "feedback" in more else [0.5] * 5])
+        learner.release_if_due()
+    scores = learner.scores()
+    assert scores.standard_deviations is not None
+    assert scores.values.shape == scores.standard_deviations.shape
+    assert (scores.standard_deviations > 0).all()

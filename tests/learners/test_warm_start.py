@@ -1,6 +1,4 @@
-"""If these fail, somebody in a log of another policy is given away, or the log teaches something
-wrong.
-"""
+"""If these fail, a warm start reveals a person of its log, or teaches the learner wrongly."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,8 +33,10 @@ ROWS = [(["tea", "milk"], "tea"), (["milk", "soap"], None), (["soap", "rope"], "
 
 
 def shop(feedback: Any = "clicks", epsilon: float = 1.0, **more: Any) -> SetMaximizer:
+    """Return a learner of a small shop."""
     settings = {"feedback": feedback, "stream": "iid", "seed": 1} | more
-    horizon, contributions = settings.pop("horizon", 4000), settings.pop("contributions", 1)
+    horizon = settings.pop("horizon", 4000)
+    contributions = settings.pop("contributions", 1)
     privacy = Privacy(epsilon, contributions=contributions)
     return SetMaximizer(NAMES, 2, horizon, privacy, **settings)
 
@@ -44,7 +44,7 @@ def shop(feedback: Any = "clicks", epsilon: float = 1.0, **more: Any) -> SetMaxi
 def aggregate(
     feedback: Any, rows: list[Any], propensity: Any = "uniform", least: float | None = None
 ) -> Aggregate:
-    """What some rows add up to."""
+    """Return the aggregate of some rows of a log."""
     mode = SetMaximizer.problem_for(shop(feedback).settings)
     logged = Logged.checked(rows, propensity, least, 4)
     coins = Coins(bytes(16))
@@ -55,11 +55,12 @@ def aggregate(
     return block["found"]
 
 
-def shares(found: Aggregate) -> list[float]:
-    return (found.values / found.aggregator.levels).round(6).tolist()
+def shares(sums: Aggregate) -> list[float]:
+    """Return the sums of an aggregate, in units of one row."""
+    return [round(float(value) / sums.aggregator.levels, 6) for value in sums.values]
 
 
-# --- what a row adds
+# --- the numbers that a row adds
 
 
 def test_a_click_adds_its_weight_to_its_item() -> None:
@@ -70,7 +71,7 @@ def test_a_click_adds_its_weight_to_its_item() -> None:
     assert shares(aggregate("clicks", several)) == [1, 1, 0, 0]  # the first in the order of places
 
 
-def test_a_reward_is_shared_by_what_was_shown() -> None:
+def test_a_reward_is_divided_among_the_shown_items() -> None:
     rows = [(["tea", "milk"], 1.0), (["milk", "soap"], 0.5), (["soap", "rope"], 0.0)]
     assert shares(aggregate("bandit", rows)) == [0.5, 0.75, 0.25, 0]
     assert shares(aggregate("bandit", rows, [[0.5, 0.2], 0.25, 0.1], 0.1)) == [0.1, 0.35, 0.1, 0]
@@ -109,7 +110,7 @@ NO_CHANCES: list[Any] = [
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
-def test_rows_that_are_no_rows_add_nothing_and_stop_nobody(feedback: Any) -> None:
+def test_malformed_rows_add_nothing_and_do_not_stop_the_others(feedback: Any) -> None:
     answer: Any = "tea" if feedback == "clicks" else 1.0
     proper = (["tea", "milk"], answer)
     usual = aggregate(feedback, [proper]).values
@@ -126,8 +127,8 @@ def test_rows_that_are_no_rows_add_nothing_and_stop_nobody(feedback: Any) -> Non
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
-def test_whatever_one_row_is_it_moves_the_sums_by_no_more_than_is_paid_for(feedback: Any) -> None:
-    """Every pair of rows: slates, answers and chances of all kinds."""
+def test_no_pair_of_rows_moves_the_sums_by_more_than_is_paid_for(feedback: Any) -> None:
+    """The pairs have slates, answers and propensities of all kinds."""
     slates: list[Any] = [
         ["tea", "milk"],
         ["soap", "rope"],
@@ -140,28 +141,26 @@ def test_whatever_one_row_is_it_moves_the_sums_by_no_more_than_is_paid_for(feedb
     if feedback == "bandit":
         answers = [0.0, 0.3, 1.0, 50.0, -3.0, float("inf")]
     chances: list[Any] = [1.0, 0.3, 0.1, 1e-9, [1e-300, 0.5], [0.07, 0.1], 0.0]
-    found = [
+    sums = [
         aggregate(feedback, [(slate, answer)], [chance], 0.1).values
         for slate, answer, chance in product(slates, answers, chances)
     ]
-    moved = max(int(np.abs(one - two).sum()) for one in found for two in found[::3])
+    moved = max(int(np.abs(one - two).sum()) for one in sums for two in sums[::3])
     aggregator = aggregate(feedback, ROWS).aggregator
     assert isinstance(aggregator, OneChoice if feedback == "clicks" else Rows)
     assert moved <= aggregator.sensitivity(1)
     assert moved >= 0.99 * aggregator.sensitivity(1)
 
 
-# --- what is released
+# --- the release
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
 @pytest.mark.parametrize("least", [None, 0.1])
-def test_logs_that_differ_in_one_row_are_told_apart_as_little_as_was_promised(
+def test_releases_of_logs_that_differ_in_one_row_differ_by_no_more_than_promised(
     feedback: Any, least: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same noise: what is released differs by at most ε of its scale in l₁, and by almost
-    that.
-    """
+    """With the same noise, the releases differ by at most ε of its scale in l₁, and almost so."""
     released: list[Any] = []
     real = Door.noised
 
@@ -201,7 +200,7 @@ def test_the_people_of_the_log_pay_for_their_release_and_visitors_for_theirs() -
     assert (
         "Neighbours: replace one round; or one row of the log that came before (its people" in text
     )
-    assert "whoever is in both takes part twice" in text
+    assert "a person in both takes part twice" in text
     assert "row of the log" not in str(shop().guarantee)
 
 
@@ -222,8 +221,8 @@ def test_people_of_a_log_who_count_twice_are_caught(
         honest(self, block, answers)
 
     monkeypatch.setattr(phase, "gather", heavy)
-    found = measured_costs(short, pairs=60, seed=1, enough=1 + 1e-6)
-    assert found.largest_cost_over_charge > 1 + 1e-6
+    measured = measured_costs(short, pairs=60, seed=1, enough=1 + 1e-6)
+    assert measured.largest_cost_over_charge > 1 + 1e-6
 
 
 def test_the_audit_replaces_rows_of_logs_and_rounds() -> None:
@@ -234,12 +233,12 @@ def test_the_audit_replaces_rows_of_logs_and_rounds() -> None:
     }  # fmt: skip
 
 
-# --- what it teaches
+# --- learning from a log
 
 
 @pytest.mark.parametrize("biased", [False, True])
-def test_interests_are_found_in_a_log_whatever_its_policy_liked(biased: bool) -> None:
-    """Hardly any noise: the belief about items alone is what each gains at the first place."""
+def test_the_interest_of_items_is_found_in_a_log_of_any_policy(biased: bool) -> None:
+    """Without much noise, the means of the empty context are the gains at the first place."""
     world = World.drawn(1000, items=12, kinds=6, favourites=3, seed=5)
     favourites = np.array([[0, 1, 2], [3, 4, 5], [2, 6, 0]]) if biased else None
     log = Log.drawn(world, 150_000, 3, favourites=favourites, seed=2)
@@ -255,12 +254,12 @@ def test_interests_are_found_in_a_log_whatever_its_policy_liked(biased: bool) ->
     assert np.abs(means - true).mean() < 4 * deviations.mean() + 0.01
 
 
-def test_chances_below_the_least_make_an_item_look_worse_and_never_better() -> None:
+def test_propensities_below_the_least_make_an_item_look_worse_and_never_better() -> None:
     rows = [(["tea", "milk"], "tea"), (["milk", "soap"], "milk")]
     for least in (0.01, 0.1):
-        found = np.array(shares(aggregate("clicks", rows, [0.01, 0.5], least))) / least
-        assert found[0] == pytest.approx(1 / least)  # of one over 0.01
-        assert found[1] == pytest.approx(2.0, abs=1e-3)
+        weights = np.array(shares(aggregate("clicks", rows, [0.01, 0.5], least))) / least
+        assert weights[0] == pytest.approx(1 / least)  # at most 1 / 0.01
+        assert weights[1] == pytest.approx(2.0, abs=1e-3)
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
@@ -297,7 +296,7 @@ def test_a_short_log_is_followed_by_the_random_slates_that_it_lacks(feedback: An
 
 
 @pytest.mark.parametrize("feedback", ["clicks", "bandit"])
-def test_noise_is_not_taken_for_what_a_log_of_two_says(feedback: Any) -> None:
+def test_noise_is_not_mistaken_for_the_answers_of_a_log_of_two_rows(feedback: Any) -> None:
     first = shop(feedback, horizon=100_000).rounds_until_release
     for seed in range(8):
         learner = shop(feedback, horizon=100_000, seed=seed)
@@ -306,7 +305,7 @@ def test_noise_is_not_taken_for_what_a_log_of_two_says(feedback: Any) -> None:
         assert 0.5 * first < learner.rounds_until_release <= first
 
 
-# --- once, before anybody, or not at all
+# --- once, before the first visitor
 
 
 def test_a_warm_start_takes_no_round() -> None:
@@ -325,7 +324,7 @@ def test_a_warm_start_takes_no_round() -> None:
         learner.observe_many([None])
 
 
-def test_it_comes_once_and_first() -> None:
+def test_a_second_or_a_late_warm_start_is_refused_and_changes_nothing() -> None:
     late = shop()
     late.act()
     twice = shop()
@@ -347,7 +346,7 @@ def test_it_comes_once_and_first() -> None:
         (
             (ROWS, "uniform"),
             0.1,
-            'least_propensity is for chances of single rows, not for "uniform"',
+            'least_propensity is for propensities of single rows, not for "uniform"',
         ),
         ((ROWS, [0.1, 0.1]), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
         ((ROWS, 0.1), 0.1, 'must be "uniform" or have one entry for each of 3 rows'),
@@ -373,7 +372,7 @@ def test_what_is_refused_is_refused_from_public_facts_and_changes_nothing(
     assert learner.releases == 1
 
 
-def test_only_those_have_it_who_can_use_it() -> None:
+def test_only_learners_of_clicks_and_rewards_have_a_warm_start() -> None:
     assert not any(
         hasattr(kind, "warm_start") for kind in (SetMinimizer, ContextualBandit, Learner)
     )
@@ -385,38 +384,39 @@ def test_only_those_have_it_who_can_use_it() -> None:
 
 
 class Flaky(MemoryJournal):
-    """A journal that fails when it is told to."""
+    """A journal that fails while `failing` is set, and notes the snapshots that it did not take."""
 
     failing = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: list[Snapshot] = []
+
     def commit(self, snapshot: Snapshot) -> None:
         if self.failing:
+            self.refused.append(snapshot)
             raise OSError("the disk is full")
         super().commit(snapshot)
 
 
-def test_a_release_of_a_log_that_could_not_be_committed_is_committed_later_and_not_drawn_again() -> (
-    None
-):
+def test_the_release_of_a_log_that_could_not_be_committed_is_not_drawn_again() -> None:
     journal = Flaky()
     learner = shop(journal=journal, seed=None)
-    drawn: list[Any] = []
     journal.failing = True
     with pytest.raises(StateError, match="nothing was shown"):
         learner.warm_start(ROWS * 30)
     with pytest.raises(StateError, match="a release waits to be committed"):
         learner.warm_start(ROWS * 30)
     assert learner.releases == 0
-    drawn.append(learner._engine._unsettled)
     journal.failing = False
     assert learner.release_if_due()
     assert learner.log_rows == 90
-    assert learner.snapshot().coin_key == drawn[0].coin_key
+    assert learner.snapshot().coin_key == journal.refused[0].coin_key
     assert learner.guarantee.epsilon_spent == pytest.approx(1.0)
 
 
 class Stopped(Door):
-    """A door at which somebody presses Ctrl-C, once."""
+    """A door at which a user interrupts the process, once."""
 
     stops = True
 
@@ -444,9 +444,7 @@ def test_an_interrupt_in_the_middle_leaves_nothing_and_the_log_may_be_handed_in_
 def test_a_kill_at_any_line_loses_no_charge_and_reads_the_log_for_one_release_only(
     memory_path: Path,
 ) -> None:
-    """Whatever was shown is in the file; without it the call may be repeated, with it it may
-    not.
-    """
+    """A shown release is in the file. If it is not there, the call may be repeated."""
     path = memory_path / "state"
     ways = set()
     last, lived = 0, False

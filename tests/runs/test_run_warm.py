@@ -162,7 +162,7 @@ def test_a_missing_click_is_no_click_on_an_item_of_that_name(tmp_path: Path) -> 
             'lack slates = "decided", if the log has what this run decided; or propensity = '
             '"uniform"',
         ),
-        (UNIFORM + 'slates = "decided"', "or slates, not both"),
+        (UNIFORM + 'slates = "decided"', "not both"),
         (
             UNIFORM + "least_propensity = 0.1",
             'least_propensity is for a column of propensities, not for "uni',

@@ -1,4 +1,4 @@
-"""Sets and points under constraints, decided anew as people come: see `ContinuousMaximizer`."""
+"""Sets and points under constraints, decided online: see `ContinuousMaximizer`."""
 
 from discreet.learners.continuous_maximizer.learner import ContinuousMaximizer
 from discreet.learners.continuous_maximizer.settings import ContinuousMaximizerSettings

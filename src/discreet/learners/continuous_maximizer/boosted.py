@@ -1,29 +1,29 @@
-"""One boosted copy: a noisy running total of gradients averaged along the way to the point, and its
-leader.
+"""Boosted gradients: the leader of one noisy running total of non-oblivious gradients.
 
-    h_t = ∫₀¹ e^(z−1) · ∇f_t(z·x_t) dz        (six nodes; concave functions: ∇f_t(x_t))
-    x   = argmax over the domain of ⟨v, x⟩     v the noisy total of all h        ("vertex")
+    h_t = ∫₀¹ e^(z−1) · ∇f_t(z·x_t) dz         (six nodes; concave functions: ∇f_t(x_t))
+    x   = argmax over the domain of ⟨v, x⟩     v: the noisy total of all h       ("vertex")
     x   = argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²                          ("euclidean")
 
-    look     lengths of gradients are counted, and released as a bound; none if a bound is given
-    climb    gradients are added up, and the point follows their total (places.py)
+    phase    a block of it
+    look     counts lengths of gradients, and releases a bound; skipped if a bound is given
+    climb    adds up gradients; the point follows their total (places.py)
 
-Any linear learner that is fed h instead of the gradient has (1 − 1/e)-regret. The noised leader
-plays a vertex of the domain; of a matroid that is a set, so nothing needs rounding. The Euclidean
-one stands between vertices, for functions of amounts that are best where amounts are mixed.
-Gradients are non-negative and clipped to a length, in units of a bound that is given, or released
-from the first people's lengths.
+A linear learner that takes h instead of the gradient has (1 − 1/e)-regret. The perturbed leader
+plays a vertex of the domain; a vertex of a matroid is a set, so it needs no rounding. The Euclidean
+leader plays points between vertices, for functions of amounts whose optimum is a mixture. Gradients
+are non-negative and clipped to a length, in units of a bound that is given, or released from the
+lengths of the first people's gradients.
 
 Guarantee   docs/guarantees/continuous.md, Theorems 1 and 2
-Runtime     O(6·n) a person, one noise vector a block
-References  Zhang et al. (2022), "Stochastic Continuous Submodular Maximization: Boosting via Non-oblivious
-            Function"; Kalai, Vempala (2005), "Efficient algorithms for online decision problems"
+Runtime     O(6·n) per person, one noise vector per block
+References  Zhang et al. (2022), "Stochastic Continuous Submodular Maximization: Boosting via
+            Non-oblivious Function"; Kalai, Vempala (2005), "Efficient algorithms for online
+            decision problems"
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ from discreet.release.noise import CalibratedNoise
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)
 NODES = (NODES + 1) / 2
 WEIGHTS = WEIGHTS / 2 * np.exp(NODES - 1)
-"""Of ∫₀¹ e^(z−1)·g(z) dz."""
+"""Nodes and weights of ∫₀¹ e^(z−1)·g(z) dz by Gauss and Legendre."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,20 @@ class Tuning:
 
     bins: int = 24
     """Number of bins in which lengths of gradients are counted, a factor of √2 apart."""
+    standing_out: float = 2.0
+    """Standard deviations of noise by which the count of a bin must stand out."""
     least_hidden: float = 0.04
-    """Share of noise above which a vertex is better than a point between vertices, if items are
+    """Noise per person above which vertices are better than points between them, if items are
     many (benchmarks/ways.py)."""
     most_hidden: float = 0.3
-    """Share of noise above which a point that hardly moves is better again (benchmarks/ways.py)."""
+    """Noise per person above which points that hardly move are better again
+    (benchmarks/ways.py)."""
     many: int = 20
-    """Items per item of a basis from which on items are many (benchmarks/ways.py)."""
+    """Number of items per unit of rank from which items are many (benchmarks/ways.py)."""
     usual_clip: float = 0.7
-    """Clip from ε = 1 on, in median lengths of gradients at 0."""
+    """Clip at ε = 1 and above, in median lengths of gradients at 0."""
     least_clip: float = 0.55
-    """Clip for the smallest ε, in median lengths of gradients at 0."""
+    """Clip in the limit of ε = 0, in median lengths of gradients at 0."""
 
 
 TUNED = Tuning()
@@ -72,21 +75,22 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases have produced."""
+    """Everything that releases have produced."""
 
     bound: float
     """Length to which gradients are clipped."""
     gradient: State
-    """What the running total of gradients publishes."""
+    """Public state of the running total of gradients."""
     total: Floats
-    """The newest total, in the functions' own units."""
+    """The newest total, in the units of the functions."""
     variance: float
-    """Variance of each of its numbers."""
+    """Variance of the noise of each number of the total."""
     place: VertexPlace | MixedPlace
+    """The point of this block, with the memory of its leader."""
 
     @property
     def point(self) -> Floats:
-        """How much of each item is decided."""
+        """Amount of each item in the decision."""
         return self.place.point
 
 
@@ -94,66 +98,65 @@ class Public:
 
 
 class BoostedView(PointView[Public]):
-    """A block of boosted gradients, or of their lengths."""
+    """Base class of the two phases."""
 
     problem: "Boosted"
 
-    def scores(self, context: Any) -> Scores:
+    def scores(self, context: object) -> Scores:
         """Return the total gradient of each item."""
         total = self.public.total
         return Scores(total.copy(), np.full(len(total), sqrt(self.public.variance)))
 
 
 class Look(BoostedView):
-    """The first block, if no bound is given: only lengths of gradients at 0 are counted."""
+    """The first block if no bound is given: it counts the lengths of gradients at 0."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         lengths = self.problem.lengths
         return {lengths.name: lengths.aggregator}
 
     def gather(self, block: Block, answers: People) -> None:
-        lengths, nowhere = self.problem.lengths, np.zeros(self.settings.domain.items)
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        lengths = self.problem.lengths
+        origin = np.zeros(self.settings.domain.items)
+        with np.errstate(all="ignore"):  # a warning would reveal personal data
             for rows in answers.parts():
-                gradients = self.settings.function.gradients(rows, nowhere)
+                gradients = self.settings.function.gradients(rows, origin)
                 lengths.aggregator.add(lengths.of(block), self._bins(gradients))
 
     def _bins(self, gradients: Floats) -> Integers:
-        """Return the bin of each gradient's length: 0 for the longest, −1 for none at all."""
+        """Return the bin of each gradient's length: 0 for the longest, −1 for length 0."""
         norm = 1 if self.settings.privacy.pure else 2
-        lengths = (
-            np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1) / self.problem.longest**2
-        )
-        bins = np.floor(-2 * np.log2(lengths))
-        last = TUNED.bins - 1
-        return np.where(lengths > 0, np.clip(np.nan_to_num(bins), 0, last), -1).astype(np.int64)
+        lengths = np.linalg.norm(np.maximum(gradients, 0.0), ord=norm, axis=1)
+        shares = lengths / self.problem.longest**2
+        bins = np.clip(np.nan_to_num(np.floor(-2 * np.log2(shares))), 0, TUNED.bins - 1)
+        return np.where(shares > 0, bins, -1).astype(np.int64)
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        bound = self._typical(self.problem.lengths.drawn(block, door))
+        bound = self._bound_from(self.problem.lengths.drawn(block, door))
         return replace(self.public, bound=bound), hidden
 
-    def _typical(self, counts: Floats) -> float:
-        """Return a bound from noisy counts: some of the median of bins that stand out from the
-        noise.
+    def _bound_from(self, counts: Floats) -> float:
+        """Return a bound from noisy counts: a share of the median length.
+
+        Only bins whose counts stand out from the noise enter the median.
         """
         noise = self.problem.lengths.calibrated.standard_deviation
-        least = min(2 * noise, float(counts.max()))
-        seen = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
-        falling = np.cumsum(seen)
-        middle = int(np.searchsorted(falling, falling[-1] / 2)) if falling[-1] > 0 else 0
+        least = min(TUNED.standing_out * noise, float(counts.max()))
+        denoised = np.where(counts >= least, np.maximum(counts, 0.0), 0.0)
+        cumulated = np.cumsum(denoised)
+        total = cumulated[-1]
+        middle = int(np.searchsorted(cumulated, total / 2)) if total > 0 else 0
         privacy = self.settings.privacy
-        # The more noise, the more it pays to count typical people in full and to cut the others.
-        more = (TUNED.usual_clip - TUNED.least_clip) * min(
-            1.0, privacy.epsilon / privacy.contributions
-        )
-        usual = TUNED.least_clip + more
-        return float(usual * self.problem.longest**2 * 2 ** (-(middle + 0.5) / 2))
+        # The more noise, the better it is to clip more people.
+        budget = min(1.0, privacy.epsilon / privacy.contributions)
+        clip = TUNED.least_clip + (TUNED.usual_clip - TUNED.least_clip) * budget
+        return float(clip * self.problem.longest**2 * 2 ** (-(middle + 0.5) / 2))
 
 
 class Climb(BoostedView):
-    """A block whose gradients are added up."""
+    """A block whose boosted gradients enter the running total."""
 
     def aggregators(self) -> dict[str, Aggregator]:
         gradient = self.problem.gradient
@@ -161,13 +164,14 @@ class Climb(BoostedView):
 
     def gather(self, block: Block, answers: People) -> None:
         gradient = self.problem.gradient
-        with np.errstate(all="ignore"):  # a warning would tell about a person
+        with np.errstate(all="ignore"):  # a warning would reveal personal data
             for rows in answers.parts():
                 gradient.aggregator.add(gradient.of(block), self._boosted(rows) / self.public.bound)
 
     def _boosted(self, rows: Floats) -> Floats:
-        """Return each person's gradient, averaged along the way to the point."""
-        function, point = self.settings.function, self.public.point
+        """Return the boosted gradient h of each person, averaged along the way to the point."""
+        function = self.settings.function
+        point = self.public.point
         if function.is_concave:
             return function.gradients(rows, point)
         total = np.zeros((len(rows), len(point)))
@@ -181,8 +185,13 @@ class Climb(BoostedView):
         public = self.public
         total = self.problem.gradient.next(public.gradient, hidden, block, door)
         gradients = Gradients(total, public.bound, before=public.total)
-        place = public.place.next(self.settings.domain, gradients)
-        after = Public(public.bound, total.public, gradients.values, gradients.variance, place)
+        after = Public(
+            bound=public.bound,
+            gradient=total.public,
+            total=gradients.values,
+            variance=gradients.variance,
+            place=public.place.next(self.settings.domain, gradients),
+        )
         return after, total.hidden
 
 
@@ -190,38 +199,41 @@ class Climb(BoostedView):
 
 
 class Boosted(PointMode):
-    """Sets or points of a matroid or a knapsack, from one running total of boosted gradients."""
+    """Sets or points of a matroid or a knapsack, from a running total of boosted gradients."""
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @property
     def looks(self) -> int:
-        """How many releases only look at lengths: one, or none if a bound is given."""
+        """Number of releases of lengths: 1, or 0 if a bound is given."""
         return int(self.settings.bound == "auto")
 
     @property
     def longest(self) -> float:
-        """The longest that a gradient can be, of functions that are at most 1."""
+        """Largest length of a gradient of a function with values up to 1."""
         return sqrt(self.settings.domain.items)
 
     @cached_property
     def is_mixed(self) -> bool:
-        """Whether points between vertices are decided: the Euclidean leader leads."""
-        settings, domain = self.settings, self.settings.domain
+        """Whether the Euclidean leader decides, with points between vertices."""
+        settings = self.settings
+        domain = settings.domain
         noise = self.gradient.noise * sqrt(domain.items) / settings.rounds
-        is_between = TUNED.least_hidden < noise < TUNED.most_hidden
-        is_hidden = is_between and domain.items >= TUNED.many * domain.rank
-        return settings.leads != "vertex" and not (is_hidden and settings.mode == "auto")
+        is_hidden_by_noise = TUNED.least_hidden < noise < TUNED.most_hidden
+        has_many_items = domain.items >= TUNED.many * domain.rank
+        prefers_vertices = is_hidden_by_noise and has_many_items and settings.mode == "auto"
+        return settings.leads != "vertex" and not prefers_vertices
 
     @cached_property
     def schedule(self) -> ListedBlocks:
-        """The blocks: one to look, if no bound is given, and those to climb."""
+        """The blocks: one to look, if no bound is given, then those to climb."""
         return ListedBlocks(self.settings.rounds, self.settings.lengths)
 
     @cached_property
     def lengths(self) -> OneRelease[OneChoice]:
-        """Counts of lengths, with the whole budget of the first people."""
-        privacy, bins = self.settings.privacy, OneChoice((TUNED.bins,))
+        """The release of counts of lengths, with the whole budget of the first people."""
+        privacy = self.settings.privacy
+        bins = OneChoice((TUNED.bins,))
         if privacy.contributions == 1:
             return OneRelease("lengths", CalibratedNoise.calibrate(privacy, bins))
         return OneRelease.for_budget("lengths", privacy.budget, bins)  # all cohorts in one measure
@@ -242,7 +254,8 @@ class Boosted(PointMode):
 
     @cached_property
     def plan(self) -> Plan:
-        total, looks = self.gradient.sum, self.looks
+        total = self.gradient.sum
+        looks = self.looks
         first = [self.lengths.charge] * looks
         return Plan.scheduled(
             self.schedule,
@@ -263,10 +276,10 @@ class Boosted(PointMode):
         if self.settings.play == "set":
             return "sets are vertices of the domain"
         if self.is_mixed:
-            return "functions of amounts may be worth most between vertices"
+            return "functions of amounts may have their optimum between vertices"
         if self.settings.leads == "euclidean":
-            return "noise hides what lies between vertices"
-        return "the function, or the domain, is led by vertices"
+            return "noise hides the gain of points between vertices"
+        return "the function, or the domain, is optimised at vertices"
 
     # --- from one release to the next -------------------------------------------------------------
 

@@ -1,15 +1,16 @@
-"""I.i.d. streams: sets chosen greedily from the block before, in doubling blocks.
+"""I.i.d. streams: greedy sets from disjoint, doubling blocks.
 
-Each block's set is drawn from the PREVIOUS block's people alone by a sampled path
-(discreet/learners/disjoint_paths.py), among the items that the domain still allows: quotas of any
-matroid, or what fits a budget. Under a budget cheaper items count more: by their gain for the cost
-where the noise is small, and while it is large, only against those that are dearer than the lower
-quartile.
+Blocks double. The set of a block is drawn from the people of the *previous* block alone, along a
+sampled path (discreet/learners/disjoint_paths.py), among the items that the domain still allows:
+the quotas of a matroid, or the budget of a knapsack. Under a budget, gains are multiplied by a
+factor that falls with the cost: the gain per cost if the noise is small; otherwise only items
+dearer than the lower quartile are discounted.
 
 Value assumes that people are alike over time; privacy does not, and it is pure.
 
 Guarantee   docs/guarantees/continuous.md, Theorem 3
-Runtime     O(rank · n) a held person and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
+Runtime     O(rank · n) per held person and release; memory for 20,000 rows of two-byte numbers, at
+            most 64 MB
 """
 
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class Tuning:
     """The tuned constant of this mode; no record says what chose it."""
 
     fine: float = 0.03
-    """Share of noise below which knapsacks are filled by density."""
+    """Noise per person below which knapsacks are filled by gain per cost."""
 
 
 TUNED = Tuning()
@@ -50,14 +51,14 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases have produced."""
+    """Everything that releases have produced."""
 
     point: Floats
-    """The set of this block, as zeros and ones."""
+    """Indicator of the set of this block."""
 
 
 class DisjointView(PointView[Public]):
-    """A block whose first people are held, for the set of the next block."""
+    """A block whose first people are held: the set of the next block is drawn from them."""
 
     problem: "DisjointSets"
 
@@ -77,7 +78,7 @@ class DisjointView(PointView[Public]):
 
 
 class DisjointSets(PointMode):
-    """Sets from whole worths of people who are alike over time, under any constraint."""
+    """Greedy sets from the previous block, under any constraint; for i.i.d. streams."""
 
     @classmethod
     def serves(cls, settings: ContinuousMaximizerSettings) -> bool:
@@ -91,20 +92,20 @@ class DisjointSets(PointMode):
             )
 
     def _family(self) -> Family:
-        """Return what sets are worth to a person; functions that do not say it are refused."""
-        found = built_in_family(self.settings.function)
-        if found is None:
+        """Return the family of set functions of people's rows; other functions are refused."""
+        family = built_in_family(self.settings.function)
+        if family is None:
             raise ConfigError(
-                "stream='iid' chooses sets by what they are worth: use Multilinear of a built-in "
-                "family, "
+                "stream='iid' chooses sets by their value: use Multilinear of a built-in family, "
                 "or stream='drifting'"
             )
-        return found
+        return family
 
     @cached_property
     def disjoint(self) -> DisjointPaths:
-        """Blocks, and how the set of each release is drawn."""
-        settings, domain = self.settings, self.settings.domain
+        """The doubling blocks, and the sampled path of each release."""
+        settings = self.settings
+        domain = settings.domain
         return DisjointPaths(
             settings.privacy,
             settings.rounds,
@@ -128,9 +129,10 @@ class DisjointSets(PointMode):
         return DisjointView(self, of_flat(Public, public), index, begin, coins)
 
     def prices(self, index: int) -> Floats:
-        """Return how much an item's gain counts: a public function of how many people are held."""
-        domain, people = self.settings.domain, self.disjoint.held(index)
+        """Return the factor of each item's gain: a public function of the number of held people."""
+        domain = self.settings.domain
         if not isinstance(domain, Priced):
             return np.ones(domain.items)
+        people = self.disjoint.held(index)
         error = self.disjoint.paths[index].error(people, domain.items)
         return domain.factors("density" if error < TUNED.fine * people else "quartile")

@@ -1,6 +1,6 @@
-"""Which set, or which point of a polytope, is worth most, decided anew as people come.
+"""The learner that chooses sets, or points of a polytope, for a stream of people.
 
-This file says what the learner is; how it learns is in the files beside it, one a mode.
+This file has the public API; each mode has a file beside it.
 
 Guarantee   docs/guarantees/continuous.md
 """
@@ -22,53 +22,57 @@ from discreet.learners.streams import Stream
 
 
 class ContinuousMaximizer(Learner):
-    """Choose sets under quotas or a budget, or points between them, without giving anyone away.
+    """Choose sets under quotas or a budget, or points between them, under differential privacy.
 
-    Everybody's function is monotone with diminishing returns; the learner keeps close to the best
-    fixed point for all of them, up to 1 − 1/e.
+    The function of each person is monotone with diminishing returns. Value is compared with the
+    best fixed point, up to a factor of 1 − 1/e.
 
-    Guarantee: docs/guarantees/continuous.md. Privacy assumes nothing.
+    Guarantee: docs/guarantees/continuous.md. Privacy assumes nothing about the stream.
 
-    Runtime: O(items) a person (six gradients); one noise vector a block, some 150 blocks.
+    Runtime: O(items) per person (six gradients); one noise vector per block, some 150 blocks.
 
     Parameters
     ----------
     domain
-        Which sets, or mixtures of sets, may be decided: a matroid or `Knapsack` of
-        discreet.domains.
+        The feasible sets, or mixtures of sets: a matroid or `Knapsack` of discreet.domains.
     horizon
-        How many people.
+        Number of people.
     privacy
-        What is asked for; with `delta=0` the guarantee is pure and costs much more.
+        The guarantee to keep. With `delta=0` it is pure, and costs much more value.
     function
-        What a row means, of discreet.functions: `Multilinear(family)` (a set is worth what the
-        family says; of any other set function `Multilinear(SampledSets(callable, numbers))`); for
-        amounts `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or
+        Meaning of a row, from discreet.functions: `Multilinear(family)` for the value of sets
+        under a built-in family, `Multilinear(SampledSets(callable, numbers))` for any other set
+        function; for amounts `BudgetAllocation()`, `ConcaveOfLinear(curve)`, `Quadratic()`, or
         `Gradient(callable, numbers)`.
     labels
-        The items' names: sets are then lists of labels. Points stay numbers, one per item.
+        Names of the items: sets are then lists of labels. Points stay numbers, one per item.
     play
-        "set": a feasible set each round. "point": how much of each item.
+        "set": a feasible set per round. "point": an amount of each item per round.
     stream
-        "iid" chooses sets from fresh data, in doubling blocks: worth more if people are alike over
-        time, and pure; for `Multilinear` of a built-in family. "drifting": tastes may drift, change
-        a few times or alternate. Neither holds against a stream that reacts to decisions or is
-        timed to the blocks: docs/streams.md has what is kept. Privacy assumes nothing.
+        Assumption for value; privacy assumes nothing. "iid" chooses sets from disjoint, doubling
+        blocks: it yields more value if people are alike over time, and is pure; for `Multilinear`
+        of a built-in family. "drifting": tastes may drift, change a few times or alternate. Neither
+        holds against a stream that reacts to decisions or is timed to the blocks: docs/streams.md
+        has the measured values.
     bound
-        The longest a person's gradient may be; longer ones are scaled down. "auto" releases a
-        typical length from the first hundredth of people (more if ε is small), who pay for that and
-        for nothing else.
+        Largest length of a person's gradient; longer ones are clipped. "auto" releases a typical
+        length from the first hundredth of people (more if ε is small), who take part in no other
+        release.
     block
-        How many people see the same decision; "auto": some 150 blocks, which grow.
-    seed, journal, checkpoint
-        As for `SetMaximizer`.
+        Number of people who see the same decision; "auto": some 150 blocks, which grow.
+    seed
+        Makes a run reproducible, and its guarantee void: for simulations.
+    journal, checkpoint
+        `journal`: a file in which every release is committed before it is shown. `checkpoint`: the
+        number of answers, or the time (a `timedelta`), after which the open block is saved there
+        too. Without a checkpoint, a kill loses the open block.
 
     Examples
     --------
     >>> import numpy as np
     >>> from discreet import ContinuousMaximizer, Privacy
     >>> from discreet.domains import PartitionMatroid
-    >>> shelves = PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1))          # one item from each of two shelves
+    >>> shelves = PartitionMatroid((0, 0, 0, 1, 1, 1), (1, 1))    # one item from each of two
     >>> shop = ContinuousMaximizer(shelves, 5000, Privacy(1.0, 1e-6), seed=1)
     >>> likes = np.random.default_rng(0).random((5000, 6)) < [0.1, 0.6, 0.1, 0.1, 0.1, 0.5]
     >>> sets = shop.replay(likes.astype(float))
@@ -85,7 +89,7 @@ class ContinuousMaximizer(Learner):
     modes: ClassVar[Modes] = {
         "fresh": DisjointSets,  # sets, "iid"
         "slates": QuotaSets,  # sets of a fixed number of items, "drifting"
-        "vertex": Boosted,  # other sets; points of many items, where noise hides what lies between
+        "vertex": Boosted,  # other sets; points of many items if noise is large
         "euclidean": Boosted,  # points of functions of amounts
     }
 
@@ -106,6 +110,4 @@ class ContinuousMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `ContinuousMaximizerSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Arguments are fields of the settings, except `journal` and `checkpoint`."""

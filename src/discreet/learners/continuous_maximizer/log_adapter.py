@@ -1,6 +1,7 @@
-"""What a log says to a continuous maximiser: one column for each number of a row.
+"""The log adapter of `ContinuousMaximizer`: one column per number of a person's row.
 
-They are named by `columns`; without it by the labels, or all columns of the log, in order.
+The columns are named by `columns`; without it, by the labels, or they are all columns of the log in
+order.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from discreet.learners.log_adapter import LogAdapter, Table, row_columns
 
 
 class ContinuousMaximizerLogAdapter(LogAdapter):
-    """Rows of a log as people's functions."""
+    """Reads rows of a log as rows of people's functions."""
 
     settings_type = ContinuousMaximizerSettings
     settings: ContinuousMaximizerSettings
@@ -20,7 +21,8 @@ class ContinuousMaximizerLogAdapter(LogAdapter):
 
     def columns(self, header: Sequence[str]) -> list[str]:
         settings = self.settings
-        width, names = settings.function.width(settings.domain.items), self.log.get("columns")
+        width = settings.function.width(settings.domain.items)
+        names = self.log.get("columns")
         if names is None and settings.labels is not None and width == settings.domain.items:
             names = [str(label) for label in settings.labels]
         return row_columns(header, width, names)

@@ -1,4 +1,4 @@
-"""What the modes of `ContinuousMaximizer` share: people who come in, and decisions off a point."""
+"""Base classes of the modes of `ContinuousMaximizer`: typed rows, and decisions from a point."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,18 +25,20 @@ from discreet.optim.knapsack import Knapsack
 from discreet.optim.rounding import rounded_knapsack
 
 Family = ClickModel | FacilityLocation | WeightedCoverage
-"""Families that say what each set is worth to a person."""
+"""Built-in families of set functions."""
 
-MOST_PEOPLE, MOST_NUMBERS = 4096, 2**22
-"""Most people, and most of their numbers, that are computed with at once."""
+MOST_PEOPLE = 4096
+"""Largest number of people in one chunk."""
+MOST_NUMBERS = 2**22
+"""Largest number of entries of people's rows in one chunk."""
 
 
 class Pointed(Protocol):
-    """Public state that leads to a point of the domain."""
+    """Public state with a point of the domain."""
 
     @property
     def point(self) -> Floats:
-        """How much of each item is decided."""
+        """Amount of each item in the decision."""
 
 
 Published = TypeVar("Published", bound=Pointed)
@@ -50,7 +52,7 @@ class People:
     rows: Floats
 
     def parts(self) -> Iterator[Floats]:
-        """Yield the rows, some at a time."""
+        """Yield the rows in chunks."""
         chunk = _chunk(self.rows.shape[1])
         if len(self.rows) <= chunk:
             yield self.rows
@@ -60,19 +62,19 @@ class People:
 
 
 def built_in_family(function: ContinuousFunctions) -> Family | None:
-    """Return the family of which a function is the multilinear extension; None if it is of none."""
+    """Return the built-in family whose multilinear extension this function is; otherwise None."""
     if not isinstance(function, Multilinear) or isinstance(function.family, SampledSets):
         return None
     return function.family
 
 
 def _chunk(width: int) -> int:
-    """Return the number of people of this width that are computed with at once."""
+    """Return the number of people per chunk, given the width of their rows."""
     return max(1, min(MOST_PEOPLE, MOST_NUMBERS // width))
 
 
 class PointMode(Problem):
-    """A way of deciding by a point of the domain: the point itself, or a set that it stands for."""
+    """Base class of modes that decide by a point of the domain, or by the set that it encodes."""
 
     proof = "continuous.md"
     settings: ContinuousMaximizerSettings
@@ -87,24 +89,24 @@ class PointMode(Problem):
 
     @cached_property
     def width(self) -> int:
-        """How many numbers describe one person."""
+        """Number of entries of a person's row."""
         return self.settings.function.width(self.settings.domain.items)
 
     def blank(self) -> Floats:
         return np.zeros(self.width)
 
-    def single(self, decisions: Any) -> Any:
-        found = decisions[0]
-        return found if self.settings.play == "point" else found[found >= 0]
+    def single(self, decisions: np.ndarray) -> np.ndarray:
+        decision: np.ndarray = decisions[0]
+        return decision if self.settings.play == "point" else decision[decision >= 0]
 
     def first_point(self) -> Floats:
-        """Return a vertex that was chosen before anyone came."""
+        """Return the random vertex of the first round."""
         generator = Coin(self.name, 0).generator()
         return self.settings.domain.vertex(generator.random(self.settings.domain.items))
 
     @cached_property
     def labels(self) -> Labels | None:
-        """How sets are told in labels; None for points, and if items are numbers."""
+        """Labels of sets; None for points, and if items have no labels."""
         settings = self.settings
         if settings.labels is None or settings.play == "point":
             return None
@@ -112,24 +114,26 @@ class PointMode(Problem):
 
 
 class PointView(View[Published]):
-    """A block in which everyone gets the same point, or a set that it stands for."""
+    """A block in which all rounds get the same point, or a set that it encodes."""
 
     problem: PointMode
 
     @property
     def settings(self) -> ContinuousMaximizerSettings:
-        """The settings of the learner."""
+        """Settings of the learner."""
         return self.problem.settings
 
     def read(self, batch: Batch) -> Any:
-        """Admit everyone's row; a single row that cannot be read is refused."""
-        settings, width = self.problem.settings, self.problem.width
-        function, items = settings.function, settings.domain.items
+        """Return the rows of a batch, clipped to their range; a single malformed row is refused."""
+        width = self.problem.width
+        function = self.settings.function
+        items = self.settings.domain.items
         rows = as_rows(batch, width)
-        with np.errstate(all="ignore"):  # a warning would tell about a person
-            if len(rows) <= (chunk := _chunk(width)):
-                admitted, fine = function.admit(rows, items)
-                if batch.single and not fine.all():
+        chunk = _chunk(width)
+        with np.errstate(all="ignore"):  # a warning would reveal personal data
+            if len(rows) <= chunk:
+                admitted, is_valid = function.admit(rows, items)
+                if batch.single and not is_valid.all():
                     raise OutOfBounds(
                         f"feedback must be {width} numbers in the range of "
                         f"{type(function).__name__}"
@@ -137,13 +141,13 @@ class PointView(View[Published]):
                 return People(batch.rounds, admitted)
             admitted = np.empty(rows.shape)
             for first in range(0, len(rows), chunk):
-                admitted[first : first + chunk] = function.admit(
-                    rows[first : first + chunk], items
-                )[0]
+                part = slice(first, first + chunk)
+                admitted[part], _ = function.admit(rows[part], items)
         return People(batch.rounds, admitted)
 
-    def decide(self, rounds: Integers, request: Request) -> Any:
-        point, domain = self.public.point, self.settings.domain
+    def decide(self, rounds: Integers, request: Request) -> np.ndarray:
+        point = self.public.point
+        domain = self.settings.domain
         if self.settings.play == "point":
             return np.asarray(repeated(point, len(rounds)))
         if not isinstance(domain, Knapsack):
@@ -162,5 +166,6 @@ class PointView(View[Published]):
         return self.problem.labels
 
     def plain(self) -> dict[str, Any]:
-        names, point = self.names(), self.public.point
+        names = self.names()
+        point = self.public.point
         return {"point": {names[item]: float(point[item]) for item in np.flatnonzero(point)}}

@@ -1,7 +1,7 @@
-"""Where boosted gradients lead: to a vertex of the domain, or to a point between vertices.
+"""The points that boosted gradients lead to: a vertex of the domain, or a point between vertices.
 
-VertexPlace    argmax of ⟨v, x⟩                                  v the noisy total of all gradients
-MixedPlace     argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²     (optim/leader.py)
+VertexPlace    argmax of ⟨v, x⟩                              v: the noisy total of all gradients
+MixedPlace     argmax of ⟨v, x⟩ − stiffness · ½‖x − middle‖²                    (optim/leader.py)
 """
 
 from dataclasses import dataclass
@@ -15,33 +15,34 @@ from discreet.optim.leader import Leader, LeaderMemory, Steps
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """A new released total of gradients, and the one before."""
+    """The newest released total of gradients, and the one before."""
 
     total: Total
-    """In units of the bound."""
+    """The newest total, in units of the bound."""
     bound: float
+    """Length to which gradients were clipped."""
     before: Floats
-    """The total before, in the functions' own units."""
+    """The total before, in the units of the functions."""
 
     @property
     def values(self) -> Floats:
-        """The total, in the functions' own units."""
+        """The newest total, in the units of the functions."""
         return self.total.values * self.bound
 
     @property
     def variance(self) -> float:
-        """Variance of each of its numbers."""
+        """Variance of the noise of each number of the total."""
         return self.total.variance * self.bound**2
 
     @property
     def step_variance(self) -> float:
-        """Variance of what it adds to the total before."""
+        """Variance of the noise of each number of the difference from the total before."""
         return self.total.step_variance * self.bound**2
 
 
 @dataclass(frozen=True, eq=False)
 class VertexPlace:
-    """A vertex: of a matroid it is a set, so nothing needs rounding."""
+    """A vertex of the domain; a vertex of a matroid is a set, so it needs no rounding."""
 
     point: Floats
 
@@ -52,19 +53,19 @@ class VertexPlace:
 
 @dataclass(frozen=True, eq=False)
 class MixedPlace:
-    """A point between vertices, and what the Euclidean leader remembers."""
+    """A point between vertices, with the memory of the Euclidean leader."""
 
     point: Floats
     steps: Steps
 
     @classmethod
     def first(cls, domain: SetDomain) -> "MixedPlace":
-        """Return the middle of the domain."""
+        """Return the first point: the middle of the domain."""
         memory = _leader(domain).start()
         return cls(memory.point, memory.steps)
 
     def next(self, domain: SetDomain, gradients: Gradients) -> "MixedPlace":
-        """Return where a new total leads. The leader is of losses: gradients come with a minus."""
+        """Return the point after a new total; the leader minimises, so gradients are negated."""
         memory = _leader(domain).follow(
             LeaderMemory(self.point, -gradients.before, self.steps),
             -gradients.values,

@@ -1,11 +1,11 @@
 """Drifting streams under a quota: the slates of `SetMaximizer`, as sets.
 
-A set of a fixed number of items is a slate whose order does not matter. One running total of what
-items gain on top of the set so far (discreet/learners/set_maximizer/gain_sum.py) keeps more than
-boosted gradients do where a guarantee is pure or people are few: benchmarks/ways.py.
+A set of a fixed number of items is a slate whose order does not matter. One running total of the
+gains of items on top of the set so far (discreet/learners/set_maximizer/gain_sum.py) yields more
+value than boosted gradients if the guarantee is pure or people are few (benchmarks/ways.py).
 
 Guarantee   docs/guarantees/sets.md, Theorem 1
-Runtime     O(rank · n) a person
+Runtime     O(rank · n) per person
 """
 
 from dataclasses import dataclass, replace
@@ -38,22 +38,22 @@ from discreet.release.door import Door
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases have produced."""
+    """Everything that releases have produced."""
 
     slates: State
-    """What the way of learning slates publishes."""
+    """Public state of the slates' mode."""
     point: Floats
-    """The newest slate, as zeros and ones."""
+    """Indicator of the newest slate."""
 
 
 class QuotaView(PointView[Public]):
-    """A block of slates, which are decided as sets."""
+    """A block of slates that are decided as sets."""
 
     problem: "QuotaSets"
 
     @cached_property
     def slates(self) -> View[Any]:
-        """The block of slates."""
+        """The view of the slates' mode in this block."""
         return self.problem.slates.view(self.public.slates, self.index, self.begin, self.coins)
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -74,11 +74,11 @@ class QuotaView(PointView[Public]):
     def check_state(self) -> None:
         self.slates.check_state()
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item gains on top of nothing, in all."""
-        found = self.slates.scores(context)
-        deviations = found.standard_deviations
-        return Scores(found.values[0], None if deviations is None else deviations[0])
+    def scores(self, context: object) -> Scores:
+        """Return the total gain of each item on top of the empty set."""
+        scores = self.slates.scores(context)
+        deviations = scores.standard_deviations
+        return Scores(scores.values[0], None if deviations is None else deviations[0])
 
 
 class QuotaSets(PointMode):
@@ -94,17 +94,18 @@ class QuotaSets(PointMode):
         self._family()
 
     def _family(self) -> Family:
-        """Return what sets are worth to a person; settings whose sets are no slates are refused."""
-        found = built_in_family(self.settings.function)
-        if found is None or self.settings.play != "set" or not _is_slate(self.settings):
+        """Return the family of set functions; settings whose sets are no slates are refused."""
+        family = built_in_family(self.settings.function)
+        if family is None or self.settings.play != "set" or not _is_slate(self.settings):
             raise ConfigError(
-                "slates are sets of a UniformMatroid, worth what a built-in family says"
+                "mode 'slates' is for sets of a UniformMatroid under a built-in family: "
+                "leave the mode out"
             )
-        return found
+        return family
 
     @cached_property
     def slates(self) -> GainSum:
-        """The way of learning slates that decides."""
+        """The mode of `SetMaximizer` that decides the slates."""
         settings = self.settings
         return GainSum(
             SetMaximizerSettings(
@@ -123,13 +124,15 @@ class QuotaSets(PointMode):
 
     @cached_property
     def plan(self) -> Plan:
-        found = self.slates.plan
-        facts = {name: found.facts[name] for name in ("block", "releases")}
-        facts |= {
+        plan = self.slates.plan
+        facts = {
+            "block": plan.facts["block"],
+            "releases": plan.facts["releases"],
             "method": "slates",
             "why": "sets under a quota are slates whose order does not matter",
+            "noise_in_people": plan.facts["noise_in_visitors"],
         }
-        return replace(found, facts=facts | {"noise_in_people": found.facts["noise_in_visitors"]})
+        return replace(plan, facts=facts)
 
     def start(self) -> tuple[Public, State]:
         public, hidden = self.slates.start()
@@ -139,13 +142,11 @@ class QuotaSets(PointMode):
         return QuotaView(self, of_flat(Public, public), index, begin, coins)
 
     def published(self, slates: SlateState) -> Public:
-        """Return what is public with this public state of the slates."""
+        """Return the public state, given that of the slates' mode."""
         return Public(flat(slates), indicator(slates.slate.tolist(), self.settings.domain.items))
 
 
 def _is_slate(settings: ContinuousMaximizerSettings) -> bool:
-    """Return whether sets are slates: a fixed number of items, worth what a built-in family
-    says.
-    """
+    """Return whether sets are slates: a fixed number of items, under a built-in family."""
     is_known = built_in_family(settings.function) is not None
     return is_known and isinstance(settings.domain, UniformMatroid) and settings.domain.rank > 0

@@ -1,4 +1,4 @@
-"""The public settings of a continuous maximiser."""
+"""Public settings of `ContinuousMaximizer`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.optim.euclidean import is_projected_onto
 
 RELEASES = 160
-"""How often a new point is decided, where nobody says."""
-LOOKED_AT, MOST_LOOKED_AT = 0.01, 0.05
-"""The share of people whose gradients' lengths set the bound, where nobody says: usually and at
-most.
-"""
+"""Number of releases with `block="auto"`, before blocks of no round are dropped."""
+LOOKED_AT = 0.01
+"""Usual share of people whose gradient lengths set the bound with `bound="auto"`."""
+MOST_LOOKED_AT = 0.05
+"""Largest share of people whose gradient lengths set the bound."""
 ENOUGH = 40.0
-"""So many people over ε are enough for that."""
+"""Number of people, times ε, that is enough for the bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContinuousMaximizerSettings(Settings):
-    """What `ContinuousMaximizer` is made with: its parameters, as public data."""
+    """Parameters of `ContinuousMaximizer`, as public data."""
 
     domain: SetDomain
     function: Multilinear | BudgetAllocation | ConcaveOfLinear | Quadratic | Gradient = (
@@ -39,8 +39,8 @@ class ContinuousMaximizerSettings(Settings):
     block: int | Literal["auto"] = "auto"
 
     removed: ClassVar[Mapping[str, str]] = {
-        "oracle": "leave it out, points between vertices are decided where they pay; "
-        "facts['method'] says so",
+        "oracle": "leave it out, the learner chooses between vertices and points between them; "
+        "see facts['method']",
         "copies": "leave it out, one running total leads to the point",
     }
 
@@ -49,9 +49,8 @@ class ContinuousMaximizerSettings(Settings):
         refuse_adversarial(self.stream, "stream='drifting', or SetMaximizer with whole preferences")
         if isinstance(self.domain, Box):
             raise ConfigError(
-                "over a Box everybody's value is largest at the upper corner, whatever people "
-                "bring: take a "
-                "Knapsack or a matroid, which leave something to decide"
+                "over a Box the upper corner is the best point for every person: "
+                "use a Knapsack or a matroid"
             )
         super().__post_init__()
         require.whole("horizon", self.horizon)
@@ -60,9 +59,8 @@ class ContinuousMaximizerSettings(Settings):
             self.play == "point" and is_projected_onto(self.domain)
         ):
             raise ConfigError(
-                "mode 'euclidean' decides points of quotas or of a knapsack with one budget, not "
-                "of "
-                f"{type(self.domain).__name__} with play={self.play!r}"
+                "mode 'euclidean' decides points of quotas or of a knapsack with one budget, "
+                f"not of {type(self.domain).__name__} with play={self.play!r}"
             )
         if self.bound != "auto":
             require.number("bound", self.bound, 1e-8, 1e8)
@@ -76,50 +74,48 @@ class ContinuousMaximizerSettings(Settings):
 
     @property
     def leads(self) -> Literal["vertex", "euclidean"]:
-        """Which leader: for amounts, where mixtures may be best, the Euclidean one if it is
-        cheap.
-        """
+        """The leader: Euclidean for points of functions of amounts, if its projection is cheap."""
         if self.mode == "vertex":
             return "vertex"
-        mixed = self.mode == "euclidean" or (
-            self.play == "point" and not isinstance(self.function, Multilinear)
-        )
-        return "euclidean" if mixed and is_projected_onto(self.domain) else "vertex"
+        has_amounts = self.play == "point" and not isinstance(self.function, Multilinear)
+        is_mixed = self.mode == "euclidean" or has_amounts
+        return "euclidean" if is_mixed and is_projected_onto(self.domain) else "vertex"
 
     @property
     def rounds(self) -> int:
-        """How many people."""
+        """Number of people."""
         assert self.horizon is not None
         return self.horizon
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The rounds of each block: growing like T·(i/R)^1.5, or all alike.
+        """Rounds of each block: block i of R ends at T·(i/R)^1.5, or all have the same length.
 
-        The first one, if there is no bound, looks at lengths only.
+        Without a given bound, one block more comes first, in which gradient lengths are counted.
         """
         rounds = self.rounds
         enough = min(MOST_LOOKED_AT * rounds, ENOUGH * self.contributions / self.epsilon)
-        looked = max(1, int(LOOKED_AT * rounds), int(enough)) if self.bound == "auto" else 0
-        left = rounds - looked
+        looked_at = max(1, int(LOOKED_AT * rounds), int(enough)) if self.bound == "auto" else 0
+        left = rounds - looked_at
         if self.block != "auto":
             blocks = [self.block] * ((left - 1) // self.block)
         else:
             ends = [round(left * ((place + 1) / RELEASES) ** 1.5) for place in range(RELEASES)]
             ends = sorted({end for end in ends if 0 < end < left})
             blocks = [after - before for before, after in zip([0, *ends], ends, strict=False)]
-        return (*([looked] if looked and looked < rounds else []), *blocks)
+        first = [looked_at] if looked_at and looked_at < rounds else []
+        return (*first, *blocks)
 
     @classmethod
     def translated(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Return fields for labels in any kind of list."""
+        """Return the fields with labels as a tuple."""
         if given.get("labels") is None:
             return given
         return given | {"labels": tuple(require.listed("labels", given["labels"]))}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Refuses callables, and words of before, with the remedy."""
+        """Return settings from plain data; callables and old words are refused with the remedy."""
         check_stream(plain.get("stream"))
         for name, kind in (
             ("domain", "OracleMatroid"),

@@ -1,4 +1,4 @@
-"""Which k of n items to show, visitor after visitor: one file a way of learning."""
+"""Choose k of n items to show to each visitor: `SetMaximizer`; one file or folder per mode."""
 
 from discreet.learners.set_maximizer.learner import SetMaximizer
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings

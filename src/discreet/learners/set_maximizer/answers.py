@@ -1,4 +1,4 @@
-"""Visitors' answers to slates, read and typed: clicked items, or rewards."""
+"""Typed answers of visitors to slates: clicked items, or rewards."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,12 +15,16 @@ from discreet.feedback import as_numbers
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 
 Numbers = dict[Label, int]
-"""The items' numbers by name."""
+"""Item numbers by name."""
+NO_CLICK = -1
+"""Stands for no item."""
+NOT_SHOWN = -2
+"""Stands for an answer that names no shown item."""
 
 
 @dataclass(eq=False, slots=True)
 class Clicks:
-    """The clicked item of each visitor, −1 for none; a click is on a shown item."""
+    """The clicked item of each visitor: the first shown one, or −1 for none."""
 
     rounds: Integers
     slates: Integers
@@ -31,7 +35,7 @@ class Clicks:
 
     @property
     def earned(self) -> Floats:
-        """1 per visitor who clicked on a shown item, otherwise 0."""
+        """Reward of each visitor: 1 for a click on a shown item, otherwise 0."""
         return np.asarray(self.items >= 0, dtype=np.float64)
 
 
@@ -48,7 +52,7 @@ class Rewards:
 
     @property
     def earned(self) -> Floats:
-        """The rewards themselves."""
+        """Reward of each visitor, in units of the bound."""
         return self.rewards
 
 
@@ -74,7 +78,7 @@ def _read_rewards(
 
 Reader = Callable[[Batch, Integers, Numbers, SetMaximizerSettings], Answers]
 READERS: dict[str, Reader] = {"clicks": _read_clicks, "bandit": _read_rewards}
-"""How answers to slates are read, by the kind of feedback."""
+"""Functions that read answers to slates, by the kind of feedback."""
 
 
 def rewards_of(batch: Batch, bound: float) -> Floats:
@@ -87,66 +91,77 @@ def rewards_of(batch: Batch, bound: float) -> Floats:
 
 
 def _clicks_of(batch: Batch, slates: Integers, numbers: Numbers, *, has_labels: bool) -> Integers:
-    """Return the clicked items, −1 for none; of several clicks on a slate the first in slot order.
+    """Return the clicked item per visitor, −1 for none.
 
-    A click on something that was not shown is no answer.
+    Several clicks on a slate count as the first in the order of slots. A click on an item that was
+    not shown is no answer.
     """
     clicks = batch.feedback
     if batch.single:
         item = first_of(numbers, clicks, slates[0])
-        if item == -2:
+        if item == NOT_SHOWN:
             raise OutOfBounds(
                 "feedback must be a shown item by its label (its number if it has none), "
                 "a list of them, or None"
             )
         return np.array([item])
     if isinstance(clicks, np.ndarray) and clicks.ndim != 1:
-        raise OutOfBounds("feedback must be one click a round, an item or None")
+        raise OutOfBounds("feedback must be one click per round: an item or None")
     if not has_labels and isinstance(clicks, np.ndarray) and clicks.dtype.kind == "i":
         items = clicks.astype(np.int64)
     else:
         items = _items_of(numbers, clicks, slates)
-    return np.where((slates == items[:, None]).any(axis=1) & (items >= 0), items, -1)
+    is_shown = (slates == items[:, None]).any(axis=1) & (items >= 0)
+    return np.where(is_shown, items, NO_CLICK)
 
 
 def _items_of(numbers: Numbers, clicks: Any, slates: Integers) -> Integers:
-    """Return each person's clicked item; negative for none and for something else."""
+    """Return the clicked item per person; a negative number for none, and for anything else."""
     if isinstance(clicks, np.ndarray):
         clicks = clicks.tolist()
-    # A label or None, which nearly all are, needs one look; anything else is read below.
-    found = [
-        -1 if click is None else numbers.get(click, -2) if type(click) in (str, int) else -2
+    # Nearly all clicks are a label or None: one lookup each. Anything else is read below.
+    looked_up = [
+        NO_CLICK
+        if click is None
+        else numbers.get(click, NOT_SHOWN)
+        if type(click) in (str, int)
+        else NOT_SHOWN
         for click in clicks
     ]
-    items = np.array(found, dtype=np.int64)
-    for place in np.flatnonzero(items == -2):
+    items = np.array(looked_up, dtype=np.int64)
+    for place in np.flatnonzero(items == NOT_SHOWN):
         items[place] = first_of(numbers, clicks[place], slates[place])
     return items
 
 
-def first_of(numbers: Numbers, click: Any, slate: Integers) -> int:
-    """Return the number of the shown item that was clicked, or of the first of several.
+def first_of(numbers: Numbers, click: object, slate: Integers) -> int:
+    """Return the number of the clicked item, the first in slot order if there are several.
 
-    −1 for none; −2 for something else, and for items that were not shown.
+    It is −1 for no click, and −2 if anything but shown items was clicked.
     """
-    clicks = click if isinstance(click, list | tuple) else [] if click is None else [click]
-    items, shown = [item_of(numbers, single) for single in clicks], slate.tolist()
-    if any(item < 0 or item not in shown for item in items):
-        return -2
-    return min(items, key=shown.index, default=-1)
-
-
-def item_of(numbers: Numbers, click: Any) -> int:
-    """Return the number of an item; −1 for none, −2 for something else."""
     if click is None:
-        return -1
+        return NO_CLICK
+    clicks = click if isinstance(click, list | tuple) else [click]
+    items = [item_of(numbers, single) for single in clicks]
+    shown = slate.tolist()
+    if any(item < 0 or item not in shown for item in items):
+        return NOT_SHOWN
+    return min(items, key=shown.index, default=NO_CLICK)
+
+
+def item_of(numbers: Numbers, click: object) -> int:
+    """Return the number of an item by its name; −1 for None, −2 for anything else."""
+    if click is None:
+        return NO_CLICK
     if isinstance(click, np.generic):
         click = click.item()
-    if type(click) is str and click not in numbers:  # as in a column that one person made text
+    # numbers as texts: one text in a column makes all of them texts
+    if type(click) is str and click not in numbers:
         with suppress(ValueError):
             click = float(click)
-    if type(click) is float and click.is_integer():  # as in a column with missing values
+    # numbers as floats: a column with missing values
+    if type(click) is float and click.is_integer():
         click = int(click)
-    if type(click) not in (str, int):
-        return -2
-    return numbers.get(click, -2)
+    if type(click) is str or type(click) is int:
+        return numbers.get(click, NOT_SHOWN)
+    return NOT_SHOWN

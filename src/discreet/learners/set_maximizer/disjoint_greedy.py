@@ -1,19 +1,19 @@
-"""Full information, i.i.d. streams: greedy on fresh data, in doubling blocks.
+"""Whole preferences, i.i.d. streams: greedy slates from disjoint, doubling blocks.
 
-Blocks double. Each block's slate is chosen from the PREVIOUS block's visitors alone, greedily, by a
-sampled path (discreet/learners/disjoint_paths.py): each visitor is in one release only, and a
-visitor's gains along a slate add up to at most 1, so the whole budget goes into every slot. The
-guarantee of this mode is pure.
+Blocks double. The slate of a block is chosen greedily from the visitors of the *previous* block
+alone, along a sampled path (discreet/learners/disjoint_paths.py). Each visitor is in one release,
+and the gains of a visitor along a slate add up to at most 1, so each slot is chosen with the whole
+budget. The guarantee of this mode is pure.
 
 Value assumes that visitors are alike over time; privacy does not.
 
 Guarantee   docs/guarantees/sets.md, Theorem 2
-Runtime     O(k·n) per held visitor and release; memory for 20,000 rows of two-byte numbers, 64 MB at most
+Runtime     O(k·n) per held visitor and release; memory for 20,000 rows of two-byte numbers, at most
+            64 MB
 """
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -33,26 +33,27 @@ from discreet.learners.set_maximizer.preferences import (
     SlateState,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.release.aggregators import Aggregator
 from discreet.release.door import Door
 
 
 @dataclass(eq=False, slots=True)
 class Visitors:
-    """Whole preferences, and the places of their rounds in the block."""
+    """Whole preferences of visitors, and the positions of their rounds in the block."""
 
     places: Integers
     people: People
 
 
 class DisjointView(PreferenceView[SlateState]):
-    """A block whose visitors are held, and from whom the next slate is drawn."""
+    """A block whose visitors are held: the next slate is drawn from them."""
 
     problem: "DisjointGreedy"
 
     @property
     def learns_on(self) -> bool:
-        """The visitors of this block say already what a new item is worth to them."""
+        """Whether a release follows: visitors of this block have gains for a new item already."""
         return self.step is not None
 
     def aggregators(self) -> dict[str, Aggregator]:
@@ -68,23 +69,23 @@ class DisjointView(PreferenceView[SlateState]):
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[SlateState, State]:
         catalogue = self.public.catalogue.next()
-        slate = self.problem.disjoint.draw(block, door, partial(_left, catalogue.active))
+        slate = self.problem.disjoint.draw(block, door, partial(_remaining, catalogue.active))
         return SlateState(catalogue, np.array(slate, dtype=np.int64)), {}
 
 
 class DisjointGreedy(SetMode):
-    """Slates chosen greedily from the block before; for whole preferences and i.i.d. streams."""
+    """Greedy slates from the previous block; for whole preferences of i.i.d. streams."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "iid")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "iid"
 
     def check(self) -> None:
-        self._family  # noqa: B018  refuses callables
+        """Refuse callables: visitors are held as rows."""
+        self._family()
 
-    @property
     def _family(self) -> SetFunctions:
-        """What a slate is worth to a visitor, by their row."""
+        """Return the family of set functions of the visitors' rows; callables are refused."""
         if self.settings.functions is None:
             raise ConfigError(
                 "stream='iid' holds visitors as rows: choose a built-in function, "
@@ -94,14 +95,14 @@ class DisjointGreedy(SetMode):
 
     @cached_property
     def disjoint(self) -> DisjointPaths:
-        """Blocks, and how the slate of each release is drawn."""
+        """The doubling blocks, and the sampled path of each release."""
         settings = self.settings
         return DisjointPaths(
             settings.privacy,
             settings.rounds,
             candidates=settings.room,
             steps=settings.slots,
-            family=self._family,
+            family=self._family(),
             block=settings.block,
         )
 
@@ -117,8 +118,8 @@ class DisjointGreedy(SetMode):
         return DisjointView(self, of_flat(SlateState, public), index, begin, coins)
 
 
-def _left(active: Mask, chosen: list[int]) -> Mask:
-    """Return what is not on the slate yet."""
-    left = active.copy()
-    left[chosen] = False
-    return left
+def _remaining(active: Mask, chosen: list[int]) -> Mask:
+    """Return the active items that are not on the slate yet."""
+    remaining = active.copy()
+    remaining[chosen] = False
+    return remaining

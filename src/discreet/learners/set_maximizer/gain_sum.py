@@ -1,25 +1,24 @@
-"""Full information, drifting streams: one running total of all gains, and the leaders of the noisy
-table.
+"""Whole preferences, drifting streams: slates from one noisy running total of all gains.
 
-A visitor's gains of item a on top of each prefix of the slate, g_1 ≥ … ≥ g_k (enforced), enter as
-what they have in common and how they drop, all non-negative:
+Let g_1 ≥ … ≥ g_k (enforced) be a visitor's gains of item a on top of each prefix of the slate. They
+enter as their common part and their drops, all non-negative:
 
     (g_1 + … + g_k)/√k,   3·(g_1 − g_2), …, 3·(g_{k−1} − g_k)          for each of n items
 
 These k·n numbers are scaled to length at most 1 (l₂; l₁ for the pure guarantee) and added up. The
 running total of the whole table is released after each block: one mechanism, sensitivity √2, no
-factor k or √(kn). Reading it back is post-processing: drops are mostly in proportion to what is
-common, so their noise can be told from them; then the slate is read off, slot by slot.
+factor k or √(kn). The rest is post-processing: drops are mostly proportional to the common part, so
+other drops are shrunk by the size of their noise; then each slot takes its leader.
 
 Guarantee   docs/guarantees/sets.md, Theorem 1
-Runtime     O(k·n) a visitor in one compiled pass; memory O(k·n)
-References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another expert
+Runtime     O(k·n) per visitor in one compiled pass; memory O(k·n)
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another
+            expert
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -41,6 +40,7 @@ from discreet.learners.set_maximizer.preferences import (
     gains_along,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders
 from discreet.release.aggregators import Aggregator, Rows
 from discreet.release.door import Door
@@ -51,13 +51,14 @@ class Tuning:
     """The tuned constants of this mode, each with the benchmark that measures it."""
 
     steepness: float = 3.0
-    """By how much drops, which are small, enter magnified (benchmarks/display.py)."""
+    """Factor of the drops, which are small (benchmarks/display.py)."""
     first_block: int = 100
-    """Visitors of the first block, at most: the first ones teach most (benchmarks/display.py)."""
+    """Largest number of visitors of the first block: the first ones teach most
+    (benchmarks/display.py)."""
     growth: float = 1.1
     """Growth of blocks (benchmarks/display.py)."""
     longest: float = 0.03
-    """Longest block, as a part of the horizon (benchmarks/display.py, benchmarks/ways.py)."""
+    """Longest block, as a share of the horizon (benchmarks/display.py, benchmarks/ways.py)."""
 
 
 TUNED = Tuning()
@@ -65,20 +66,20 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public(SlateState):
-    """What releases have produced: the table of gains, and the slate that was read off it."""
+    """Everything that releases have produced: the table of gains, and the slate of its leaders."""
 
     gains: State
-    """What the running total publishes."""
+    """Public state of the running total."""
     table: Floats
     """Total gains, one row per slot; zeros before the first release."""
     variance: float
     """Variance of the noise of the stacked totals."""
     lived: Integers
-    """How many rounds each item was there for, up to the last release."""
+    """Number of rounds in which each item was active, up to the last release."""
 
 
 class SumView(PreferenceView[Public]):
-    """A block whose gains go into one running total; the next slate is read off it."""
+    """A block whose gains enter the running total from which the next slate follows."""
 
     problem: "GainSum"
 
@@ -95,16 +96,20 @@ class SumView(PreferenceView[Public]):
         return people_of(batch, self.settings)
 
     def gather(self, block: Block, answers: People) -> None:
-        rows, found = self.problem.gains.aggregator, self.problem.gains.of(block)
-        slate, active = self.public.slate, self.public.catalogue.began
-        all_live = bool(active.all())
+        aggregator = self.problem.gains.aggregator
+        aggregate = self.problem.gains.of(block)
+        slate = self.public.slate
+        active = self.public.catalogue.began
+        all_active = bool(active.all())
         if self.problem.is_fused:
-            people = np.asarray(answers) if all_live else np.asarray(answers) * active
-            rows.add_through("add_click_gains", found, len(people), people, slate, TUNED.steepness)
+            rows = np.asarray(answers) if all_active else np.asarray(answers) * active
+            aggregator.add_through(
+                "add_click_gains", aggregate, len(rows), rows, slate, TUNED.steepness
+            )
             return
         known = len(self._named.names)
         for gains in gains_along(answers, slate, self.settings, known):
-            rows.add(found, stacked(gains if all_live else gains * active))
+            aggregator.add(aggregate, stacked(gains if all_active else gains * active))
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
@@ -114,44 +119,50 @@ class SumView(PreferenceView[Public]):
         lived = self.public.lived + (end - self.begin) * self.public.catalogue.began
         table = rows_of(caught_up(total.values, lived, end, total.variance), total.variance)
         catalogue = self.public.catalogue.next()
-        slate = distinct_leaders(table, catalogue.active)
-        public = Public(catalogue, slate, total.public, table, total.variance, lived)
+        public = Public(
+            catalogue=catalogue,
+            slate=distinct_leaders(table, catalogue.active),
+            gains=total.public,
+            table=table,
+            variance=total.variance,
+            lived=lived,
+        )
         return public, total.hidden
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item gained in each slot, on top of the slots before it, in all."""
-        table, variance = self.public.table, self.public.variance
-        mixed = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
-        deviations = np.broadcast_to(mixed * sqrt(variance), table.shape)
+    def scores(self, context: object) -> Scores:
+        """Return the total gain of each item in each slot, on top of the slots before it."""
+        table = self.public.table
+        factors = np.sqrt((_unstacking(len(table)) ** 2).sum(axis=1, keepdims=True))
+        deviations = np.broadcast_to(factors * sqrt(self.public.variance), table.shape)
         return Scores(table.copy(), deviations.copy())
 
 
 class GainSum(SetMode):
-    """Slates from a running total of everyone's gains; the default for whole preferences."""
+    """Slates from one running total of all gains; the default for whole preferences."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "drifting")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "drifting"
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
         """The running total of stacked gains."""
         settings = self.settings
         norm = 1 if settings.privacy.pure else 2
-        # A short length weighs visitors more evenly.
+        # The length 1 is short: it makes the weights of visitors more even.
         rows = Rows((settings.slots, settings.room), norm=norm, nonnegative=True)
         people = max(self.first_block, ceil(TUNED.longest * settings.rounds))
         return RunningTotal("gains", rows, self.schedule, settings.privacy, people=people)
 
     @cached_property
     def is_fused(self) -> bool:
-        """Whether one compiled pass reads a visitor's clicks as stacked gains and adds them."""
+        """Whether one compiled pass computes, clips and adds the gains of visitors."""
         rows = self.gains.aggregator
         return isinstance(self.settings.functions, ClickModel) and rows.norm == 2 and rows.is_fine
 
     @cached_property
     def schedule(self) -> Schedule:
-        """Blocks that grow, or of the length that the settings choose."""
+        """Growing blocks, or equal ones of the length in the settings."""
         settings = self.settings
         if settings.block != "auto":
             return EqualBlocks(settings.rounds, settings.block, last=False)
@@ -162,12 +173,12 @@ class GainSum(SetMode):
 
     @property
     def first_block(self) -> int:
-        """Visitors before the first release."""
+        """Number of visitors before the first release."""
         return self.schedule.end(0) if self.schedule.releases else self.settings.rounds
 
     @cached_property
     def plan(self) -> Plan:
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "sum",
             "why": "whole preferences of a stream that may drift",
             "block": self.first_block,
@@ -194,25 +205,25 @@ class GainSum(SetMode):
 
 
 def stacked(gains: Floats) -> Floats:
-    """Return what gains (people × slots × items) have in common, and how they drop by slots.
+    """Return the common part of gains (people × slots × items), and their drops along slots.
 
     >>> stacked(np.array([[[0.6], [0.2]]])).round(2).tolist()
     [[[0.57], [1.2]]]
     """
     falling = gains.copy()
-    for slot in range(
-        1, gains.shape[1]
-    ):  # slices are contiguous: several times as fast as accumulate
+    # Slices are contiguous: several times as fast as np.minimum.accumulate.
+    for slot in range(1, gains.shape[1]):
         np.minimum(falling[:, slot], falling[:, slot - 1], out=falling[:, slot])
     common = falling.sum(axis=1, keepdims=True) / sqrt(gains.shape[1])
-    return np.concatenate([common, TUNED.steepness * -np.diff(falling, axis=1)], axis=1)
+    drops = TUNED.steepness * -np.diff(falling, axis=1)
+    return np.concatenate([common, drops], axis=1)
 
 
 def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> Floats:
-    """Return what totals would be if every item had been there for all these rounds.
+    """Return the totals that items would have if all had been active for all these rounds.
 
-    Those that came later count with what they gained per round, drawn towards the others as far as
-    noise of this variance explains the difference: at first nothing is known of them.
+    The totals of later items are extrapolated from their gain per round, which is shrunk towards
+    the mean of the other items by the variance of its noise.
 
     >>> caught_up(np.array([[30.0, 10.0, 15.0]]), np.array([100, 100, 50]), 100, 0.0)
     array([[30., 10., 30.]])
@@ -220,12 +231,13 @@ def caught_up(values: Floats, lived: Integers, rounds: int, variance: float) -> 
     later = lived < rounds
     if not later.any():
         return values
-    each, longest = values / np.maximum(lived, 1), lived == lived.max()
-    centre = each[:, longest].mean(axis=1, keepdims=True)
-    spread = each[:, longest].var(axis=1, keepdims=True)
+    per_round = values / np.maximum(lived, 1)
+    longest = lived == lived.max()
+    centre = per_round[:, longest].mean(axis=1, keepdims=True)
+    spread = per_round[:, longest].var(axis=1, keepdims=True)
     noise = variance / np.maximum(lived, 1) ** 2
-    known = np.where(lived > 0, spread / np.maximum(spread + noise, 1e-300), 0.0)
-    return np.where(later, rounds * (centre + known * (each - centre)), values)
+    shrinkage = np.where(lived > 0, spread / np.maximum(spread + noise, 1e-300), 0.0)
+    return np.where(later, rounds * (centre + shrinkage * (per_round - centre)), values)
 
 
 def _unstacking(slots: int) -> Floats:
@@ -233,26 +245,29 @@ def _unstacking(slots: int) -> Floats:
     matrix = np.zeros((slots, slots))
     matrix[0] = 1 / sqrt(slots)
     for slot in range(1, slots):
-        matrix[slot, slot - 1], matrix[slot, slot] = TUNED.steepness, -TUNED.steepness
+        matrix[slot, slot - 1] = TUNED.steepness
+        matrix[slot, slot] = -TUNED.steepness
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
 def rows_of(table: Floats, variance: float) -> Floats:
-    """Return gains, one row per slot, from a noisy table: odd drops count as far as they are real.
+    """Return gains, one row per slot, from a noisy table of common parts and drops.
+
+    Drops that are not proportional to the common part are shrunk by the variance of their noise.
 
     >>> rows_of(stacked(np.array([[[0.6, 0.3], [0.2, 0.1]]]))[0], 0.0).round(2)
     array([[0.6, 0.3],
            [0.2, 0.1]])
     """
-    common, drops = table[0], table[1:]
-    whole = max(float(common.sum()), 1e-9)  # noise may leave next to nothing of a short first block
-    slopes = np.clip(
-        drops.sum(axis=1, keepdims=True) / whole, 0.0, TUNED.steepness * sqrt(len(table))
-    )
+    common = table[0]
+    drops = table[1:]
+    total = max(float(common.sum()), 1e-9)  # noise may hide the sum of a short first block
+    steepest = TUNED.steepness * sqrt(len(table))
+    slopes = np.clip(drops.sum(axis=1, keepdims=True) / total, 0.0, steepest)
     proportional = slopes * common
-    beyond = drops - proportional
+    residuals = drops - proportional
     noise = variance * (1 + float(np.mean(slopes**2))) if len(drops) else 0.0
-    size = float(np.mean(beyond**2)) if len(drops) else 0.0
+    size = float(np.mean(residuals**2)) if len(drops) else 0.0
     shrinkage = max(0.0, 1 - noise / size) if size > 0 else 1.0
-    read = np.concatenate([common[None], proportional + shrinkage * beyond])
-    return np.asarray(_unstacking(len(table)) @ read, dtype=np.float64)
+    denoised = np.concatenate([common[None], proportional + shrinkage * residuals])
+    return np.asarray(_unstacking(len(table)) @ denoised, dtype=np.float64)

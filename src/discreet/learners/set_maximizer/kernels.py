@@ -1,8 +1,8 @@
-"""The compiled part of slates under masks: what is shown, and what that counts. Released values
-only.
+"""Compiled kernels of slates under masks, and of their public counts: no personal data.
 
-Sums and products go from left to right, one factor at a time, so that one round and many count the
-same. `masks` and `times` have one entry per round, or one for all of them.
+Sums and products run from left to right, one factor at a time, so that counts of one round and of
+many are equal to the last bit. `masks` and `times` have one entry per round, or one for all of
+them.
 
 Importing this module imports Numba; the rest of the library does so on first use.
 """
@@ -15,73 +15,75 @@ from discreet.compiled import compiled
 
 @compiled
 def fill_up(slates: Integers, masks: Mask, order: Integers, filled: Integers) -> None:
-    """The available items of each slate, then available items in this order; −1 where these run
-    out.
+    """Write slates into `filled`: their available items, then available ones in this order.
+
+    −1 stands where available items run out.
     """
     rounds, slots = slates.shape
     for place in range(rounds):
         mask = masks[place if len(masks) > 1 else 0]
-        found = filled[place]
+        slate = filled[place]
         count = 0
         for slot in range(slots):
             item = slates[place, slot]
             if item >= 0 and mask[item]:
-                found[count] = item
+                slate[count] = item
                 count += 1
-        kept = count
+        own = count
         for item in order:
             if count == slots:
                 break
-            if mask[item] and not stands(found, kept, item):
-                found[count] = item
+            if mask[item] and not stands(slate, own, item):
+                slate[count] = item
                 count += 1
-        found[count:] = -1
+        slate[count:] = -1
 
 
 @compiled
-def fill_up_before_last(planned: Integers, mask: Mask, order: Integers, found: Integers) -> None:
-    """The same for one slate, the last item of which is the one that is tried, and stays last.
+def fill_up_before_last(planned: Integers, mask: Mask, order: Integers, filled: Integers) -> None:
+    """Write one slate into `filled` as `fill_up` does, with the tried item in the last place.
 
-    If it is not available, the first item of the order that is not shown yet is tried in its place.
+    The last planned item is tried; if it is unavailable, the first available item of the order that
+    is not shown yet is tried instead.
     """
     slots = len(planned)
     last = planned[slots - 1]
     count = 0
     for slot in range(slots - 1):
         if mask[planned[slot]]:
-            found[count] = planned[slot]
+            filled[count] = planned[slot]
             count += 1
-    kept = count
+    own = count
     tried = last if mask[last] else -1
     for item in order:
         if count == slots - 1 and tried >= 0:
             break
-        if not mask[item] or item == last or stands(found, kept, item):
+        if not mask[item] or item == last or stands(filled, own, item):
             continue
         if tried < 0:
             tried = item
         else:
-            found[count] = item
+            filled[count] = item
             count += 1
     if tried >= 0:
-        found[count] = tried
+        filled[count] = tried
         count += 1
-    found[count:] = -1
+    filled[count:] = -1
 
 
 @compiled
 def fill_up_all_before_last(
-    shown: Integers, things: Integers, masks: Mask, order: Integers, filled: Integers
+    arm_slates: Integers, arms: Integers, masks: Mask, order: Integers, filled: Integers
 ) -> None:
-    """The same for many rounds; each shows one of some things."""
-    for place in range(len(things)):
+    """Write the slates of many rounds as `fill_up_before_last` does; each round shows one arm."""
+    for place in range(len(arms)):
         mask = masks[place if len(masks) > 1 else 0]
-        fill_up_before_last(shown[things[place]], mask, order, filled[place])
+        fill_up_before_last(arm_slates[arms[place]], mask, order, filled[place])
 
 
 @compiled
 def stands(slate: Integers, count: int, item: int) -> bool:
-    """Whether an item is among the first `count` of a slate."""
+    """Return whether an item is among the first `count` of a slate."""
     for slot in range(count):  # noqa: SIM110  Numba knows no generators
         if slate[slot] == item:
             return True
@@ -98,8 +100,9 @@ def count_views(
     unit: int,
     counts: Integers,
 ) -> None:
-    """Add to each item how often a visitor looks at it; `behind` of them get past the `chosen`
-    items.
+    """Add, per item, the expected number of visitors who look at it.
+
+    Only visitors who click none of the `chosen` items count: their share is `behind`.
     """
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
@@ -116,7 +119,7 @@ def count_views(
 def count_shown(
     slates: Integers, times: Integers, chosen: Mask, unit: int, counts: Integers
 ) -> None:
-    """Add to each item how often it is shown."""
+    """Add, per item, the number of rounds that show it; `chosen` items do not count."""
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
         for item in slates[place]:
@@ -128,20 +131,21 @@ def count_shown(
 def count_gains(
     slates: Integers, times: Integers, interest: Floats, chosen: Mask, unit: int, counts: Integers
 ) -> None:
-    """Add Σx², Σx·worth and Σx to each item: x is what its interest moves of the worth of its
-    slate.
+    """Add Σx², Σx·value and Σx per item: x is the derivative of the slate's value by its interest.
+
+    The value of a slate is 1 − Π(1 − interest), the probability of a click.
     """
     for place in range(len(slates)):
         often = times[place if len(times) > 1 else 0]
-        nobody = 1.0
+        no_click = 1.0
         for item in slates[place]:
             if item >= 0:
-                nobody *= 1 - interest[item]
+                no_click *= 1 - interest[item]
         for item in slates[place]:
             if item >= 0 and not chosen[item]:
-                gain = nobody / (1 - interest[item])
+                gain = no_click / (1 - interest[item])
                 counts[0, item] += often * np.int64(np.rint(gain * gain * unit))
-                counts[1, item] += often * np.int64(np.rint(gain * (1 - nobody) * unit))
+                counts[1, item] += often * np.int64(np.rint(gain * (1 - no_click) * unit))
                 counts[2, item] += often * np.int64(np.rint(gain * unit))
 
 
@@ -156,24 +160,24 @@ def count_exchanged(
     views: Integers,
     more: Integers,
 ) -> None:
-    """Add by how much a round under a mask counts otherwise than planned:
-    `ExchangeSlates.count_masked`.
+    """Add the difference between the counts of a masked round and the planned ones.
 
-    Planned are its cell, and the share of visitors who get past the items before the last.
+    `cell` is the planned cell; `expected` is the planned share of visitors who click none of the
+    items before the last. See `ExchangeSlates.count_masked`.
     """
     count = 0
     while count < len(slate) and slate[count] >= 0:
         count += 1
     last = slate[count - 1]
-    met = 1.0
+    remaining = 1.0
     for place in range(count - 1):
-        met *= 1 - interest[slate[place]]
+        remaining *= 1 - interest[slate[place]]
     slot = cell // len(interest)
-    looks = met / expected if by_clicks else 1.0
+    looks = remaining / expected if by_clicks else 1.0
     views[slot, last] += np.int64(np.rint(looks * unit))
     views[slot, cell - slot * len(interest)] -= unit
-    fewer = (expected - met) * (1 - interest[last])
-    more[slot, last] += np.int64(np.rint(fewer * unit))
+    difference = (expected - remaining) * (1 - interest[last])
+    more[slot, last] += np.int64(np.rint(difference * unit))
 
 
 @compiled
@@ -187,7 +191,7 @@ def count_all_exchanged(
     views: Integers,
     more: Integers,
 ) -> None:
-    """The same for many rounds."""
+    """Add the differences of many rounds as `count_exchanged` does."""
     for place in range(len(slates)):
         count_exchanged(
             slates[place], cells[place], expected[place], interest, by_clicks, unit, views, more

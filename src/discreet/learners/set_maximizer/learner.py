@@ -1,6 +1,7 @@
-"""Which k of n items to show, visitor after visitor.
+"""The learner that chooses k of n items to show to each visitor.
 
-This file says what the learner is; how it learns is in the files beside it, one a mode.
+This file has the public API; each mode has a file or a folder beside it. The default mode for
+clicks and rewards is in incumbent_search/.
 
 Guarantee   docs/guarantees/sets.md
 """
@@ -20,6 +21,7 @@ from discreet.learners.set_maximizer.disjoint_greedy import DisjointGreedy
 from discreet.learners.set_maximizer.gain_sum import GainSum
 from discreet.learners.set_maximizer.incumbent_search import IncumbentSearch
 from discreet.learners.set_maximizer.incumbent_search.log import Logged
+from discreet.learners.set_maximizer.incumbent_search.phase import LOG_COMES_FIRST
 from discreet.learners.set_maximizer.ordered_experts import OrderedExperts
 from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.streams import Stream
@@ -27,75 +29,76 @@ from discreet.limits import MOST_ROUNDS
 
 
 class SetMaximizer(Learner):
-    """Choose the best `slots` of `items`, round after round, without giving any visitor away.
+    """Choose `slots` of `items` to show in each round, under differential privacy.
 
-    Each slot learns what complements the slots before it, from as much as a site gets to see: which
-    shown item a visitor clicked (`feedback="clicks"`), only whether the slate was worth something
-    ("bandit"), or the visitor's whole preferences ("full").
+    The learner looks for a slate whose items complement each other. Feedback is the shown item that
+    a visitor clicked (`feedback="clicks"`), a reward of the whole slate ("bandit"), or the
+    visitor's whole preferences ("full").
 
-    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing; value compares with the best fixed
-    set, up to
-    1 − 1/e.
+    Guarantee: docs/guarantees/sets.md. Privacy assumes nothing about the stream; value is compared
+    with the best fixed set, up to a factor of 1 − 1/e.
 
-    Masks (`available`) must be public: what is in stock, what the law allows at this hour. Never a
-    mask that depends on the visitor or on earlier answers: the counts that masks change are not
-    protected.
+    Masks (`available`) must be public: items in stock, items that are allowed at this hour. A mask
+    must not depend on the visitor or on earlier answers, because the counts that masks change are
+    not protected.
 
-    Runtime: O(slots · items) a visitor; `replay` and `observe_many` take many at once in one
+    Runtime: O(slots · items) per visitor; `replay` and `observe_many` process many visitors in one
     compiled pass.
 
     Parameters
     ----------
     items
-        How many there are, or their labels (texts or whole numbers). With labels everything speaks
-        labels: slates, clicks, masks, scores; `tickets.numbers` has the positions.
+        Number of items, or their labels (texts or whole numbers). With labels, slates, clicks,
+        masks and scores use labels; `tickets.numbers` has the positions.
     slots
-        How many to show.
+        Number of items to show.
     horizon
-        How many visitors.
+        Number of visitors.
     privacy
-        What is asked for; with `delta=0` the guarantee is pure and costs much more value.
+        The guarantee to keep. With `delta=0` it is pure, and costs much more value.
     feedback
-        What `observe` takes. "full": a row for `function`, or any callable on integer arrays.
-        "bandit": a reward between 0 and `bound`. "clicks": the first shown item that was clicked
-        (by its label if items have labels), or None.
+        Kind of feedback that `observe` takes. "full": a row for `function`, or any callable on
+        integer arrays. "bandit": a reward between 0 and `bound`. "clicks": the first shown item
+        that was clicked (by its label if items have labels), or None.
     stream
-        What value may assume; privacy assumes nothing. "drifting": tastes may drift, change a few
-        times or alternate. "iid": visitors are alike over time; learns faster. Neither holds
-        against a stream that reacts to slates or is timed to the blocks. "adversarial", for whole
-        preferences: whoever makes the stream may have seen every slate before this visitor's.
-        docs/streams.md has what each keeps.
+        Assumption for value; privacy assumes nothing. "drifting": tastes may drift, change a few
+        times or alternate. "iid": visitors are alike over time; the learner learns faster. Neither
+        holds against a stream that reacts to slates or is timed to the blocks. "adversarial", for
+        whole preferences: an adversary may choose each visitor after seeing all earlier slates.
+        docs/streams.md lists the measured values.
     function
-        What a row means: ClickModel (default), FacilityLocation, ConcaveOverModular,
+        Meaning of a row: ClickModel (default), FacilityLocation, ConcaveOverModular,
         WeightedCoverage(covers), or `SetFunction` if visitors bring callables.
     bound
-        The most a callable or a reward may be worth; values are divided by it. Rows lie in [0, 1]
+        Largest value of a callable or a reward; values are divided by it. Rows lie in [0, 1]
         already.
     explore
-        Bandit and clicks: the largest share of visitors who may see a trial, a slate other than the
-        best one known; "auto" sets no limit and balances trials against what they may find.
+        Bandit and clicks: largest share of visitors who may see a trial, a slate other than the
+        best known one. "auto" sets no limit, and weighs the cost of trials against their expected
+        benefit.
     block
-        How many visitors see the same slate at first; blocks grow (whole preferences of "drifting"
-        streams: all blocks).
+        Number of visitors who see the same slate at first; blocks grow (whole preferences of
+        "drifting" streams: all blocks have this length).
     max_items
-        How many items there may ever be, with those that `add_item` adds; by default `items`. Masks
-        and rows have one entry for each of them.
+        Largest number of items ever, including those that `add_item` adds; by default `items`.
+        Masks and rows have one entry for each of them.
     report
-        Bandit and clicks: the share of the budget, up to ½, that pays for `report()`: the mean
-        reward of each block's visitors, or the share of them who clicked on a shown item.
+        Bandit and clicks: share of the budget, up to ½, for `report()`: the mean reward of each
+        block's visitors, or the share of them who clicked on a shown item.
     seed
         Makes a run reproducible, and its guarantee void: for simulations.
     journal, checkpoint
-        A file in which every release is committed before it is shown; and after how many answers,
-        or how much time (a `timedelta`), what came in since the last release is saved there too.
-        Without a checkpoint a kill loses the open block.
+        `journal`: a file in which every release is committed before it is shown. `checkpoint`: the
+        number of answers, or the time (a `timedelta`), after which the open block is saved there
+        too. Without a checkpoint, a kill loses the open block.
 
     Examples
     --------
     >>> import numpy as np
     >>> from discreet import Privacy, SetMaximizer
     >>> both = Privacy(1.0, 1e-6)
-    >>> shop = SetMaximizer(["tea", "milk", "soap", "rope"], slots=2, horizon=4000, privacy=both, seed=1)
+    >>> goods = ["tea", "milk", "soap", "rope"]
+    >>> shop = SetMaximizer(goods, slots=2, horizon=4000, privacy=both, seed=1)
     >>> mood = np.random.default_rng(0).choice([0.05, 0.9], size=(4000, 4), p=[0.7, 0.3])
     >>> slates = shop.replay(mood * [1.0, 0.8, 0.3, 0.2])
     >>> slates[-1].tolist()
@@ -103,7 +106,7 @@ class SetMaximizer(Learner):
 
     Most sites see clicks only:
 
-    >>> site = SetMaximizer(20, slots=3, horizon=1000, privacy=both, feedback="clicks", stream="iid")
+    >>> site = SetMaximizer(20, 3, horizon=1000, privacy=both, feedback="clicks", stream="iid")
     >>> slate = site.act()                  # three items to show
     >>> site.observe(int(slate[1]))         # the one that was clicked, or None
 
@@ -141,46 +144,74 @@ class SetMaximizer(Learner):
         journal: JournalLike = None,
         checkpoint: Checkpoint = None,
     ) -> None:
-        """Each argument is a field of `SetMaximizerSettings`, but for `journal` and
-        `checkpoint`.
-        """
+        """Arguments are fields of `SetMaximizerSettings`, except `journal` and `checkpoint`."""
 
     @property
-    def active(self) -> list[Any]:
+    def active(self) -> list[Label]:
         """The items that may be shown now."""
         view = self._engine.view.learning
-        names: list[Any] = view.problem.living_names(view.public.catalogue)
+        names: list[Label] = view.problem.active_names(view.public.catalogue)
         return names
 
     @property
-    def pending(self) -> list[Any]:
-        """The items that may be shown from the next block on, and not yet."""
+    def pending(self) -> list[Label]:
+        """The items that may be shown from the next block on, but not before."""
         view = self._engine.view.learning  # once: another thread may add an item meanwhile
-        names: list[Any] = view.problem.pending_names(view.public.catalogue)
+        names: list[Label] = view.problem.pending_names(view.public.catalogue)
         return names
 
     # --- public events ----------------------------------------------------------------------------
 
     def add_item(self, label: Label | None = None) -> Label:
-        """Add an item, or bring a retired one back, and give its label, or its number if items have
-        none.
+        """Add an item, or bring a retired one back, and return its label (or number).
 
-        A public event, like `retire` and `extend`: whether and when must not depend on what
-        visitors did. The item is shown from the next block on, as often as it is worth trying.
-        `max_items` says how many there may ever be.
+        This is a public event, like `retire` and `extend`: whether and when it happens must not
+        depend on the behaviour of visitors. The item may be shown from the next block on.
+
+        Parameters
+        ----------
+        label
+            Label of the item; None adds the next number if items have no labels.
+
+        Raises
+        ------
+        ConfigError
+            If the item is active already, or `max_items` is reached.
+        StateError
+            If no later block would learn about the item.
+
+        Guarantee: docs/guarantees/sets.md, Theorem 5.
+
+        Examples
+        --------
+        >>> from discreet import Privacy, SetMaximizer
+        >>> shop = SetMaximizer(
+        ...     ["tea", "milk"], 1, 1000, Privacy(1.0), feedback="clicks", max_items=3
+        ... )
+        >>> shop.add_item("soap")
+        'soap'
+        >>> shop.active, shop.pending
+        (['tea', 'milk'], ['soap'])
         """
         return self.change(add=[label])[0]
 
     def retire(self, label: Label) -> None:
-        """Never show this item again, from the next question on, unless it is added again."""
+        """Stop showing an item, from the next round on, unless it is added again.
+
+        This is a public event: whether and when it happens must not depend on the behaviour of
+        visitors.
+
+        Guarantee: docs/guarantees/sets.md, Theorem 5.
+        """
         self.change(retire=[label])
 
     def extend(self, rounds: int) -> None:
-        """Plan so many more rounds.
+        """Extend the horizon by a number of rounds; for clicks and rewards.
 
-        Their visitors are new people: nobody takes part in more than `contributions` rounds in all,
-        those before included. Each release reads its own visitors, so nothing is paid twice. For
-        clicks and rewards.
+        The limit of `contributions` rounds per person holds for all rounds together, those before
+        included. Each release reads its own visitors, so no visitor pays twice.
+
+        Guarantee: docs/guarantees/sets.md, Theorem 5.
         """
         self.change(extend=require.whole("rounds", rounds))
 
@@ -188,24 +219,38 @@ class SetMaximizer(Learner):
     def change(
         self, *, add: Sequence[Label | None] = (), retire: Sequence[Label] = (), extend: int = 0
     ) -> list[Label]:
-        """Several of these events at once, all or none: more rounds, new items, retired ones, in
-        this order.
+        """Apply several public events at once, all or none, and return the labels of added items.
 
-        Gives the labels of what was added, numbers if items have none; None adds an item without a
-        label.
+        The order is: more rounds, new items, retired items.
+
+        Parameters
+        ----------
+        add, retire
+            Labels of items; None adds an item without a label.
+        extend
+            Number of further rounds.
+
+        Returns
+        -------
+        list
+            The labels of the added items, or their numbers if items have no labels.
+
+        Guarantee: docs/guarantees/sets.md, Theorem 5.
         """
-        self._engine.settle(self._rounds.state())  # numbers follow from all events before
-        more = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
-        before, added = self.labels or [], _listed("add", add)
-        self._engine.note(Change(more, added, _listed("retire", retire)), self._rounds.state())
+        self._engine.settle(self._rounds.state())  # new numbers depend on all earlier events
+        rounds = require.whole("rounds", extend, 0, MOST_ROUNDS - (self.horizon or 0))
+        added = _listed("add", add)
+        retired = _listed("retire", retire)
+        names_before = self.labels or []
+        self._engine.note(Change(rounds, added, retired), self._rounds.state())
         names = self.labels or []
-        unnamed = iter(range(len(before), len(names)))
+        new_numbers = iter(range(len(names_before), len(names)))
         known = {str(name): name for name in names}
-        return [next(unnamed) if label is None else known[str(label)] for label in added]
+        return [next(new_numbers) if label is None else known[str(label)] for label in added]
 
     @property
     def log_rows(self) -> int:
-        """How many rows the log had that this learner was warm-started with; 0 without one."""
+        """Number of rows of the warm-start log; 0 without one."""
         return self._engine.view.log_rows
 
     @guarded
@@ -214,38 +259,48 @@ class SetMaximizer(Learner):
     ) -> None:
         """Learn from a log of another policy, once, before the first visitor.
 
-        The log is read by one release of its own, for the whole ε (but for a `report`). Its people
-        pay for that, and not for what follows: **they must be others than the visitors of the
-        horizon**. Whoever may be in both takes part twice: count rows and rounds together in
-        `contributions`. The clock stays at 0, and screening is shorter by the log.
+        The log is read by one release of its own, for the whole ε (less the share of a `report`).
+        Its people pay for that release only: **they must be others than the visitors of the
+        horizon**. A person who may be in both takes part twice: count rows and rounds together in
+        `contributions`. The clock stays at 0, and the log shortens the screening.
 
-        For clicks and rewards. Value rests on what is said of the chances, privacy does not: a row
-        with no proper slate, answer or chance adds nothing, and how many did is nobody's to know.
+        For clicks and rewards. Value depends on correct propensities; privacy does not. A row
+        without a valid slate, answer or propensity adds nothing, and the number of such rows is not
+        published.
 
         Parameters
         ----------
         rows
-            One `(slate, answer)` a person: the items that were shown, by their labels, in order;
-            and the first click, an item or None (several: a list), or the reward of the slate.
-            Places after the first `slots` do not count.
+            One `(slate, answer)` per person: the labels of the shown items, in order; and the first
+            click (an item, a list of several, or None), or the reward of the slate. Places after
+            the first `slots` do not count.
         propensity
-            "uniform": slates were drawn uniformly from all items. Or one entry a row, the chance
-            with which the shown items stood where they stood: a number for all places, or one for
-            each.
+            "uniform": slates were drawn uniformly from all items. Otherwise one entry per row, the
+            probability that the shown items stood at their places: one number for all places, or
+            one per place.
         least_propensity
-            Chances below count as this, so a row weighs at most one over it. Public: chosen without
-            a look at the log. Noise grows with one over it.
+            Smaller propensities count as this number, so the weight of a row is at most its
+            inverse; noise grows with that inverse. It is public: choose it without a look at the
+            log.
+
+        Raises
+        ------
+        ConfigError
+            If an argument that is no personal data is invalid, or feedback is "full".
+        StateError
+            If a visitor or a log came before.
 
         Guarantee: docs/guarantees/sets.md, Theorem 7.
 
         Examples
         --------
         >>> from discreet import Privacy, SetMaximizer
+        >>> goods = ["tea", "milk", "soap"]
         >>> shop = SetMaximizer(
-        ...     ["tea", "milk", "soap"], 2, 10_000, Privacy(1.0), feedback="clicks", stream="iid", seed=1
+        ...     goods, 2, 10_000, Privacy(1.0), feedback="clicks", stream="iid", seed=1
         ... )
-        >>> log = [(["soap", "tea"], "tea"), (["milk", "soap"], None), (["tea", "milk"], "tea")] * 200
-        >>> shop.warm_start(log, "uniform")
+        >>> rows = [(["soap", "tea"], "tea"), (["milk", "soap"], None), (["tea", "milk"], "tea")]
+        >>> shop.warm_start(rows * 200, "uniform")
         >>> shop.releases, shop.clock, shop.decision["slate"][0]
         (1, 0, 'tea')
         """
@@ -258,14 +313,12 @@ class SetMaximizer(Learner):
                 "rows of a log do not name their person: make the learner without keyed"
             )
         if self.clock:
-            raise StateError(
-                "a warm start comes once, before the first visitor: go on with visitors"
-            )
+            raise StateError(LOG_COMES_FIRST)
         logged = Logged.checked(rows, propensity, least_propensity, len(self.active))
         self._engine.admit(logged.event, logged, self._rounds.state())
 
     def replay(self, rows: Any, *, persons: Any = None) -> Any:
-        """Feed a log of whole preferences and give each visitor's slate."""
+        """Return the slate of each visitor of a log of whole preferences, and learn from it."""
         if self.settings.feedback != "full":
             raise StateError(
                 "replay needs feedback='full': rewards and clicks depend on what was shown; "
@@ -274,6 +327,6 @@ class SetMaximizer(Learner):
         return super().replay(rows, persons=persons)
 
 
-def _listed(what: str, labels: Any) -> list[Label | None]:
-    """Labels as they are kept; None for an item without a name."""
+def _listed(what: str, labels: object) -> list[Label | None]:
+    """Return labels in their normal form; None stands for an item without a name."""
     return [None if label is None else label_of(label) for label in require.listed(what, labels)]

@@ -1,17 +1,16 @@
-"""What a log says to a set maximiser: preferences, rewards or clicks.
+"""The log adapter of `SetMaximizer`: rows of a log as preferences, rewards or clicks.
 
-* `feedback = "full"`: one column for each number of a row, named by its item, by `columns`, or in order;
-* "bandit" and "clicks": `slate` (the shown items, separated by spaces, or a JSON list), and `reward` or
-  `click` (the item; empty for none).
+* `feedback = "full"`: one column per number of a row, named by its item, by `columns`, or in order;
+* "bandit" and "clicks": `slate` (the shown items, separated by spaces, or a JSON list), and
+  `reward` or `click` (the item; empty for none).
 
-A log of slates says where they come from. Another policy showed them: all rows go into one warm
-start,
+A log of slates declares their origin. If another policy showed them, all rows enter one warm start:
 
-    propensity = "p"              # a column: the chance of each shown item to stand at its place, or of all
-    least_propensity = 0.01       # smaller chances count as this; public, never read off the log
+    propensity = "p"            # a column: one propensity per row, or one per shown item
+    least_propensity = 0.01     # smaller ones count as this; public, never computed from the log
 
-or `propensity = "uniform"`, if slates were drawn uniformly from all items. This run itself decided
-them: then `slates = "decided"`, and a row counts if its slate is the one that was decided.
+or `propensity = "uniform"`, if slates were drawn uniformly from all items. If this run itself
+decided them, `slates = "decided"`: a row counts if its slate is the one that was decided.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ import numpy as np
 
 from discreet.engine.tickets import Tickets
 from discreet.errors import ConfigError
-from discreet.learners.labels import names_by_number
+from discreet.learners.labels import Label, names_by_number
 from discreet.learners.log_adapter import (
     DECIDED,
     LogAdapter,
@@ -38,7 +37,7 @@ from discreet.records.log_cells import UNIFORM, item_text, names_in, numbers_in
 
 
 class SetMaximizerLogAdapter(LogAdapter):
-    """Rows of a log as preferences, rewards or clicks."""
+    """Reads rows of a log as preferences, rewards or clicks."""
 
     settings_type = SetMaximizerSettings
     settings: SetMaximizerSettings
@@ -66,10 +65,11 @@ class SetMaximizerLogAdapter(LogAdapter):
     def _columns_of_slates(self, header: Sequence[str]) -> list[str]:
         names = ["slate", "reward" if self.settings.feedback == "bandit" else "click"]
         if "propensity" not in self.log:
-            another = (
-                f'or propensity = "{UNIFORM}" or a column of chances, if another policy showed it'
+            check_decided(
+                self.log,
+                f'; or propensity = "{UNIFORM}" or a column of propensities, '
+                "if another policy showed it",
             )
-            check_decided(self.log, f"; {another}")
             if "least_propensity" in self.log:
                 raise ConfigError(
                     f'least_propensity is for another policy, not for slates = "{DECIDED}"'
@@ -78,14 +78,14 @@ class SetMaximizerLogAdapter(LogAdapter):
         check_propensity(self.log, names, "item")
         if "slates" in self.log:
             raise ConfigError(
-                "say propensity if another policy showed the log's slates, or slates, not both"
+                "give propensity if another policy showed the slates, or slates = ..., not both"
             )
-        # The column of chances is no answer: a run that goes on with its own decisions has none.
+        # The column of propensities is no answer: a run with its own decisions has none.
         present(header, [*names, *([] if self._uniform else [self.log["propensity"]])])
         return names
 
     @property
-    def _labels(self) -> Sequence[Any]:
+    def _labels(self) -> Sequence[Label]:
         settings = self.settings
         return (
             names_by_number(settings.items, settings.labels) if self.labels is None else self.labels
@@ -106,12 +106,11 @@ class SetMaximizerLogAdapter(LogAdapter):
         else:
             answers = [_named(value, named) for value in rows.values(answer)]
         propensity = self.log["propensity"]
-        chances = (
+        propensities = (
             UNIFORM if self._uniform else [numbers_in(text) for text in rows.texts(propensity)]
         )
-        return OfAnotherPolicy(
-            list(zip(slates, answers, strict=True)), chances, self.log.get("least_propensity")
-        )
+        shown_rows = list(zip(slates, answers, strict=True))
+        return OfAnotherPolicy(shown_rows, propensities, self.log.get("least_propensity"))
 
     def feedback(self, rows: Table, columns: Sequence[str], tickets: Tickets) -> Any:
         settings = self.settings
@@ -127,6 +126,6 @@ class SetMaximizerLogAdapter(LogAdapter):
         return [_named(value, clicked) if match else None for match, value in clicks]
 
 
-def _named(value: Any, labels: dict[str, Any]) -> Any:
-    """The item that a cell names; None for none."""
+def _named(value: object, labels: dict[str, Label]) -> Label | None:
+    """Return the item that a cell names; None for none."""
     return None if value is None else labels.get(item_text(value))

@@ -1,4 +1,4 @@
-"""What the modes of `SetMaximizer` share: questions, blank answers, names of items, slates."""
+"""Base class of the modes of `SetMaximizer`: blank answers, names of items, first slates."""
 
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from discreet.learners.streams import assumed_by
 
 
 class SetMode(Problem):
-    """A way of learning which items to show."""
+    """Base class of all modes of `SetMaximizer`."""
 
     proof = "sets.md"
     settings: SetMaximizerSettings
@@ -35,7 +35,8 @@ class SetMode(Problem):
 
     def single(self, decisions: Integers) -> Integers:
         slate: Integers = decisions[0]
-        return slate if slate[-1] >= 0 else np.asarray(slate[slate >= 0])  # −1 only at the end
+        is_full = slate[-1] >= 0  # −1 stands at the end only
+        return slate if is_full else np.asarray(slate[slate >= 0])
 
     def blank(self) -> Any:
         if self.settings.feedback != "full":
@@ -44,38 +45,39 @@ class SetMode(Problem):
         return _worthless if functions is None else np.zeros(functions.width(self.settings.room))
 
     def first_slate(self) -> Integers:
-        """Return a random slate, drawn before anyone came with coin 0 of the key `name`."""
-        coin, left = Coin(self.name, 0), list(range(self.settings.items))
+        """Return the random slate of the first round, drawn with coin 0 of the key `name`."""
+        coin = Coin(self.name, 0)
+        left = list(range(self.settings.items))
         return np.array([left.pop(coin.below(len(left))) for _ in range(self.settings.slots)])
 
     # --- names of items ---------------------------------------------------------------------------
 
     @cached_property
     def _first_labels(self) -> Labels:
-        """The names of the items that exist before anyone came."""
+        """Names of the items that exist before the first visitor."""
         return self._labels(Catalogue.first(self.settings))
 
     def _labels(self, catalogue: Catalogue) -> Labels:
         return Labels(tuple(catalogue.names(self.settings)), "slate")
 
     def labels_of(self, catalogue: Catalogue) -> Labels:
-        """Return the names of all items, those of retired and of later ones included."""
+        """Return the names of all items, including retired and added ones."""
         return self._first_labels if catalogue.is_first else self._labels(catalogue)
 
-    def living_names(self, catalogue: Catalogue) -> list[Label]:
+    def active_names(self, catalogue: Catalogue) -> list[Label]:
         """Return the names of the items that may be shown now."""
         names = self.labels_of(catalogue).names
         return [names[item] for item in np.flatnonzero(catalogue.active)]
 
     def pending_names(self, catalogue: Catalogue) -> list[Label]:
-        """Return the names of the items that may be shown from the next block on, and not yet."""
+        """Return the names of the items that may be shown from the next block on only."""
         names = self.labels_of(catalogue).names
         return [names[item] for item in np.flatnonzero(catalogue.announced & ~catalogue.active)]
 
     def plain_slate(
         self, slate: Integers, catalogue: Catalogue, order: Integers
     ) -> dict[str, list[Label]]:
-        """Return a slate by its items' names, filled up in this order where items were retired."""
+        """Return the names of a slate, with retired items replaced in this order."""
         if catalogue.gone:
             slate = filled_up(slate[None], catalogue.active, order)[0]
         names = self.labels_of(catalogue).names

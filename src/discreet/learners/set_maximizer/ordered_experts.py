@@ -1,32 +1,31 @@
-"""Adversarial streams: ordered experts, one per slot, whose chances come from noisy totals of
-gains.
+"""Whole preferences, adversarial streams: ordered experts, one per slot, on noisy totals of gains.
 
     P(a in slot i) ∝ exp(η·G̃_i(a))        among available items that are not in slots 1, …, i − 1
 
-Each visitor's slate is drawn by coins of its own round, one per slot. G̃_i is the noisy total of
-what each item gained in slot i, on top of the slots before it on that visitor's own slate (an item
-that stands there gains nothing). One more number per visitor, what their slate was worth, tells
-with the totals what was lost; the rate η, one for all slots, starts bold and is cut when that is
-too much (discreet/optim/adaptive_rate.py).
+The slate of a round is drawn by coins of that round, one per slot. G̃_i(a) is the noisy total of the
+gains of item a in slot i, on top of the slots before it on each visitor's own slate (an item that
+stands there gains nothing). The noisy total of the slates' values, one more number per visitor,
+yields the loss so far. The rate η, one for all slots, starts high and is cut when the loss is too
+large (discreet/optim/adaptive_rate.py).
 
-A visitor counts with a weight that their own preferences f alone decide,
+The weight of a visitor depends on their own preferences f alone,
 
     w = min(1, 1/√(k·Σ_a f({a})² + v²))        v = min(1, sum of the k largest f({a}))
     w = min(1, 1/(k·Σ_a f({a}) + v))           for pure guarantees, in l₁
 
-so that the k·n + 1 numbers have a length of at most 1 whatever slate they met: by submodularity no
-gain exceeds f({a}), and no slate's worth v. A weight that followed from the slate would let the
-stream choose who counts.
+so that the k·n + 1 numbers have a length of at most 1 on any slate: by submodularity no gain
+exceeds f({a}), and no value of a slate exceeds v. If the weight depended on the slate, the stream
+could choose whose answers count.
 
 Guarantee   docs/guarantees/adversarial.md, Theorem 3 (privacy), Theorem 4 (value)
-Runtime     O(k·n) a visitor and a release
-References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another mechanism
+Runtime     O(k·n) per visitor and per release
+References  Streeter, Golovin (2008); Perez-Salazar, Cummings (2021), Algorithm 2 with another
+            mechanism
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from typing import Any
 
 import numpy as np
 
@@ -49,6 +48,7 @@ from discreet.learners.set_maximizer.preferences import (
     SlateState,
     people_of,
 )
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.set_maximizer.slates import distinct_leaders, filled_up
 from discreet.optim.adaptive_rate import AdaptiveRate, block_for, expected_range
 from discreet.release.aggregators import Aggregator, Rows
@@ -60,7 +60,7 @@ class Tuning:
     """The tuned constants of this mode, each with the benchmark that measures it."""
 
     boldness: float = 256.0
-    """How bold the rate is at first (benchmarks/ways.py)."""
+    """Factor of the first rate (benchmarks/ways.py)."""
     patience: float = 0.02
     """Share of the bound that may be lost before the rate is cut (benchmarks/ways.py)."""
 
@@ -70,29 +70,29 @@ TUNED = Tuning()
 
 @dataclass(frozen=True, eq=False)
 class Public(SlateState):
-    """What releases have produced: totals of gains, and the rate at which slates are drawn."""
+    """Everything that releases have produced: totals of gains, and the rate of the experts."""
 
     gains: State
-    """What the running total publishes."""
+    """Public state of the running total."""
     table: Floats
     """Noisy totals of gains, one row per slot."""
     variance: float
     """Variance of the noise of each total."""
     rate: float
     cuts: int
-    """How often the rate was cut."""
+    """Number of cuts of the rate so far."""
 
 
 @dataclass(eq=False, slots=True)
 class Met:
-    """Whole preferences, and the slate that each of these visitors met."""
+    """Whole preferences of visitors, and the slate that each of them was shown."""
 
     people: People
     slates: Integers
 
 
 class ExpertsView(PreferenceView[Public]):
-    """A block in which every visitor's slate is drawn by coins of its own round."""
+    """A block in which the slate of each round is drawn by coins of that round."""
 
     problem: "OrderedExperts"
 
@@ -100,23 +100,21 @@ class ExpertsView(PreferenceView[Public]):
         return {self.problem.gains.name: self.problem.gains.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
-        """Return one slate per round, drawn slot by slot among the available items that are
-        left.
-        """
+        """Return one slate per round, drawn slot by slot among the remaining available items."""
         slots = self.settings.slots
-        # Items that were retired since the block began may have been shown, and masks of those who
-        # come now leave them out; items that came since were not.
+        # Items retired since the block began may have been shown, and are masked in new requests;
+        # items added since were not shown.
         began = self.public.catalogue.began
         available = began if request.available is None else request.available & began
         if len(rounds) and rounds[0] >= self.settings.rounds:  # coins end with the horizon
             slates = np.tile(self.public.slate, (len(rounds), 1))
             return filled_up(slates, available, self.order)
-        numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
-        lots = self.coins.uniform(numbers).reshape(len(rounds), slots)
+        coin_numbers = (rounds[:, None] * slots + np.arange(slots)).reshape(-1)
+        uniforms = self.coins.uniform(coin_numbers).reshape(len(rounds), slots)
         left = np.array(np.broadcast_to(available, (len(rounds), self.settings.room)))
         slates = np.full((len(rounds), slots), -1, dtype=np.int64)
         for slot, scores in enumerate(self.public.rate * self.public.table):
-            slates[:, slot] = _drawn(scores, left, lots[:, slot])
+            slates[:, slot] = _drawn(scores, left, uniforms[:, slot])
             shown = slates[:, slot] >= 0
             left[np.flatnonzero(shown), slates[shown, slot]] = False
         return slates
@@ -135,45 +133,53 @@ class ExpertsView(PreferenceView[Public]):
         gains = self.problem.gains
         for first in range(0, len(answers.people), CHUNK):
             part = slice(first, first + CHUNK)
-            numbers = self._weighed(answers.people[part], answers.slates[part])
+            numbers = self.weighted(answers.people[part], answers.slates[part])
             gains.aggregator.add(gains.of(block), numbers)
 
-    def _weighed(self, people: People, slates: Integers) -> Floats:
-        """Return what visitors add: gains by slot and item on their own slates, and their worth."""
-        slots, bound, rows = self.settings.slots, self.settings.bound, np.arange(len(slates))
+    def weighted(self, people: People, slates: Integers) -> Floats:
+        """Return the numbers that visitors add: weighted gains per slot and item, and values.
+
+        Gains and values are those on each visitor's own slate.
+        """
+        slots = self.settings.slots
+        bound = self.settings.bound
+        rows = np.arange(len(slates))
         gains = np.clip(self._along(people, slates), 0.0, bound) / bound
         alone = gains[:, 0].copy()
         gains = np.minimum(gains, alone[:, None])
-        worth = np.zeros(len(slates))
+        values = np.zeros(len(slates))
         for slot, items in enumerate(slates.T):
-            for before in slates[:, :slot].T:  # what stands there already gains nothing
+            for before in slates[:, :slot].T:  # an item that stands there already gains nothing
                 gains[rows[before >= 0], slot, before[before >= 0]] = 0.0
-            worth += np.where(items >= 0, gains[rows, slot, items], 0.0)
+            values += np.where(items >= 0, gains[rows, slot, items], 0.0)
         most = np.minimum(1.0, np.sort(alone, axis=1)[:, -slots:].sum(axis=1))
-        length = self._lengths(alone, most)
+        lengths = self._lengths(alone, most)
         gains *= self.public.catalogue.began
-        worth = np.minimum(worth, most)
-        numbers = np.concatenate([gains.reshape(len(slates), -1), worth[:, None]], axis=1)
-        return np.asarray(numbers / np.maximum(length, 1.0)[:, None], dtype=np.float64)
+        values = np.minimum(values, most)
+        numbers = np.concatenate([gains.reshape(len(slates), -1), values[:, None]], axis=1)
+        return np.asarray(numbers / np.maximum(lengths, 1.0)[:, None], dtype=np.float64)
 
     def _lengths(self, alone: Floats, most: Floats) -> Floats:
-        """Return a bound on the length of what each visitor adds, whatever slate they met."""
+        """Return a bound on the length of each visitor's numbers that holds for any slate.
+
+        `alone` are the gains f({a}), `most` is the largest value v of a slate.
+        """
         slots = self.settings.slots
         if self.settings.privacy.pure:
             return np.asarray(slots * alone.sum(axis=1) + most)
         return np.asarray(np.sqrt(slots * (alone**2).sum(axis=1) + most**2))
 
     def _along(self, people: People, slates: Integers) -> Floats:
-        """Return gains of all items on top of the slots before, each visitor on their own slate."""
+        """Return gains of all items on top of the slots before, along each visitor's own slate."""
         gains = np.zeros((len(slates), *self.public.table.shape))
         functions = self.settings.functions
         if functions is None:
             known = len(self._named.names)
             with reading():
-                for person, slate, found in zip(people, slates.tolist(), gains, strict=True):
+                for person, slate, own_gains in zip(people, slates.tolist(), gains, strict=True):
                     for slot in range(len(slate) if person is not None else 0):
                         before = [item for item in slate[:slot] if item >= 0]
-                        found[slot, :known] = person.gains(before, known)
+                        own_gains[slot, :known] = person.gains(before, known)
             return gains
         rows = np.asarray(people)
         covered = functions.begin(rows)
@@ -192,8 +198,9 @@ class ExpertsView(PreferenceView[Public]):
         total = self.problem.gains.next(self.public.gains, hidden, block, door)
         table = total.values[:-1].reshape(self.settings.slots, self.settings.room)
         catalogue = self.public.catalogue.next()
-        lost = float(table[:, catalogue.active].max(axis=1).sum() - total.values[-1])
-        cuts = self.problem.rate.cuts_after(self.public.cuts, lost)
+        best = table[:, catalogue.active].max(axis=1).sum()
+        loss = float(best - total.values[-1])
+        cuts = self.problem.rate.cuts_after(self.public.cuts, loss)
         public = Public(
             catalogue=catalogue,
             slate=distinct_leaders(table, catalogue.active),
@@ -205,22 +212,23 @@ class ExpertsView(PreferenceView[Public]):
         )
         return public, total.hidden
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item gained in each slot, on top of the slots before it."""
+    def scores(self, context: object) -> Scores:
+        """Return the total gain of each item in each slot, on top of the slots before it."""
         table = self.public.table
         return Scores(table.copy(), np.full(table.shape, sqrt(self.public.variance)))
 
 
 class OrderedExperts(SetMode):
-    """Slates drawn afresh for every visitor; for whole preferences of streams that may react."""
+    """Slates drawn anew for each visitor; for whole preferences of adversarial streams."""
 
     proof = "adversarial.md"
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback == "full" and settings.stream == "adversarial")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback == "full" and settings.stream == "adversarial"
 
     def check(self) -> None:
+        """Refuse a horizon without a release."""
         settings = self.settings
         if settings.rounds < 2 or (settings.block != "auto" and settings.block >= settings.rounds):
             raise ConfigError(
@@ -234,7 +242,7 @@ class OrderedExperts(SetMode):
 
     @cached_property
     def gains(self) -> RunningTotal[Rows]:
-        """The running total of weighed gains and worths."""
+        """The running total of weighted gains and of the slates' values."""
         settings = self.settings
         if settings.block != "auto":
             return self._total(settings.block)
@@ -254,8 +262,9 @@ class OrderedExperts(SetMode):
 
     @cached_property
     def rate(self) -> AdaptiveRate:
-        """The rate at which slates are drawn, and when it is cut."""
-        settings, gains = self.settings, self.gains
+        """The rate η of the experts, with the rule that cuts it."""
+        settings = self.settings
+        gains = self.gains
         return AdaptiveRate.for_stream(
             settings.room,
             rounds=settings.rounds,
@@ -268,10 +277,10 @@ class OrderedExperts(SetMode):
 
     @cached_property
     def plan(self) -> Plan:
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "ordered experts",
-            "why": "every visitor's slate is drawn by coins of its own, so that no stream can "
-            "foresee it",
+            "why": "each slate is drawn by coins of its own round, so that no stream can predict "
+            "it",
             "block": self.gains.people,
             "releases": self.gains.releases,
             "rate": self.rate.at(0),
@@ -299,11 +308,11 @@ class OrderedExperts(SetMode):
         return ExpertsView(self, of_flat(Public, public), index, begin, coins)
 
 
-def _drawn(scores: Floats, left: Mask, lots: Floats) -> Integers:
-    """Return one of the items left in each row, with chances exp(score); −1 where none is left."""
-    among = np.where(left, scores, -np.inf)
-    best = among.max(axis=1, keepdims=True)
-    weights = np.exp(among - np.where(np.isfinite(best), best, 0.0))
-    up_to = np.cumsum(weights, axis=1)
-    drawn = (up_to <= lots[:, None] * up_to[:, -1:]).sum(axis=1)
+def _drawn(scores: Floats, left: Mask, uniforms: Floats) -> Integers:
+    """Return one item per row, drawn from those left by weights exp(score); −1 if none is left."""
+    masked = np.where(left, scores, -np.inf)
+    best = masked.max(axis=1, keepdims=True)
+    weights = np.exp(masked - np.where(np.isfinite(best), best, 0.0))
+    cumulated = np.cumsum(weights, axis=1)
+    drawn = (cumulated <= uniforms[:, None] * cumulated[:, -1:]).sum(axis=1)
     return np.where(np.isfinite(best[:, 0]), np.minimum(drawn, scores.shape[0] - 1), -1)

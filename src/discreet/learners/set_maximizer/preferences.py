@@ -1,4 +1,4 @@
-"""What the modes share that read whole preferences: one slate per block, and gains on top of it."""
+"""Base view of the modes that read whole preferences: one slate per block, and gains along it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,12 +23,12 @@ from discreet.learners.set_maximizer.slates import filled_up
 People = Floats | list[SetFunction | None]
 """Rows for a family of set functions, or one callable per person."""
 CHUNK = 256
-"""How many people's gains are held at once, where no fused pass exists."""
+"""Number of people whose gains are in memory at once, where no fused kernel exists."""
 
 
 @dataclass(frozen=True, eq=False)
 class SlateState:
-    """The items that there are, and the slate that was chosen from released values."""
+    """Public state with a catalogue, and the slate chosen from released values."""
 
     catalogue: Catalogue
     slate: Integers
@@ -38,12 +38,13 @@ OwnState = TypeVar("OwnState", bound=SlateState)
 
 
 class PreferenceView(View[OwnState], Generic[OwnState]):
-    """A block of a mode that reads whole preferences; it shows one slate, unless it says other."""
+    """A block of whole preferences; by default all its rounds show the same slate."""
 
     problem: SetMode
 
     @property
     def settings(self) -> SetMaximizerSettings:
+        """Settings of the learner."""
         return self.problem.settings
 
     @property
@@ -69,16 +70,16 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
 
     @property
     def order(self) -> Integers:
-        """Items from best to worst, as far as that is known: they fill up slates."""
+        """Items in the order in which they fill up slates."""
         return np.arange(self.settings.room)
 
-    # --- public events and questions --------------------------------------------------------------
+    # --- public events and requests ---------------------------------------------------------------
 
     def noted(self, event: Change) -> OwnState:
-        """Return what is public after a change of the catalogue."""
+        """Return the public state after a change of the catalogue."""
         if event.extend:
             raise ConfigError(
-                "this way of learning plans its noise for one horizon: make a new learner, "
+                "this mode plans its noise for one horizon: make a new learner, "
                 "or one that learns from clicks or rewards, which can be extended"
             )
         if event.add and not self.learns_on:
@@ -96,7 +97,7 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
 
     @cached_property
     def _named(self) -> Labels:
-        """The names of all items."""
+        """Names of all items."""
         return self.problem.labels_of(self.public.catalogue)
 
     def names(self) -> list[Label]:
@@ -110,11 +111,11 @@ class PreferenceView(View[OwnState], Generic[OwnState]):
         return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
 
 
-# --- who comes in ---------------------------------------------------------------------------------
+# --- whole preferences ----------------------------------------------------------------------------
 
 
 def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
-    """Return whole preferences: rows for the family, or callables."""
+    """Return the whole preferences of a batch: rows for the family, or callables."""
     functions = settings.functions
     return as_callables(batch) if functions is None else as_people(batch, functions, settings.room)
 
@@ -122,12 +123,11 @@ def people_of(batch: Batch, settings: SetMaximizerSettings) -> People:
 def gains_along(
     people: People, slate: Integers, settings: SetMaximizerSettings, known: int
 ) -> Iterator[Floats]:
-    """Return gains on top of each prefix of the slate, in [0, 1]: people × slots × items, in
-    chunks.
+    """Yield gains in [0, 1] on top of each prefix of the slate: people × slots × items, in chunks.
 
-    The gain of an item that is in the prefix is that on top of the *other* items: what the slot
-    would see if it were free. Callables are asked about the first `known` items: nobody knows those
-    yet to come.
+    The gain of an item in the prefix is that on top of the *other* items of the prefix, as if the
+    item were not there. Callables are evaluated on the first `known` items only: later items do not
+    exist yet.
     """
     prefixes = [slate[:slot].tolist() for slot in range(len(slate))]
     for first in range(0, len(people), CHUNK):
@@ -138,6 +138,7 @@ def gains_along(
 def _gains_on(
     people: People, before: list[int], settings: SetMaximizerSettings, known: int
 ) -> Floats:
+    """Return gains in [0, 1] on top of a prefix, one row per person."""
     gains = _gains(people, before, settings, known)
     for item in before:
         others = [other for other in before if other != item]
@@ -146,6 +147,7 @@ def _gains_on(
 
 
 def _gains(people: People, chosen: list[int], settings: SetMaximizerSettings, known: int) -> Floats:
+    """Return the gains of all items on top of a set, one row per person."""
     functions = settings.functions
     if functions is None:
         gains = np.zeros((len(people), settings.room))
@@ -159,6 +161,7 @@ def _gains(people: People, chosen: list[int], settings: SetMaximizerSettings, kn
     return functions.gains(rows, covered)
 
 
-def _gains_of(person: Any, chosen: list[int], items: int) -> Floats:
+def _gains_of(person: SetFunction | None, chosen: list[int], items: int) -> Floats:
+    """Return the gains of a callable; zeros for a person without one."""
     gains: Floats = np.zeros(items) if person is None else person.gains(chosen, items)
     return gains

@@ -19,13 +19,13 @@ from discreet.learners.streams import Stream, check_stream, refuse_adversarial
 from discreet.limits import MOST_CANDIDATES
 
 FORCED = {False: ("auto", "sum", "fresh", "experts"), True: ("auto", "swap")}
-"""The modes that read whole preferences, and those that read clicks and rewards."""
+"""Modes that may be chosen, by whether feedback is partial (clicks and rewards)."""
 Family = ClickModel | FacilityLocation | ConcaveOverModular | WeightedCoverage | AnyFunction
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetMaximizerSettings(ItemSettings):
-    """What `SetMaximizer` is made with: its parameters, as public data."""
+    """Parameters of `SetMaximizer`, as public data."""
 
     slots: int
     feedback: Literal["full", "bandit", "clicks"] = "full"
@@ -37,8 +37,7 @@ class SetMaximizerSettings(ItemSettings):
     max_items: int | None = None
 
     removed: ClassVar[Mapping[str, str]] = {
-        "expert": "leave it out, feedback and stream decide; facts['method'] says how the learner "
-        "learns"
+        "expert": "leave it out, feedback and stream determine the mode; see facts['method']"
     }
 
     def __post_init__(self) -> None:
@@ -77,7 +76,7 @@ class SetMaximizerSettings(ItemSettings):
 
     @property
     def room(self) -> int:
-        """How many items there may ever be."""
+        """Largest number of items ever, including later ones."""
         return self.items if self.max_items is None else self.max_items
 
     @property

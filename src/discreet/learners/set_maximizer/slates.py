@@ -1,4 +1,4 @@
-"""Slates from released tables: post-processing, no person is seen here."""
+"""Slates from released tables: post-processing, without personal data."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ else:
 
 
 def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
-    """Return the slate that has, slot by slot, the best available item that is not shown yet."""
+    """Return a slate: per slot (row of the table), the best available item not chosen before."""
     left = np.ones(table.shape[1], dtype=np.bool_) if available is None else available.copy()
     slate: list[int] = []
     for scores in table:
@@ -26,10 +26,9 @@ def distinct_leaders(table: Floats, available: Mask | None = None) -> Integers:
 
 
 def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
-    """Return slates, one per row, without unavailable items, filled up with available ones in this
-    order.
+    """Return slates, one per row, with unavailable items replaced by available ones in this order.
 
-    −1 stands at the end only if there are not enough available items.
+    If there are not enough available items, a slate ends with −1.
     """
     filled = np.empty(slates.shape, dtype=np.int64)
     kernels.fill_up(slates, one_row_each(available), order, filled)
@@ -37,5 +36,5 @@ def filled_up(slates: Integers, available: Mask, order: Integers) -> Integers:
 
 
 def one_row_each(available: Mask) -> Mask:
-    """Return masks as the kernels take them: one row per round, or one row for all of them."""
+    """Return masks with one row per round, or a single row for all of them."""
     return available[None] if available.ndim == 1 else available

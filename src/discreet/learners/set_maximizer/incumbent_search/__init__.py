@@ -1,4 +1,4 @@
-"""Screen all items, then exchange single slots of the best slate: the mode is in mode.py."""
+"""Bayesian search around an incumbent slate, for clicks and rewards: read mode.py first."""
 
 from discreet.learners.set_maximizer.incumbent_search.mode import IncumbentSearch
 

@@ -1,10 +1,12 @@
 """The exchange phase: most rounds show the incumbent slate, some show it with one slot exchanged.
 
-Each visitor's answer is one number in a public cell, the slot and the item that stands last:
-whether that item was clicked, or what the whole slate earned. A block's cells are released once;
-the belief is brought up to date, and the incumbent climbs where that is better. With
-`stream="drifting"`, old cells fade; and if the incumbent earns something else than it used to, by
-more than chance, everything is screened again.
+Each visitor's answer is one number in a public cell, given by the slot and the item that stands
+last: whether that item was clicked, or the reward of the whole slate. The cells of a block are
+released once. They update the posterior; then the best single-slot exchanges are made, if any is
+better. With `stream="drifting"` old cells fade, and an alarm starts a new screening:
+
+    clicks     Σ_j (mean_j − g_j)² / (variance_j + 2·posterior variance_j) > 25 + slots
+    rewards    (newest − reference)² > 25 · (variance of newest + variance of reference)
 
 Guarantee   docs/guarantees/sets.md, Theorem 4
 """
@@ -39,23 +41,21 @@ from discreet.learners.set_maximizer.incumbent_search.public import (
 from discreet.learners.set_maximizer.incumbent_search.releases import exchange_release
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT, ConstantSlates
 from discreet.learners.set_maximizer.incumbent_search.shown_exchange import ExchangeSlates
+from discreet.learners.set_maximizer.incumbent_search.trials import click_variances
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.release.aggregators import PublicCells
 from discreet.release.door import Door
 
-LEAST_LEVEL = 1e-3
-"""Least mean reward that a slate is taken to have; 1 minus it is the largest."""
-
 
 @dataclass(frozen=True)
 class Cells:
-    """Released sums and public views of each cell (slot, item) around an incumbent."""
+    """Released sums and public view counts per cell (slot, item) around the incumbent slate."""
 
     incumbent: Incumbent
     sums: Floats
     views: Floats
     noise: float
-    """The variance of the noise of a sum."""
+    """Variance of the noise of a sum."""
 
     @property
     def means(self) -> Floats:
@@ -70,36 +70,50 @@ class Cells:
 
 @dataclass(frozen=True)
 class ExchangeResult:
-    """What an exchange block teaches: the belief, whether there is an alarm, and what slates
-    earn.
-    """
+    """Result of an exchange block, for the next public state."""
 
     posterior: Posterior
     is_alarm: bool
+    """Whether the rewards of the incumbent changed by more than chance."""
     reference: Normal | None
+    """Mean reward of the incumbent (rewards)."""
     level: float
+    """Mean reward of a slate (rewards)."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Mean rewards of trials in one slot, minus that of the incumbent."""
+
+    items: Integers
+    """The item that each trial shows in place of the incumbent's own."""
+    means: Floats
+    variances: Floats
 
 
 Own = TypeVar("Own", Clicks, Rewards)
 
 
 class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
-    """A block of the incumbent slate and of trials."""
+    """A block of the incumbent slate and of trials; each answer enters one cell (slot, item)."""
 
     takes_turns: ClassVar[bool]
-    """Whether all slots of the incumbent take turns in being last."""
+    """Whether each slot of the incumbent is last in some rounds without a trial."""
 
     @cached_property
     def shown(self) -> ExchangeSlates:
-        public, plan = self.public, self.plan
-        key = Coin(self.problem.name, 1 + self.index).generator().bytes(16)
-        interest = public.posterior.interest
         return ExchangeSlates(
-            public.slate, plan.trials, plan.length, key, interest, self.order, self.takes_turns
+            incumbent=self.public.slate,
+            trials=self.plan.trials,
+            length=self.plan.length,
+            key=Coin(self.problem.name, 1 + self.index).generator().bytes(16),
+            interest=self.public.posterior.interest,
+            order=self.order,
+            takes_turns=self.takes_turns,
         )
 
     @cached_property
-    def found(self) -> OneRelease[PublicCells]:
+    def sums(self) -> OneRelease[PublicCells]:
         return exchange_release(self.settings)
 
     def read(self, batch: Batch) -> Answers:
@@ -107,40 +121,39 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
 
     def gather(self, block: Block, answers: Own) -> None:
         slates = answers.slates if answers.is_masked else None
-        cells, last = self.shown.last_places(answers.rounds - self.begin, slates)
-        self.found.aggregator.add(self.found.of(block), cells[:, None], self.numbers(answers, last))
+        last = self.shown.last_places(answers.rounds - self.begin, slates)
+        numbers = self.numbers(answers, last.items)
+        self.sums.aggregator.add(self.sums.of(block), last.cells[:, None], numbers)
 
     @abstractmethod
     def numbers(self, answers: Own, last: Integers) -> Floats:
-        """Return what each visitor adds to their cell; `last` is the item that stood last."""
+        """Return the number that each visitor adds to their cell; `last`: the last shown item."""
 
     @abstractmethod
     def learned(self, posterior: Posterior, cells: Cells) -> ExchangeResult:
-        """Return what the released cells say, on top of what was believed."""
+        """Return the result of the block: the posterior updated with the released cells."""
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        # Under masks other items stand before the last place: sums and views are corrected for
-        # them.
-        sums = self.found.drawn(block, door) - mask_counts.get("more", 0) / UNIT
+        # Under masks other items stand before the last place: sums and views are corrected.
+        sums = self.sums.drawn(block, door) - mask_counts.get("more", 0) / UNIT
         views = (self.shown.planned() + mask_counts.get("views", 0)) / UNIT
         incumbent = Incumbent.of(self.public.posterior, self.public.slate)
-        cells = Cells(incumbent, sums, views, self.found.variance)
+        cells = Cells(incumbent, sums, views, self.sums.variance)
         learned = self.learned(self._faded(self.public.posterior), cells)
         return self._next_public(learned), {}
 
     def _faded(self, posterior: Posterior) -> Posterior:
-        """Return the belief with lower precisions if the stream may drift."""
+        """Return the posterior, with lower precisions if the stream may drift."""
         if self.settings.stream == "iid":
             return posterior
         return posterior.faded(exp(-self.plan.length / (TUNED.memory * self.public.rounds)))
 
     def _next_public(self, learned: ExchangeResult) -> Public:
-        """Return the next public state: a new screening after an alarm, otherwise a better
-        incumbent.
-        """
-        planner, posterior = self.problem.planner, learned.posterior.with_interest()
+        """Return the next public state: a new screening after an alarm, otherwise exchanges."""
+        planner = self.problem.planner
+        posterior = learned.posterior.with_interest()
         public = replace(
             self.at_next, posterior=posterior, reference=learned.reference, level=learned.level
         )
@@ -153,7 +166,7 @@ class ExchangePhase(IncumbentSearchPhase[ExchangePlan], Generic[Own]):
 
 
 class ClickExchange(ExchangePhase[Clicks]):
-    """Each cell is the share of visitors who clicked the last place, behind the others."""
+    """Click feedback: each cell is the share of visitors who clicked the last item first."""
 
     takes_turns = True
 
@@ -162,33 +175,32 @@ class ClickExchange(ExchangePhase[Clicks]):
 
     def learned(self, posterior: Posterior, cells: Cells) -> ExchangeResult:
         slate = cells.incumbent.slate
-        chances = np.clip(cells.incumbent.gains.means, 0.2 * posterior.centre, 0.5)
-        means, variances = cells.means, cells.variances(chances * (1 - chances))
-        is_alarm = (
-            self._is_surprised(cells, variances) and self.public.exchanges > TUNED.fewest_blocks
-        )
+        means = cells.means
+        variances = cells.variances(click_variances(posterior, cells.incumbent))
+        is_surprised = self._is_surprised(cells, variances)
+        is_alarm = is_surprised and self.public.exchanges > TUNED.fewest_blocks
         for slot in range(len(slate)):
-            others = np.delete(slate, slot)
-            posterior = posterior.with_cells(
-                others, means[slot], variances[slot], cells.views[slot] > 0
-            )
+            rest = np.delete(slate, slot)
+            is_seen = cells.views[slot] > 0
+            posterior = posterior.with_cells(rest, means[slot], variances[slot], is_seen)
         return ExchangeResult(posterior, is_alarm, self.public.reference, self.public.level)
 
     def _is_surprised(self, cells: Cells, variances: Floats) -> bool:
-        """Return whether the incumbent's own items gain something else than was believed.
+        """Return whether the gains of the incumbent's items contradict the posterior.
 
-        That is a χ² test with one degree of freedom per slot; slots that masks always hid are left
-        out.
+        This is a χ² test with one degree of freedom per slot, without slots that masks always hid.
         """
-        slate, slots = cells.incumbent.slate, np.arange(len(cells.incumbent.slate))
+        slate = cells.incumbent.slate
+        slots = np.arange(len(slate))
         is_shown = cells.views[slots, slate] > 0
-        doubt = variances[slots, slate] + 2 * cells.incumbent.own_variances
-        off = (cells.means[slots, slate] - cells.incumbent.own) ** 2 / doubt
-        return bool(off[is_shown].sum() > TUNED.alarm**2 + len(slate))
+        own_variances = TUNED.alarm_doubt * cells.incumbent.own_variances
+        doubt = variances[slots, slate] + own_variances
+        statistics = (cells.means[slots, slate] - cells.incumbent.own) ** 2 / doubt
+        return bool(statistics[is_shown].sum() > TUNED.alarm**2 + len(slate))
 
 
 class RewardExchange(ExchangePhase[Rewards]):
-    """Each cell is the mean reward of a whole slate, which is compared with the incumbent's."""
+    """Reward feedback: each cell is the mean reward of a slate, compared with the incumbent's."""
 
     takes_turns = False
 
@@ -196,32 +208,37 @@ class RewardExchange(ExchangePhase[Rewards]):
         return answers.rewards
 
     def learned(self, posterior: Posterior, cells: Cells) -> ExchangeResult:
-        slate, level = cells.incumbent.slate, self.public.level
-        means, variances = cells.means, cells.variances(level * (1 - level))
+        slate = cells.incumbent.slate
+        reference = self.public.reference
+        level = self.public.level
+        means = cells.means
+        variances = cells.variances(level * (1 - level))
         own_cell = 0, int(slate[0])
         if cells.views[own_cell] <= 0:  # under masks the incumbent may never have been shown
-            return ExchangeResult(posterior, False, self.public.reference, level)
-        base = Normal(float(means[own_cell]), float(variances[own_cell]))
-        level = float(np.clip(base.mean, LEAST_LEVEL, 1 - LEAST_LEVEL))
+            return ExchangeResult(posterior, False, reference, level)
+        own = Normal(float(means[own_cell]), float(variances[own_cell]))
         for slot in range(len(slate)):
             tried = np.flatnonzero(cells.views[slot] > 0)
             tried = tried[tried != slate[slot]]
             if len(tried):
-                differences = means[slot, tried] - base.mean
-                noise = variances[slot, tried] + base.variance
-                posterior = with_differences(
-                    posterior, cells.incumbent, slot, tried, differences, noise
+                differences = Differences(
+                    items=tried,
+                    means=means[slot, tried] - own.mean,
+                    variances=variances[slot, tried] + own.variance,
                 )
-        before = self.public.reference
+                posterior = with_differences(posterior, cells.incumbent, slot, differences)
         return ExchangeResult(
-            posterior, is_elsewhere(before, base), updated_reference(before, base), level
+            posterior=posterior,
+            is_alarm=has_changed(reference, own),
+            reference=updated_reference(reference, own),
+            level=float(np.clip(own.mean, TUNED.least_level, 1 - TUNED.least_level)),
         )
 
 
 class Settled(IncumbentSearchPhase[SettledPlan]):
-    """The last block, unless the horizon is extended: nothing is tried, and nobody is read."""
+    """The last block, unless the horizon is extended: no trials, and no answers are read."""
 
-    found = None
+    sums = None
 
     @cached_property
     def shown(self) -> ConstantSlates:
@@ -244,61 +261,61 @@ class Settled(IncumbentSearchPhase[SettledPlan]):
         return self.answered(batch)
 
     def gather(self, block: Block, answers: Answers) -> None:
-        """Gather nobody any more; what is malformed was refused all the same."""
+        """Add nothing; malformed answers were refused by `read` all the same."""
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        """Exchanges go on, now that there are more rounds; without, only a report is released."""
+        """Return the state with the next exchange block, if the horizon was extended."""
         public = self.at_next
         if self.is_last:
             return replace(public, phase=SettledPlan(length=0)), {}
-        active, slots = public.catalogue.active, self.settings.slots
-        slate = greedy_slate(public.posterior, public.slate, active, slots)
+        active = public.catalogue.active
+        slate = greedy_slate(public.posterior, public.slate, active, self.settings.slots)
         return self.problem.planner.exchange(replace(public, slate=slate), self.next_start), {}
 
 
-# --- what rewards of slates say -------------------------------------------------------------------
+# --- rewards of whole slates ----------------------------------------------------------------------
 
 
 def with_differences(
-    posterior: Posterior,
-    incumbent: Incumbent,
-    slot: int,
-    tried: Integers,
-    differences: Floats,
-    noise: Floats,
+    posterior: Posterior, incumbent: Incumbent, slot: int, differences: Differences
 ) -> Posterior:
-    """Return the belief after trials in a slot, from how much more each slate earned than the
-    incumbent.
+    """Return the posterior after trials in one slot, compared with the incumbent.
 
-    Differences say what tried items gain once the own item's gain is known; and the other way
-    round.
+    difference_a = g(a) − g(own)      own: the item of the incumbent in this slot
+
+    So each tried item a yields an estimate of g(own), and g(own) yields one of each g(a).
     """
+    tried = differences.items
     own = int(incumbent.slate[slot])
-    prior = Normal(float(incumbent.own[slot]), float(incumbent.own_variances[slot]))
-    # What each tried item says of the own item's gain: its own gain less the difference.
-    said = incumbent.gains.means[slot, tried] - differences
-    said_variances = incumbent.gains.variances[slot, tried] + noise
-    precision = float((1 / said_variances).sum())
-    estimate = float((said / said_variances).sum()) / precision
-    total = 1 / prior.variance + precision
-    own_gain = (prior.mean / prior.variance + estimate * precision) / total
 
-    means, variances = np.zeros(posterior.items), np.ones(posterior.items)
-    seen = np.zeros(posterior.items, dtype=np.bool_)
-    means[tried] = own_gain + differences
-    variances[tried] = noise + 0.5 / total
-    seen[tried] = True
+    # g(own) = g(a) − difference_a, averaged over the tried items by precision
+    estimates = incumbent.gains.means[slot, tried] - differences.means
+    estimate_variances = incumbent.gains.variances[slot, tried] + differences.variances
+    precision = float((1 / estimate_variances).sum())
+    estimate = float((estimates / estimate_variances).sum()) / precision
+
+    # that estimate, combined with the posterior of g(own) before these trials
+    prior = Normal(float(incumbent.own[slot]), float(incumbent.own_variances[slot]))
+    total_precision = 1 / prior.variance + precision
+    own_gain = (prior.mean / prior.variance + estimate * precision) / total_precision
+
+    means = np.zeros(posterior.items)
+    variances = np.ones(posterior.items)
+    is_seen = np.zeros(posterior.items, dtype=np.bool_)
+    means[tried] = own_gain + differences.means
+    variances[tried] = differences.variances + TUNED.own_doubt / total_precision
+    is_seen[tried] = True
     means[own] = estimate
     variances[own] = 1 / precision
-    # An item that masks always forbade tells nothing, though it stands in the incumbent.
-    seen[own] = bool((posterior.precisions[:, own] > 0).any())
-    return posterior.with_cells(np.delete(incumbent.slate, slot), means, variances, seen)
+    # An item of the incumbent that masks always hid has no cell, and gets none.
+    is_seen[own] = bool((posterior.precisions[:, own] > 0).any())
+    return posterior.with_cells(np.delete(incumbent.slate, slot), means, variances, is_seen)
 
 
-def is_elsewhere(reference: Normal | None, newest: Normal) -> bool:
-    """Return whether the incumbent earns something else than before, by more than chance."""
+def has_changed(reference: Normal | None, newest: Normal) -> bool:
+    """Return whether the mean reward of the incumbent changed by more than chance: an alarm."""
     if reference is None:
         return False
     doubt = newest.variance + reference.variance
@@ -306,7 +323,7 @@ def is_elsewhere(reference: Normal | None, newest: Normal) -> bool:
 
 
 def updated_reference(reference: Normal | None, newest: Normal) -> Normal:
-    """Return the running mean of what the incumbent earns."""
+    """Return the running mean of the incumbent's reward, with at least a share of the newest."""
     if reference is None:
         return newest
     weight = max(reference.variance / (reference.variance + newest.variance), TUNED.newest)

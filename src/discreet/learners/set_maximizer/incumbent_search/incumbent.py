@@ -1,4 +1,4 @@
-"""The incumbent slate: what is believed around it, how it is filled up, and how it climbs."""
+"""The incumbent slate: posterior gains around it, greedy completion, and single-slot exchanges."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,9 @@ class Incumbent:
 
     @classmethod
     def of(cls, posterior: Posterior, slate: Integers) -> "Incumbent":
-        """Return a slate with the belief around it."""
-        return cls(slate, posterior.gains([np.delete(slate, slot) for slot in range(len(slate))]))
+        """Return a slate with the posterior gains around it."""
+        rests = [np.delete(slate, slot) for slot in range(len(slate))]
+        return cls(slate, posterior.gains(rests))
 
     @property
     def own(self) -> Floats:
@@ -27,7 +28,7 @@ class Incumbent:
 
     @property
     def own_variances(self) -> Floats:
-        """Variances of these gains."""
+        """Posterior variance of the gain of each shown item behind the rest of the slate."""
         return np.asarray(self.gains.variances[np.arange(len(self.slate)), self.slate])
 
     @property
@@ -37,7 +38,7 @@ class Incumbent:
 
 
 def greedy_slate(posterior: Posterior, prefix: Integers, active: Mask, slots: int) -> Integers:
-    """Return the living items of the prefix, filled up with one leader after another."""
+    """Return the active items of the prefix, filled up greedily by posterior mean gain."""
     slate = prefix[active[prefix]].tolist()
     while len(slate) < slots:
         means: Floats = posterior.gains([slate]).means[0]
@@ -50,13 +51,14 @@ def greedy_slate(posterior: Posterior, prefix: Integers, active: Mask, slots: in
 def climbed(
     posterior: Posterior, slate: Integers, active: Mask, *, steps: int, caution: float
 ) -> Integers:
-    """Return the slate after at most `steps` exchanges, each better by `caution` standard
-    deviations.
+    """Return the slate after at most `steps` exchanges, the best single slot first.
+
+    Each exchange is better by at least `caution` posterior standard deviations.
     """
     incumbent = Incumbent.of(posterior, slate)
     for _ in range(steps):
-        doubt = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])
-        better = incumbent.better - caution * doubt
+        deviations = np.sqrt(incumbent.gains.variances + incumbent.own_variances[:, None])
+        better = incumbent.better - caution * deviations
         better[:, incumbent.slate] = -1.0
         better[:, ~active] = -1.0
         slot, item = np.unravel_index(int(better.argmax()), better.shape)

@@ -1,21 +1,21 @@
 """The log phase: a log of another policy, read once before the first visitor.
 
-A row shows item a at place j with chance p_j, and has a first click or a reward of the whole slate.
-It weighs w_j = min(least/p_j, 1), least a public number, and adds
+A row shows item a at place j with propensity p_j, and has a first click or a reward of the whole
+slate. Its weight is w_j = min(least/p_j, 1), where `least` is a public number. It adds
 
     clicks     w_j in the cell of the clicked item                               one choice
     rewards    reward · w_j / slots in the cell of each of the first items       a vector, l₁ ≤ 1
 
-Of N rows, with μ the interest of an item, and places looked at as long as nothing before them was
-clicked:
+Let N be the number of rows and μ the interest of an item; visitors look at a place if they clicked
+nothing before it. Then
 
     E(clicks of a)  = N · least · Σ_j P(first click at j | a there)
                     ≈ N · least · μ_a · Σ_{j<slots} (1 − μ̄)^j
     E(rewards of a) = N · least · mean over places of E(reward | a there)
 
-so no views are released: what each item is expected to have been looked at is public once μ̄ is.
-Chances below `least` count as `least`, which makes rare items look worse, never better. Uniform
-slates have one weight, 1.
+so no views are released: their expected number follows from μ̄, which is released. Propensities
+below `least` count as `least`, which makes rare items look worse, never better. Rows of uniform
+slates all have the weight 1.
 
 Guarantee   docs/guarantees/sets.md, Theorem 7
 References  Horvitz, Thompson (1952); Ionides (2008), "Truncated Importance Sampling"
@@ -53,6 +53,7 @@ from discreet.learners.set_maximizer.incumbent_search.screening import (
     first_rate,
 )
 from discreet.learners.set_maximizer.incumbent_search.shown import ConstantSlates
+from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.records.log_cells import UNIFORM, weight_of
 from discreet.release.aggregators import OneChoice, Rows
 from discreet.release.door import Door
@@ -60,18 +61,25 @@ from discreet.release.door import Door
 LEAST = 1e-9
 """Least propensity that may be declared."""
 CHUNK = 2**20
-"""Numbers of rows of rewards that are held at once."""
+"""Largest number of entries of reward vectors in memory at once."""
 
 
 # --- the rows of a log ----------------------------------------------------------------------------
 
 
+class LoggedRow(NamedTuple):
+    """One row of a log: the shown items by name, and the answer."""
+
+    slate: list[Any]
+    answer: Any
+
+
 @dataclass(frozen=True, eq=False)
 class Logged:
-    """The rows of a log, a slate and its answer each, and the chances of what they show.
+    """The rows of a log (a slate and its answer each), and the propensities of the shown items.
 
-    `chances` has one entry per row, a number for all places or one for each; None if slates were
-    uniform.
+    `chances` has one entry per row: one propensity for all places, or one per place. It is None if
+    slates were uniform.
     """
 
     rows: Sequence[Any] = field(repr=False)
@@ -80,26 +88,32 @@ class Logged:
 
     @classmethod
     def checked(cls, rows: Any, propensity: Any, least: float | None, items: int) -> "Logged":
-        """Return what `warm_start` was given; refused by number of rows and settings only."""
+        """Return the arguments of `warm_start`; only settings and the number of rows are checked.
+
+        Raises
+        ------
+        ConfigError
+            If the number of rows, or an argument that is no personal data, is invalid.
+        """
         if not isinstance(rows, list | tuple):
-            raise ConfigError("rows must be a list of (slate, answer), one a person of the log")
+            raise ConfigError("rows must be a list of (slate, answer), one per person of the log")
         require.whole("the number of rows", len(rows))
         if isinstance(propensity, str):
             require.one_of("propensity", propensity, (UNIFORM,))
             if least is not None:
                 raise ConfigError(
-                    f'least_propensity is for chances of single rows, not for "{UNIFORM}"'
+                    f'least_propensity is for propensities of single rows, not for "{UNIFORM}"'
                 )
             return cls(rows, None, 1 / items)
         if not isinstance(propensity, list | tuple | np.ndarray) or len(propensity) != len(rows):
             raise ConfigError(
                 f'propensity must be "{UNIFORM}" or have one entry for each of {len(rows)} rows: '
-                "a number, or one for each place"
+                "a number, or one per place"
             )
         if least is None:
             raise ConfigError(
-                "least_propensity is missing: a public number, the least chance that counts as "
-                "it is (the smallest in the log would be people's data)"
+                "least_propensity is missing: a public number, below which propensities count as "
+                "this number (the smallest of the log would be personal data)"
             )
         return cls(rows, propensity, require.number("least_propensity", least, LEAST, 1.0))
 
@@ -108,16 +122,16 @@ class Logged:
 
     @property
     def event(self) -> LogFacts:
-        """What is public of it: the event that leads to its release."""
+        """Public facts about the log: the event that leads to its release."""
         return LogFacts(len(self.rows), self.least)
 
     @property
     def answers(self) -> list[Any]:
-        """The answer of each row, as it stands there."""
-        return [self.shown(row)[1] for row in range(len(self.rows))]
+        """The answer of each row, unread."""
+        return [self.row(number).answer for number in range(len(self.rows))]
 
     def weight(self, row: int, place: int) -> float:
-        """Return what a row counts for the item at a place; 0 if it has no valid chance there."""
+        """Return the weight of a row at a place; 0 if its propensity there is invalid."""
         if self.chances is None:
             return 1.0
         chances = as_floats(self.chances[row])
@@ -125,30 +139,33 @@ class Logged:
             return 0.0
         return min(self.least * weight_of(chances.reshape(-1).tolist(), place), 1.0)
 
-    def shown(self, row: int) -> tuple[list[Any], Any]:
-        """Return a row's slate and answer; an empty slate if it has none."""
-        entry = self.rows[row]
+    def row(self, number: int) -> LoggedRow:
+        """Return the slate and the answer of a row; an empty slate if it is malformed."""
+        entry = self.rows[number]
         if type(entry) not in (list, tuple) or len(entry) != 2:
-            return [], None
+            return LoggedRow([], None)
         slate, answer = entry
         if type(slate) is np.ndarray:
             slate = slate.tolist()
-        return (list(slate), answer) if type(slate) in (list, tuple) else ([], None)
+        if type(slate) not in (list, tuple):
+            return LoggedRow([], None)
+        return LoggedRow(list(slate), answer)
 
 
 class WeightedClicks(NamedTuple):
-    """The clicked item of each row, −1 for none, and its weight."""
+    """The first click of each row."""
 
     items: Integers
+    """The clicked item; −1 for none."""
     weights: Floats
 
 
 def clicks_of(logged: Logged, slots: int, numbers: Numbers) -> WeightedClicks:
-    """Return the first click of each row; it counts in the first `slots` places only."""
+    """Return the first click of each row, if it is in one of the first `slots` places."""
     items = np.full(len(logged), -1, dtype=np.int64)
     weights = np.zeros(len(logged))
     for row in range(len(logged)):
-        slate, click = logged.shown(row)
+        slate, click = logged.row(row)
         if click is None or not slate:
             continue
         shown = [item_of(numbers, name) for name in slate]
@@ -167,20 +184,20 @@ class LoggedRewards:
     rewards: Floats
 
     def vectors(self, slots: int, numbers: Numbers, items: int) -> Iterator[Floats]:
-        """Return vectors in chunks, one per row: each shown item's weighted part of the reward."""
+        """Yield one vector per row, in chunks: the weighted part of the reward per shown item."""
         size = max(1, CHUNK // items)
         for begin in range(0, len(self.logged), size):
-            people = range(begin, min(begin + size, len(self.logged)))
-            vectors = np.zeros((len(people), items))
-            for vector, row in zip(vectors, people, strict=True):
-                self._enter(vector, row, slots, numbers)
+            rows = range(begin, min(begin + size, len(self.logged)))
+            vectors = np.zeros((len(rows), items))
+            for vector, row in zip(vectors, rows, strict=True):
+                self._fill(vector, row, slots, numbers)
             yield vectors
 
-    def _enter(self, vector: Floats, row: int, slots: int, numbers: Numbers) -> None:
-        """Share a row's reward among the items that it shows."""
+    def _fill(self, vector: Floats, row: int, slots: int, numbers: Numbers) -> None:
+        """Write the reward of a row into a vector, divided among the items that it shows."""
         if not self.rewards[row] > 0:
             return
-        slate, _ = self.logged.shown(row)
+        slate = self.logged.row(row).slate
         for slot, name in enumerate(slate[:slots]):
             number = item_of(numbers, name)
             if number >= 0:
@@ -191,7 +208,7 @@ class LoggedRewards:
 
 
 class LogPhase(IncumbentSearchPhase[LogPlan]):
-    """A log's own release, in no round: as after random slates."""
+    """The release of a log: it takes no rounds, and leads on like random slates."""
 
     @cached_property
     def shown(self) -> ConstantSlates:
@@ -199,63 +216,66 @@ class LogPhase(IncumbentSearchPhase[LogPlan]):
 
     @property
     @abstractmethod
-    def found(self) -> OneRelease[Any]:
-        """What the log's rows add up to."""
+    def sums(self) -> OneRelease[Any]:
+        """The sums that the rows of the log add up to."""
 
     @abstractmethod
     def learned(self, sums: Floats, level: float) -> ScreeningResult:
-        """Return what released sums say, if this is what a slate earns."""
+        """Return the posterior after the released sums, given the mean reward of a slate."""
 
     @property
     def numbers(self) -> Numbers:
-        """Items by their names."""
+        """Item numbers by name."""
         return self._named.numbers
 
     def release(
         self, mask_counts: State, hidden: State, block: Block, door: Door
     ) -> tuple[Public, State]:
-        sums = self.found.drawn(block, door)
+        released = self.sums.drawn(block, door)
         active = self.at_next.catalogue.active
-        mean = float(sums[active].mean()) / self.plan.views
-        doubt = self.found.variance / active.sum() / self.plan.views**2
-        posterior, level = self.learned(sums, self._level(mean, doubt))
+        mean = float(released[active].mean()) / self.plan.views
+        variance = self.sums.variance / active.sum() / self.plan.views**2
+        posterior, level = self.learned(released, self._level(mean, variance))
         return self.after_screening(posterior, level, self.plan), {}
 
-    def _level(self, found: float, doubt: float) -> float:
-        """Return what a slate earns: as found, shrunk towards the guess if that may be noise."""
+    def _level(self, mean: float, variance: float) -> float:
+        """Return the mean reward of a slate: that of the log, shrunk towards the prior mean."""
         expected = 1 - (1 - self.public.posterior.centre) ** self.settings.slots
-        usual = (0.8 * expected) ** 2
-        return float(np.clip(expected + usual / (usual + doubt) * (found - expected), 1e-3, 0.95))
+        prior_variance = (TUNED.log_spread * expected) ** 2
+        shrinkage = prior_variance / (prior_variance + variance)
+        level = expected + shrinkage * (mean - expected)
+        return float(np.clip(level, TUNED.least_level, TUNED.most_level))
 
 
 class ClickLog(LogPhase):
-    """First clicks of a log."""
+    """First clicks of a log, weighted by inverse propensities."""
 
     @cached_property
-    def found(self) -> OneRelease[OneChoice]:
+    def sums(self) -> OneRelease[OneChoice]:
         return clicks_release(self.settings)
 
     def read(self, batch: Batch) -> WeightedClicks:
         return clicks_of(batch.feedback, self.settings.slots, self.numbers)
 
     def gather(self, block: Block, answers: WeightedClicks) -> None:
-        self.found.aggregator.add(self.found.of(block), answers.items, answers.weights)
+        self.sums.aggregator.add(self.sums.of(block), answers.items, answers.weights)
 
     def learned(self, sums: Floats, level: float) -> ScreeningResult:
-        slots, active = self.settings.slots, self.at_next.catalogue.active
+        slots = self.settings.slots
+        active = self.at_next.catalogue.active
         rate = first_rate(level, 1.0, slots)
         posterior = Posterior.before(len(sums), slots=slots, interest=rate)
         looks = self.plan.views * (1 - (1 - rate) ** slots) / rate
         views = np.where(active, looks, 0.0)
-        posterior = after_clicks(posterior, NOTHING_CHOSEN, sums, views, self.found.variance)
-        return ScreeningResult(posterior, 0.5)
+        posterior = after_clicks(posterior, NOTHING_CHOSEN, sums, views, self.sums.variance)
+        return ScreeningResult(posterior, self.public.level)
 
 
 class RewardLog(LogPhase):
-    """Rewards of a log, shared by the items that were shown."""
+    """Rewards of a log, divided among the shown items and weighted by inverse propensities."""
 
     @cached_property
-    def found(self) -> OneRelease[Rows]:
+    def sums(self) -> OneRelease[Rows]:
         return one_release(self.settings, Rows((self.settings.room,), norm=1, nonnegative=True))
 
     def read(self, batch: Batch) -> LoggedRewards:
@@ -264,19 +284,21 @@ class RewardLog(LogPhase):
         return LoggedRewards(logged, np.clip(rewards, 0.0, 1.0))
 
     def gather(self, block: Block, answers: LoggedRewards) -> None:
-        slots, room = self.settings.slots, self.settings.room
-        for vectors in answers.vectors(slots, self.numbers, room):
-            self.found.aggregator.add(self.found.of(block), vectors)
+        settings = self.settings
+        for vectors in answers.vectors(settings.slots, self.numbers, settings.room):
+            self.sums.aggregator.add(self.sums.of(block), vectors)
 
     def learned(self, sums: Floats, level: float) -> ScreeningResult:
-        slots, active = self.settings.slots, self.at_next.catalogue.active
+        slots = self.settings.slots
+        active = self.at_next.catalogue.active
         rate = first_rate(level, 1.0, slots)
-        others, shows = (1 - rate) ** (slots - 1), self.plan.views * slots
+        weight = (1 - rate) ** (slots - 1)
+        shows = self.plan.views * slots
         posterior = after_rewards(
             Posterior.before(len(sums), slots=slots, interest=rate),
-            surplus=others * (sums * slots - level * shows),
-            weights=np.where(active, others**2 * shows, 0.0),
+            surplus=weight * (sums * slots - level * shows),
+            weights=np.where(active, weight**2 * shows, 0.0),
             reward_variance=level,
-            noise=(others * slots) ** 2 * self.found.variance,
+            noise=(weight * slots) ** 2 * self.sums.variance,
         )
         return ScreeningResult(posterior, level)

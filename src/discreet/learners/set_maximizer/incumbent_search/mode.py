@@ -1,35 +1,43 @@
-"""Clicks and rewards, drifting or i.i.d. streams: screen all items, then exchange single slots.
+"""Bayesian search around an incumbent slate: the default mode for clicks and rewards.
 
-    log phase           a log of another policy, before the first visitor              log.py
-    screening phases    random slates, then likely leaders: which items are good       screening.py
-    exchange phase      the incumbent slate; in some rounds, one slot of it exchanged  exchange.py
-    settled phase       the incumbent slate; nobody is read                            exchange.py
+    g(a | B) = e(B) · (m + d_a + μ_a · Σ_{b∈B} x_ab)      gain of item a behind the set B
+    e(B)     = Π_{b∈B} (1 − μ_b)                          probability that nothing in B is clicked
 
-Every round shows a full slate. After each block the sums of its cells are released, the belief is
-brought up to date (belief.py), and the next block is planned from it (planner.py). Each visitor is
-in one block, and each block is released once, with pure noise for the whole ε: the first click of a
-slate moves one count down and one up (l₁ 2); whether the last place was clicked, or what the slate
-earned, moves one public cell (l₁ 1).
+The posterior of g (posterior.py) follows from released sums. It yields the *incumbent*, the best
+known slate, and the *trials* that may improve it: the incumbent with one slot exchanged.
 
-In the order in which they are best read:
+    phase        slates of a block                                         file
+    log          none: a log of another policy, before the first visitor   log.py
+    screening    random slates, then slates of likely leaders              screening.py
+    exchange     the incumbent, and in some rounds a trial                 exchange.py
+    settled      the incumbent; no answers are read                        exchange.py
 
-    public.py                     what is published: the state, and one plan per kind of block
-    phase.py                      what all phases have in common; how to write another one
+Every round shows a full slate. After each block its sums are released, the posterior is updated,
+and the next block is planned from it (planner.py). Each visitor is in one block, and each block is
+released once, with pure noise for the whole ε. In exchange blocks one visitor moves one public cell
+by at most 1: a click on the last place, or the reward of the slate. In screenings by clicks one
+visitor moves two counts by 1; screening.py lists all sensitivities.
+
+Files in reading order:
+
+    public.py                     the published state, and one plan per kind of block
+    phase.py                      base class of all phases; how to write another one
     exchange.py, screening.py     the phases; log.py has that of a log
-    shown.py, shown_….py          which slates the rounds of a block show, and what they count
-    releases.py                   what blocks gather, and the noise of their releases
-    planner.py                    the plan of the next block; schedule.py, tables.py: of a screening
-    belief.py, incumbent.py       what released sums say about gains, and about the best slate
-    trials.py                     which exchanges are worth trying
+    shown.py, shown_….py          the slates that the rounds of a block show, and their view counts
+    releases.py                   aggregators of the blocks, and the noise of their releases
+    planner.py                    the plan of the next block; schedule.py, tables.py for a screening
+    posterior.py, incumbent.py    posterior of gains, and the best slate under it
+    trials.py                     the exchanges that are worth trying
     tuning.py                     all tuned constants
 
-With a `report`, a share of ε pays for what each block's visitors earned. Once nothing is tried any
-more, nobody is read; only a report reads the visitors who are left too, in one release at the end.
+With a `report`, a share of ε pays for the mean reward of each block's visitors. After the last
+trial no answers are read, except by a report: it covers the remaining visitors with one release at
+the end.
 
-`stream="drifting"`: old cells fade, blocks stay short, and where the incumbent earns something else
-than it used to, everything is screened again.
+With `stream="drifting"` old cells fade, blocks stay short, and all items are screened again after
+an alarm: the mean reward of the incumbent has changed by more than chance.
 
-Guarantee   docs/guarantees/sets.md, Theorem 4, Lemma 6
+Guarantee   docs/guarantees/sets.md, Theorem 4 (privacy), Lemma 6 (reports), Theorem 7 (logs)
 Runtime     O(slots) per round; a release O(items · 40³) at most; memory O(slots · items), whatever
             the horizon
 References  Russo et al. (2018), "A Tutorial on Thompson Sampling"; Frazier, Powell, Dayanik (2008)
@@ -65,6 +73,7 @@ from discreet.learners.set_maximizer.incumbent_search.planner import (
 )
 from discreet.learners.set_maximizer.incumbent_search.posterior import Posterior
 from discreet.learners.set_maximizer.incumbent_search.public import (
+    BlockPlan,
     ExchangePlan,
     FirstScreeningPlan,
     LaterScreeningPlan,
@@ -86,9 +95,10 @@ from discreet.learners.set_maximizer.incumbent_search.screening import (
 from discreet.learners.set_maximizer.incumbent_search.shown import UNIT
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 from discreet.learners.set_maximizer.mode import SetMode
+from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.learners.start import Start
 
-PHASES: dict[tuple[str, type[Any]], type[IncumbentSearchPhase[Any]]] = {
+PHASES: dict[tuple[str, type[BlockPlan]], type[IncumbentSearchPhase[Any]]] = {
     ("clicks", LogPlan): ClickLog,
     ("clicks", FirstScreeningPlan): FirstClicks,
     ("clicks", LaterScreeningPlan): LaterClicks,
@@ -100,17 +110,20 @@ PHASES: dict[tuple[str, type[Any]], type[IncumbentSearchPhase[Any]]] = {
     ("bandit", ExchangePlan): RewardExchange,
     ("bandit", SettledPlan): Settled,
 }
-"""The phase of a block, by the kind of feedback and the class of its plan, `Public.phase`."""
+"""Phase class of a block, by the kind of feedback and the class of its plan, `Public.phase`."""
+GOOD_RATE = 0.1
+"""Click rate of a good item, for the warning that the horizon is too short."""
 
 
 class IncumbentSearch(SetMode):
-    """Slates from screening and exchanges; the default for clicks and rewards."""
+    """The incumbent search as a problem: its plan, its first state, and the phase of each block."""
 
     @classmethod
-    def serves(cls, settings: Any) -> bool:
-        return bool(settings.feedback != "full")
+    def serves(cls, settings: SetMaximizerSettings) -> bool:
+        return settings.feedback != "full"
 
     def check(self) -> None:
+        """Refuse a horizon that screening alone would use up."""
         stages = self.schedule.stages(TUNED.guess)
         if sum(stage.length for stage in stages) >= self.settings.rounds:
             raise ConfigError(
@@ -120,39 +133,40 @@ class IncumbentSearch(SetMode):
 
     @property
     def by_clicks(self) -> bool:
-        """Whether visitors answer with a click, or with a reward of the whole slate."""
+        """Whether visitors answer with a click; otherwise with a reward of the whole slate."""
         return self.settings.feedback == "clicks"
 
     @cached_property
     def planner(self) -> Planner:
-        """What plans the next block."""
+        """Planner of the next block."""
         kind = ClickPlanner if self.by_clicks else RewardPlanner
         return kind(self.settings, self.name)
 
     @property
     def schedule(self) -> ScreeningSchedule:
-        """The screening as planned before anyone came."""
+        """Screening schedule as planned before the first visitor."""
         return self.planner.schedule(self.settings.items, self.settings.rounds)
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def plan(self) -> Plan:
-        settings, first = self.settings, self._first_release
+        settings = self.settings
+        first = self._first_release
         block = self.schedule.stages(TUNED.guess)[0].length
         views = block * settings.slots / settings.items
         noise = first.calibrated.standard_deviation
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "method": "swap",
-            "why": "visitors say what they think of what they were shown, and of nothing else",
+            "why": "feedback concerns the shown slate only",
             "block": block,
             "explore": self.schedule.length(TUNED.guess) / settings.rounds,
             "noise_in_visitors": noise,
             "first_views_of_an_item": views,
         }
-        if 0.1 * views < noise:
+        if GOOD_RATE * views < noise:
             facts["warning"] = (
-                "the horizon is too short: at first, noise is larger than what a good item can gain"
+                "the horizon is too short: at first, noise exceeds the clicks of a good item"
             )
         budget = pure(settings.epsilon / settings.contributions)
         total = paid_by_cohorts(settings.privacy, [budget])
@@ -162,17 +176,17 @@ class IncumbentSearch(SetMode):
 
     @property
     def _first_release(self) -> OneRelease[Any]:
-        """What the first block gathers."""
+        """Release of the first block."""
         return clicks_release(self.settings) if self.by_clicks else rewards_release(self.settings)
 
     @cached_property
     def reporting(self) -> BlockReporting | None:
-        """How what is earned is reported; None if nothing is paid for that."""
+        """Releases of the report on earnings; None if no budget is set aside for it."""
         return BlockReporting.of_settings(self.settings, self._units)
 
     @property
     def _units(self) -> Units:
-        """A reward up to the bound, or 1 for a click; nothing if no answer came."""
+        """Units of a report: rewards up to the bound, or 1 per visitor who clicked."""
         if self.by_clicks:
             return Units(low=0.0, high=1.0, what="share who clicked")
         return Units(low=0.0, high=1.0, scale=self.settings.bound)
@@ -181,7 +195,7 @@ class IncumbentSearch(SetMode):
 
     @property
     def first_public(self) -> Public:
-        """The public state before anyone came, without a report."""
+        """Public state before the first visitor, without that of a report."""
         settings = self.settings
         nothing = Public(
             catalogue=Catalogue.first(settings),
@@ -208,5 +222,5 @@ class IncumbentSearch(SetMode):
         return with_report(view, self.reporting, public)
 
     def answers(self, batch: Batch, slates: Integers, numbers: Numbers) -> Answers:
-        """Return what visitors answered to these slates."""
+        """Return the visitors' answers to these slates, typed."""
         return READERS[self.settings.feedback](batch, slates, numbers, self.settings)

@@ -1,20 +1,22 @@
-"""What all phases of the screen-and-exchange mode have in common.
+"""Base class of all phases of the incumbent search.
 
-A phase says five things about its block:
+A phase defines five members:
 
-    shown                        which slates its rounds show (shown.py)
-    found                        what it gathers and releases (releases.py); None if nobody is read
-    read(batch)                  the answers, typed: `answered(batch)`, if they are to shown slates
-    gather(block, answers)       self.found.aggregator.add(self.found.of(block), …)
-    release(mask_counts, hidden, …)      self.found.drawn(block, door), and `mask_counts` for what masks changed;
-                                 returns what `problem.planner` plans from what they say
+    shown                     the slates that its rounds show (shown.py)
+    sums                      the sums that it aggregates and releases (releases.py), or None
+    read(batch)               the typed answers; `answered(batch)` for answers to shown slates
+    gather(block, answers)    self.sums.aggregator.add(self.sums.of(block), …)
+    release(…)                self.sums.drawn(block, door), corrected by the mask counts; returns
+                              the state that `problem.planner` plans from the posterior
 
-Another phase needs four more lines: a plan class in public.py, in the union `BlockPlan`; the name
-of each of its arrays whose number of rows changes in `growing`; a method of the planner that
-returns a public state with that plan; and an entry of `PHASES` in mode.py.
+To add a phase: write a plan class in public.py and add it to the union `BlockPlan`; list its arrays
+with a variable number of rows in `growing`; add a method of the planner that returns a public state
+with that plan; and add an entry to `PHASES` in mode.py.
 
 Public randomness of a block is fixed before it begins: a table in its plan, drawn by the planner,
 or a shuffle with a key of the block. The coins of single rounds (`View.coins`) are not used.
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
 from abc import abstractmethod
@@ -54,24 +56,24 @@ if TYPE_CHECKING:
     from discreet.learners.set_maximizer.incumbent_search.mode import IncumbentSearch
 
 
-OF_LOGS = (
+LOG_NEIGHBOURS = (
     "or one row of the log that came before (its people are taken to be others than the visitors: "
-    "whoever is in both takes part twice)"
+    "a person in both takes part twice)"
 )
-"""Addition to `neighbours` after a warm start: a row of the log may be replaced instead of a
-round.
-"""
+"""Addition to `neighbours` after a warm start: one row of the log may be replaced instead."""
+LOG_COMES_FIRST = "warm_start is possible once, before the first visitor: go on with visitors"
+"""Why a log is refused."""
 
 
 @dataclass(frozen=True, eq=False)
 class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
-    """A block of the screen-and-exchange mode."""
+    """One block of the incumbent search, served according to its plan."""
 
     problem: "IncumbentSearch"
     plan: OwnPlan
-    """The plan of this block: `public.phase`, by its own type."""
+    """The plan of this block: `public.phase` with its precise type."""
 
-    growing = (  # flat keys of all plans: those that a block's own plan lacks are ignored
+    growing = (  # flat keys of all plans; keys that the plan of the block lacks are ignored
         ("posterior.contexts", "posterior.means", "posterior.precisions"),
         ("phase.trials.slots", "phase.trials.items", "phase.trials.rounds"),
         ("phase.table",),
@@ -81,22 +83,23 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     @property
     @abstractmethod
     def shown(self) -> Shown:
-        """Which slates this block shows."""
+        """The slates that this block shows."""
 
     @property
     @abstractmethod
-    def found(self) -> OneRelease[Any] | None:
-        """The one release of this block, with what it gathers; None if nobody is read."""
+    def sums(self) -> OneRelease[Any] | None:
+        """The sums that this block aggregates and releases once; None if it reads no answers."""
 
     @property
     def settings(self) -> SetMaximizerSettings:
+        """Settings of the learner."""
         return self.problem.settings
 
     # --- the plan ---------------------------------------------------------------------------------
 
     @cached_property
     def step(self) -> Step | None:
-        charge = pure(0.0) if self.found is None else self.found.charge
+        charge = pure(0.0) if self.sums is None else self.sums.charge
         return Step(self.plan.length, charge, cohort=self.index)
 
     @property
@@ -105,23 +108,23 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
 
     @property
     def learns_on(self) -> bool:
-        """Whether something would still be learned about a new item."""
+        """Whether a later block would learn about a new item."""
         return True
 
     @property
     def next_start(self) -> Start:
-        """Where the next block begins."""
+        """Index and first round of the next block."""
         return Start(self.index + 1, self.begin + self.plan.length)
 
     @property
     def at_next(self) -> Public:
-        """The public state, with the items that the next block begins with."""
+        """Public state with the catalogue of the next block."""
         return replace(self.public, catalogue=self.public.catalogue.next())
 
     def after_screening(
         self, posterior: Posterior, level: float, plan: ScreeningPlan | LogPlan
     ) -> Public:
-        """Return the public state after a screening block, or a log, has led to this belief."""
+        """Return the public state after a screening block, or a log, led to this posterior."""
         public = self.at_next
         slate = greedy_slate(posterior, plan.prefix, public.catalogue.active, self.settings.slots)
         public = replace(public, posterior=posterior, level=level, slate=slate)
@@ -130,10 +133,11 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
     @property
     def neighbours(self) -> str:
         rounds = self.problem.neighbours
-        return rounds if self.public.log is None else f"{rounds}; {OF_LOGS}"
+        return rounds if self.public.log is None else f"{rounds}; {LOG_NEIGHBOURS}"
 
     def layout(self) -> tuple[Public, State]:
-        log, reference = self.public.log, self.public.reference
+        log = self.public.log
+        reference = self.public.reference
         public = replace(
             self.problem.first_public,
             log=None if log is None else LogFacts(0, 1.0),
@@ -143,15 +147,16 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         return public, {}
 
     def check_state(self) -> None:
-        slots, contexts = self.settings.slots, self.public.posterior.contexts
-        company = contexts[contexts != -1]
-        self.public.catalogue.check_items(slots, self.public.slate, company, *self.plan.items)
+        slots = self.settings.slots
+        contexts = self.public.posterior.contexts
+        members = contexts[contexts != -1]
+        self.public.catalogue.check_items(slots, self.public.slate, members, *self.plan.items)
         self.plan.check(slots)
 
     # --- hooks ------------------------------------------------------------------------------------
 
     def aggregators(self) -> dict[str, Aggregator]:
-        return {} if self.found is None else {self.found.name: self.found.aggregator}
+        return {} if self.sums is None else {self.sums.name: self.sums.aggregator}
 
     def decide(self, rounds: Integers, request: Request) -> Integers:
         if len(rounds) == 1:
@@ -167,14 +172,18 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
             self.shown.count_masked(rounds - self.begin, request.available, counts)
 
     def answered(self, batch: Batch) -> Answers:
-        """Return visitors' answers to the slates that they were shown: what most phases `read`."""
+        """Return the typed answers of visitors to the slates that they were shown."""
         slates = self.decide(batch.rounds, batch.request)
         return self.problem.answers(batch, slates, self._named.numbers)
 
     # --- public events and questions --------------------------------------------------------------
 
     def noted(self, event: Change | LogFacts) -> Public:
-        """Return what is public after a change of the catalogue, or before a log is read."""
+        """Return the public state after a public event.
+
+        An event is a change of the catalogue, or the announcement of a warm-start log (its number
+        of rows and least propensity).
+        """
         if isinstance(event, LogFacts):
             return self._with_log(event)
         public = replace(self.public, rounds=self.public.rounds + event.extend)
@@ -183,19 +192,17 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
         return replace(public, catalogue=public.catalogue.changed(event, self.settings))
 
     def _with_log(self, log: LogFacts) -> Public:
-        """Return what is public before the log is read, which counts as random slates."""
+        """Return the public state in which the log is read; it counts as random slates."""
         if self.public.log is not None or self.index > 0:
-            raise StateError(
-                "a warm start comes once, before the first visitor: go on with visitors"
-            )
+            raise StateError(LOG_COMES_FIRST)
         views = log.rows * log.least
-        stands_for = int(min(views * self.public.catalogue.size, 2.0**53))
+        rounds_replaced = int(min(views * self.public.catalogue.size, 2.0**53))
         planned = self.plan.length
         return replace(
             self.public,
             screened=self.public.screened - planned,
             log=replace(log, random=planned),
-            phase=LogPlan(self.begin - stands_for, views),
+            phase=LogPlan(self.begin - rounds_replaced, views),
         )
 
     def admitted(self, request: Request) -> Request:
@@ -208,7 +215,7 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
 
     @cached_property
     def _named(self) -> Labels:
-        """The names of all items."""
+        """Names of all items."""
         return self.problem.labels_of(self.public.catalogue)
 
     def names(self) -> list[Label]:
@@ -224,14 +231,14 @@ class IncumbentSearchPhase(View[Public], Generic[OwnPlan]):
 
     @cached_property
     def order(self) -> Integers:
-        """Items from best to worst, as far as that is known: they fill up slates."""
+        """Items by falling interest: the order in which they fill up slates."""
         return np.argsort(-self.public.posterior.interest, kind="stable")
 
     def plain(self) -> dict[str, Any]:
         return self.problem.plain_slate(self.public.slate, self.public.catalogue, self.order)
 
-    def scores(self, context: Any) -> Scores:
-        """Return what each item is believed to gain in each slot, behind the rest of the slate."""
+    def scores(self, context: object) -> Scores:
+        """Return the posterior gain of each item in each slot, behind the rest of the slate."""
         gains = Incumbent.of(self.public.posterior, self.public.slate).gains
         known = len(self._named.names)
         return Scores(gains.means[:, :known], np.sqrt(gains.variances)[:, :known])

@@ -1,11 +1,11 @@
-"""What the screen-and-exchange mode publishes: one state, and the plan of the block people are in.
+"""Public state of the incumbent search: one dataclass, and the plan of the current block.
 
     log ──► first screening ──► later screening … ──► exchange ⟲ ──► settled
                   ▲                                       │
-                  └─ an alarm: the slate earns otherwise ─┘
+                  └─ alarm: the incumbent's reward changed ┘
 
-`Public.phase` is the plan of the block, fixed by the release before it; its class, and the kind of
-feedback, say which phase serves the block (`PHASES` in mode.py).
+`Public.phase` is the plan of the block, fixed by the release before it. Its class, together with
+the kind of feedback, determines the phase that serves the block (`PHASES` in mode.py).
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ NOTHING_CHOSEN = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class FirstScreeningPlan:
-    """A block of random slates, before anything is known."""
+    """Plan of the first block of a screening: random slates."""
 
     stage: ClassVar[int] = 0
     prefix: ClassVar[Integers] = NOTHING_CHOSEN
@@ -35,25 +35,25 @@ class FirstScreeningPlan:
     since: int
     """The round in which this screening began."""
     table: Integers
-    """The slates, one per row, that rounds go through again and again."""
+    """One slate per row; the rounds cycle through the rows."""
 
     @property
     def items(self) -> tuple[Integers, ...]:
-        """All numbers of items in this plan."""
+        """Arrays of all item numbers in this plan, for `Catalogue.check_items`."""
         return (self.table,)
 
     def check(self, slots: int) -> None:
-        """Refuse what no plan can hold for this number of slots."""
+        """Refuse a plan that is impossible for this number of slots."""
 
     @classmethod
     def blank(cls, slots: int) -> "FirstScreeningPlan":
-        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        """Return an empty plan with the dtypes and shapes that a restored plan must have."""
         return cls(0, 0, _no_slates(slots))
 
 
 @dataclass(frozen=True, eq=False)
 class LaterScreeningPlan:
-    """A block of more random slates, or of Thompson's choice behind a prefix."""
+    """Plan of a later screening block: random slates, or Thompson sampling behind a prefix."""
 
     length: int
     since: int
@@ -61,25 +61,25 @@ class LaterScreeningPlan:
     stage: int
     """Stage of the screening schedule; 0 as long as slates are random."""
     table: Integers
-    """The slates, one per row, that rounds go through again and again."""
+    """One slate per row; the rounds cycle through the rows."""
     prefix: Integers
-    """The items that stand first in every slate: leaders that are fixed already."""
+    """The first items of every slate: the leaders that are fixed."""
     heaviest: float
-    """The most that the weights of one slate add up to (rewards)."""
+    """Largest total weight of one slate (rewards)."""
 
     @property
     def items(self) -> tuple[Integers, ...]:
-        """All numbers of items in this plan."""
+        """Arrays of all item numbers in this plan, for `Catalogue.check_items`."""
         return (self.table, self.prefix)
 
     def check(self, slots: int) -> None:
-        """Refuse what no plan can hold for this number of slots."""
+        """Refuse a plan that is impossible for this number of slots."""
         if len(self.prefix) >= slots:
-            raise StateError("a prefix leaves no slot free")
+            raise StateError(f"a prefix must leave at least one of the {slots} slots free")
 
     @classmethod
     def blank(cls, slots: int) -> "LaterScreeningPlan":
-        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        """Return an empty plan with the dtypes and shapes that a restored plan must have."""
         return cls(0, 0, 0, _no_slates(slots), NOTHING_CHOSEN, 1.0)
 
 
@@ -88,71 +88,73 @@ ScreeningPlan = FirstScreeningPlan | LaterScreeningPlan
 
 @dataclass(frozen=True, eq=False)
 class ExchangePlan:
-    """A block of the incumbent slate, and of trials: the incumbent with one slot exchanged."""
+    """Plan of an exchange block: the incumbent, and trials of it with one slot exchanged."""
 
     length: int
     trials: Trials
 
     @property
     def items(self) -> tuple[Integers, ...]:
-        """All numbers of items in this plan."""
+        """Arrays of all item numbers in this plan, for `Catalogue.check_items`."""
         return (self.trials.items,)
 
     def check(self, slots: int) -> None:
-        """Refuse what no plan can hold for this number of slots."""
+        """Refuse a plan that is impossible for this number of slots."""
         trials = self.trials
-        numbers = np.concatenate([trials.slots, slots - 1 - trials.slots, trials.rounds])
-        if (numbers < 0).any() or trials.rounds.sum() > self.length:
-            raise StateError("there are no such trials")
+        are_slots = (trials.slots >= 0).all() and (trials.slots < slots).all()
+        do_fit = (trials.rounds >= 0).all() and trials.rounds.sum() <= self.length
+        if not (are_slots and do_fit):
+            raise StateError("trials must exchange slots of the slate, in rounds of their block")
 
     @classmethod
     def blank(cls, slots: int) -> "ExchangePlan":
-        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        """Return an empty plan with the dtypes and shapes that a restored plan must have."""
         return cls(0, Trials(NOTHING_CHOSEN, NOTHING_CHOSEN, NOTHING_CHOSEN))
 
 
 @dataclass(frozen=True, eq=False)
 class SettledPlan:
-    """A block in which nothing is tried, and nobody is read."""
+    """Plan of a block without trials: no answers are read."""
 
     length: int
 
     @property
     def items(self) -> tuple[Integers, ...]:
-        """All numbers of items in this plan."""
+        """Arrays of all item numbers in this plan, for `Catalogue.check_items`."""
         return ()
 
     def check(self, slots: int) -> None:
-        """Refuse what no plan can hold for this number of slots."""
+        """Refuse a plan that is impossible for this number of slots."""
 
     @classmethod
     def blank(cls, slots: int) -> "SettledPlan":
-        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        """Return an empty plan with the dtypes and shapes that a restored plan must have."""
         return cls(0)
 
 
 @dataclass(frozen=True, eq=False)
 class LogPlan:
-    """A log of another policy, read in no round: it counts as random slates."""
+    """Plan of a log of another policy: it takes no rounds, and counts as random slates."""
 
     stage: ClassVar[int] = 0
     prefix: ClassVar[Integers] = NOTHING_CHOSEN
     since: int
+    """The round in which the screening began; negative, since the log stands for earlier rounds."""
     views: float
-    """How often each item is expected to stand at each place, rows counted by their weights."""
+    """Expected total weight of the rows that show an item at a given place."""
     length: int = 0
 
     @property
     def items(self) -> tuple[Integers, ...]:
-        """All numbers of items in this plan."""
+        """Arrays of all item numbers in this plan, for `Catalogue.check_items`."""
         return ()
 
     def check(self, slots: int) -> None:
-        """Refuse what no plan can hold for this number of slots."""
+        """Refuse a plan that is impossible for this number of slots."""
 
     @classmethod
     def blank(cls, slots: int) -> "LogPlan":
-        """Return an empty plan: it shows the dtypes and shapes that restored plans must have."""
+        """Return an empty plan with the dtypes and shapes that a restored plan must have."""
         return cls(0, 0.0)
 
 
@@ -169,18 +171,18 @@ def _no_slates(slots: int) -> Integers:
 
 @dataclass(frozen=True)
 class LogFacts:
-    """What is public of the log that this learner was warm-started with."""
+    """Public facts about the log of a warm start."""
 
     rows: int
     least: float
     """Least propensity: lower ones count as this."""
     random: int = 0
-    """The rounds of random slates that were planned before the log was read."""
+    """Number of rounds of random slates that were planned before the log was read."""
 
 
 @dataclass(frozen=True)
 class Normal:
-    """An estimate: its mean and its variance."""
+    """An estimate with its variance."""
 
     mean: float
     variance: float
@@ -188,27 +190,25 @@ class Normal:
 
 @dataclass(frozen=True, eq=False)
 class Public:
-    """All that releases and public events have produced."""
+    """Everything that releases and public events have produced."""
 
     catalogue: Catalogue
     rounds: int
-    """Number of rounds that are planned by now."""
+    """The current horizon: the planned rounds, extensions included."""
     posterior: Posterior
     slate: Integers
-    """The incumbent: the best slate that is known."""
+    """The incumbent: the best known slate."""
     level: float
-    """Mean reward of a slate (rewards): the variance of one reward, level · (1 − level),
-    follows.
-    """
+    """Mean reward of a slate (rewards); the variance of one reward is level · (1 − level)."""
     reference: Normal | None
     """Mean reward of the incumbent (rewards); None before the first exchange block."""
     screened: int
-    """Number of rounds that screening has taken so far, this block included."""
+    """Number of screening rounds so far, this block included."""
     tried: int
-    """Number of rounds that were trials of exchange blocks so far, this block included."""
+    """Number of trial rounds of exchange blocks so far, this block included."""
     exchanges: int
     """Number of exchange blocks since the last screening, this block included."""
     log: LogFacts | None
-    """What is public of the log of a warm start; None without one."""
+    """Public facts about the log of a warm start; None without one."""
     phase: BlockPlan
-    """The plan of the block that people are in."""
+    """The plan of the current block."""

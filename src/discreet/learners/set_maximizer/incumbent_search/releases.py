@@ -1,10 +1,11 @@
-"""What the blocks of the screen-and-exchange mode gather and release: each block once, with pure
-noise.
+"""Aggregators of the blocks, and the noise of their releases: each block once, with pure noise.
 
-clicks_release      screening, logs: the item that the visitor clicked     l₁ 2
-rewards_release     first screening: the reward, for each shown item       l₁ slots + 1
-exchange_release    exchanges: one number in the cell (slot, item)         l₁ 1
-one_release         anything else that a phase gathers
+    clicks_release      screening, logs: the item that the visitor clicked     l₁ 2
+    rewards_release     first screening: the reward, per shown item            l₁ slots + 1
+    exchange_release    exchanges: one number in the cell (slot, item)         l₁ 1
+    one_release         any other aggregator of a phase
+
+Guarantee   docs/guarantees/sets.md, Theorem 4
 """
 
 from typing import TypeVar
@@ -15,13 +16,13 @@ from discreet.learners.set_maximizer.settings import SetMaximizerSettings
 from discreet.release.aggregators import Aggregator, OneChoice, PublicCells
 
 FINEST = 2**20
-"""Levels of the grid: fine enough for rewards times weights."""
+"""Largest number of levels of the grid: fine enough for rewards times weights."""
 
 Kind = TypeVar("Kind", bound=Aggregator)
 
 
 def one_release(settings: SetMaximizerSettings, aggregator: Kind) -> OneRelease[Kind]:
-    """Return the release of a block: pure noise for the whole ε, but for what a report takes."""
+    """Return the release of a block: pure noise for the whole ε, less the share of a report."""
     budget = pure(settings.epsilon / settings.contributions * (1 - settings.report))
     return OneRelease.for_budget("found", budget, aggregator, most=FINEST)
 
@@ -37,6 +38,6 @@ def clicks_release(settings: SetMaximizerSettings) -> OneRelease[OneChoice]:
 
 
 def rewards_release(settings: SetMaximizerSettings) -> OneRelease[PublicCells]:
-    """Return the release of rewards: a sum per shown item, and one more cell for everyone."""
+    """Return the release of rewards: one sum per shown item, and one more cell for the total."""
     cells = PublicCells((settings.room + 1,), copies=settings.slots + 1)
     return one_release(settings, cells)

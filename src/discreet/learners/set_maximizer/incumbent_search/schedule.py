@@ -1,9 +1,10 @@
-"""The blocks of a screening, and how long each is: from settings and the rate of clicks on an item.
+"""The blocks of a screening and their lengths, from the settings and the click rate of an item.
 
-    clicks     random slates; Thompson's choice, twice; then the leader is fixed, up to three times
-    rewards    random slates; Thompson's choice, twice
+    clicks     random slates; Thompson sampling, twice; then behind 1, 2 and 3 fixed leaders
+    rewards    random slates; Thompson sampling, twice
 
-Lengths are shares of the horizon that fall as it grows: how often an item must be seen does not.
+Lengths are shares of the horizon, and fall as it grows: the number of views that an item needs does
+not grow with it.
 """
 
 from dataclasses import dataclass
@@ -11,20 +12,19 @@ from typing import NamedTuple
 
 from discreet.learners.set_maximizer.incumbent_search.tuning import TUNED
 
-USUAL_VISITORS = {"clicks": 1e5, "bandit": 1e6}
-"""Number of visitors at a pace of 1."""
-
 
 class Stage(NamedTuple):
-    """One block of screening: how many leaders are fixed before it, and its rounds."""
+    """One block of a screening."""
 
     fixed: int
+    """Number of leaders that are fixed before it."""
     length: int
+    """Number of its rounds."""
 
 
 @dataclass(frozen=True)
 class ScreeningSchedule:
-    """The blocks of a screening; it takes at most the share `most` of all rounds."""
+    """Lengths of the blocks of a screening: at most the share `most` of all rounds together."""
 
     items: int
     slots: int
@@ -33,32 +33,33 @@ class ScreeningSchedule:
     most: float = TUNED.most_screened
 
     def pace(self, rate: float) -> float:
-        """Return how much longer than usual screening takes at this rate of clicks on an item.
+        """Return the share of rounds that screening takes, relative to the usual one.
 
-        It is 1 for the usual number of visitors who click at the usual rate, and 20 times as many
-        items as slots.
+        It is 1 for the usual number of visitors, the usual click rate of an item, and 20 items per
+        slot.
         """
-        crowd = (self.items / self.slots / 20) ** TUNED.crowd
-        seen = self.rounds * min(rate / TUNED.usual_rate, 2.0)
-        power, usual = TUNED.slower.of(self.feedback), USUAL_VISITORS[self.feedback]
-        if self.feedback == "clicks" and seen <= usual:
+        items = (self.items / self.slots / TUNED.usual_items_per_slot) ** TUNED.crowd
+        visitors = self.rounds * min(rate / TUNED.usual_rate, TUNED.most_rate)
+        usual = TUNED.usual_visitors.of(self.feedback)
+        power = TUNED.slower.of(self.feedback)
+        if self.feedback == "clicks" and visitors <= usual:
             power = TUNED.slower_if_few
-        return float(crowd * (seen / usual) ** power)
+        return float(items * (visitors / usual) ** power)
 
     def stages(self, rate: float) -> list[Stage]:
-        """Return all blocks, in order, if this is the rate of clicks on an item."""
+        """Return all blocks, in order, given the click rate of an item."""
         pace = self.pace(rate)
-        parts = [(0, min(TUNED.random.of(self.feedback) * pace, TUNED.most_random))]
-        parts += [(0, TUNED.thompson.of(self.feedback) * pace)] * 2
+        percents = [min(TUNED.random.of(self.feedback) * pace, TUNED.most_random)]
+        percents += [TUNED.thompson.of(self.feedback) * pace] * 2
+        fixed = [0] * len(percents)
         if self.feedback == "clicks":
             leaders = min(TUNED.most_fixed, self.slots - 1)
-            parts += [(1 + number, TUNED.fixed * pace) for number in range(leaders)]
-        percent = sum(part for _, part in parts)
-        scale = min(1.0, 100 * self.most / percent)
-        return [
-            Stage(fixed, max(1, int(scale * part / 100 * self.rounds))) for fixed, part in parts
-        ]
+            percents += [TUNED.fixed * pace] * leaders
+            fixed += range(1, 1 + leaders)
+        scale = min(1.0, 100 * self.most / sum(percents))
+        lengths = [max(1, int(scale * percent / 100 * self.rounds)) for percent in percents]
+        return [Stage(count, length) for count, length in zip(fixed, lengths, strict=True)]
 
     def length(self, rate: float) -> int:
-        """Return the rounds of all stages."""
+        """Return the number of rounds of all stages together."""
         return sum(stage.length for stage in self.stages(rate))

@@ -1,14 +1,14 @@
-"""Which slates the rounds of a block show: the protocol, and blocks that always show the same one.
+"""The slates that the rounds of a block show: the protocol, and blocks with one constant slate.
 
-    ConstantSlates      the same slate in every round                                this file
-    ScreeningSlates     a table of slates, again and again                           shown_screening.py
-    ExchangeSlates      the incumbent, and in shuffled rounds one slot exchanged     shown_exchange.py
+    ConstantSlates     the same slate in every round                             this file
+    ScreeningSlates    a table of slates, cycled through                         shown_screening.py
+    ExchangeSlates     the incumbent, and trials of it in shuffled rounds        shown_exchange.py
 
-Everything here follows from what was released before the block began, from public coins and from
-public masks. A phase needs to know how often each item was seen. Without masks that follows from
-the plan of the block (`planned`); what masks change is counted when rounds are opened
-(`count_masked`), and the two are added at the release. Counts are whole numbers of steps of 2⁻¹⁶,
-so that they add up the same in any order.
+All slates follow from values released before the block began, from public coins and from public
+masks. A phase needs the number of views of each item. Without masks it follows from the plan of the
+block (`planned`); changes by masks are counted when rounds are opened (`count_masked`), and the two
+are added at the release. Counts are integers in steps of 2⁻¹⁶, so that their sum does not depend on
+the order.
 """
 
 from dataclasses import dataclass, field
@@ -21,23 +21,23 @@ from discreet.engine.plan import State
 from discreet.learners.set_maximizer.slates import filled_up
 
 UNIT = 2**16
-"""Steps of counts: a count of 1 is this many."""
+"""Number of steps in a count of 1."""
 
 
 class Shown(Protocol):
-    """Which slates a block shows; positions of rounds are counted from its beginning."""
+    """The slates of a block; positions of rounds are counted from its beginning."""
 
     def slate_of_one(self, position: int, available: Mask | None) -> Integers:
-        """Return the slate of one round, without what is unavailable."""
+        """Return the slate of one round, without unavailable items."""
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        """Return one slate per round, without what is unavailable."""
+        """Return one slate per round, without unavailable items."""
 
     def no_mask_counts(self) -> State:
-        """Return what is counted before any round has a mask."""
+        """Return the mask counts before any round has a mask."""
 
     def count_masked(self, positions: Integers, available: Mask, mask_counts: State) -> None:
-        """Add to the tally what masks change: only what is shown counts."""
+        """Add the changes by masks to the mask counts: only shown items count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +60,12 @@ class ConstantSlates:
         return {}
 
     def count_masked(self, positions: Integers, available: Mask, mask_counts: State) -> None:
-        """Masks change no count."""
+        """Count nothing: no phase uses the views of a constant slate."""
 
 
 @dataclass(eq=False, slots=True)
 class NewestSlate:
-    """The slate of the newest single round with a mask: asked for again when its answer comes."""
+    """Slate of the newest single round with a mask: needed again when its answer comes."""
 
     position: int = -1
     available: Mask | None = None

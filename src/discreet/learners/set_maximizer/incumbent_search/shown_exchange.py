@@ -1,8 +1,8 @@
-"""Slates of an exchange block: the incumbent, and in shuffled rounds the incumbent with one slot
-exchanged.
+"""Slates of an exchange block: the incumbent, and trials of it in shuffled rounds.
 
-The exchanged item stands last, behind the rest of the incumbent. With slate (3, 7, 5), a trial of
-item 9 in slot 0 shows (7, 5, 9), and its answer is for the cell (slot 0, item 9).
+A trial exchanges one slot. The exchanged item stands last, behind the rest of the incumbent:
+
+    incumbent (3, 7, 5)    item 9 in slot 0    shows (7, 5, 9)    cell (slot 0, item 9)
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,19 @@ from discreet.learners.trial_allotment import TrialAllotment
 
 
 class LastPlaces(NamedTuple):
-    """The cell of each round (its slot and the item that is shown last), and that item."""
+    """The last item of each round, and the cell that its answer enters."""
 
     cells: Integers
+    """The cell (slot, item) of each round, as slot · items + item."""
     items: Integers
+    """The last shown item of each round."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExchangeSlates:
-    """The incumbent slate, and trials with one slot exchanged; the exchanged item stands last.
+    """Slates of an exchange block: the incumbent, and trials with one slot exchanged.
 
-    Each round shows one *arm*: a trial, or the incumbent with one of its own slots last.
+    Each round shows one *arm*: a trial, or the incumbent with one of its own items last.
     """
 
     incumbent: Integers
@@ -40,18 +42,18 @@ class ExchangeSlates:
     interest: Floats
     order: Integers
     takes_turns: bool
-    """Whether, without a trial, all slots take turns in being last; otherwise slot 0 is."""
+    """Whether all slots take turns in being last in rounds without a trial; otherwise slot 0 is."""
 
     # --- the arms ---------------------------------------------------------------------------------
 
     @cached_property
     def own_slots(self) -> Integers:
-        """The incumbent's slots that are last in rounds without a trial."""
+        """Slots of the incumbent that are last in rounds without a trial."""
         return np.arange(len(self.incumbent) if self.takes_turns else 1)
 
     @cached_property
     def allotment(self) -> TrialAllotment:
-        """Trials first, then the incumbent's own slots, which share the rest."""
+        """Allotment of rounds to arms: trials first; the incumbent's slots share the rest."""
         turns = len(self.own_slots)
         rest = self.length - int(self.trials.rounds.sum())
         own = rest // turns + (self.own_slots < rest % turns)
@@ -59,7 +61,7 @@ class ExchangeSlates:
 
     @cached_property
     def arm_slots(self) -> Integers:
-        """The slot that each arm exchanges."""
+        """The slot that each arm exchanges or has last."""
         return np.concatenate([self.trials.slots, self.own_slots])
 
     @cached_property
@@ -76,7 +78,7 @@ class ExchangeSlates:
 
     @cached_property
     def arm_cells(self) -> Integers:
-        """The cell of each arm: slot · items + item."""
+        """The cell of each arm, as slot · items + item."""
         return np.asarray(self._first_cells + self.arm_items)
 
     @cached_property
@@ -86,7 +88,7 @@ class ExchangeSlates:
 
     @cached_property
     def _expected(self) -> Floats:
-        """The share of visitors who get past the items before the last, for each arm."""
+        """Probability, per arm, that a visitor clicks none of the items before the last."""
         return np.asarray((1 - self.interest[self.arm_slates[:, :-1]]).prod(axis=1))
 
     def arms(self, positions: Integers) -> Integers:
@@ -98,7 +100,7 @@ class ExchangeSlates:
     # --- slates and cells -------------------------------------------------------------------------
 
     def slate_of_one(self, position: int, available: Mask | None) -> Integers:
-        """Return the slate of one round."""
+        """Return the slate of one round, without unavailable items."""
         slate: Integers = self.arm_slates[self.allotment.of_one(position)]
         if available is None:
             return slate
@@ -106,7 +108,9 @@ class ExchangeSlates:
         if newest.available is not available or newest.position != position:
             masked = np.empty(len(slate), dtype=np.int64)
             kernels.fill_up_before_last(slate, available.reshape(-1), self.order, masked)
-            newest.position, newest.available, newest.slate = position, available, masked
+            newest.position = position
+            newest.available = available
+            newest.slate = masked
         return newest.slate
 
     @cached_property
@@ -114,9 +118,9 @@ class ExchangeSlates:
         return NewestSlate()
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        """Return one slate per round.
+        """Return one slate per round, without unavailable items.
 
-        Without what is unavailable; the last place goes to another item of merit, if need be.
+        If the last item of an arm is unavailable, the best item that is left takes its place.
         """
         arms = self.arms(positions)
         if available is None:
@@ -127,7 +131,7 @@ class ExchangeSlates:
         return slates
 
     def last_places(self, positions: Integers, slates: Integers | None) -> LastPlaces:
-        """Return the cells of some rounds; `slates` is what rounds with masks show."""
+        """Return the last items and their cells; `slates` are those of rounds with masks."""
         arms = self.arms(positions)
         if slates is None:
             return LastPlaces(self.arm_cells[arms], self.arm_items[arms])
@@ -137,36 +141,38 @@ class ExchangeSlates:
     # --- counts -----------------------------------------------------------------------------------
 
     def no_mask_counts(self) -> State:
-        """Return the counts before any round has a mask."""
+        """Return the mask counts before any round has a mask."""
         shape = len(self.incumbent), len(self.interest)
         return {name: np.zeros(shape, dtype=np.int64) for name in ("views", "more")}
 
     def count_masked(self, positions: Integers, available: Mask, mask_counts: State) -> None:
-        """Add to the tally what masks change of what these rounds count in their cells, in steps.
+        """Add the changes by masks to the counts of the rounds' cells, in steps.
 
-        Behind other items than the incumbent's, more or fewer visitors are left to look at the last
-        place (`views`); and the slate is worth more or less than the incumbent with the same item
+        Behind other items than the incumbent's, more or fewer visitors look at the last place
+        (`views`), and the value of the slate differs from that of the incumbent with the same item
         last (`more`).
         """
-        counting = self.interest, self.takes_turns, UNIT, mask_counts["views"], mask_counts["more"]
+        shared = self.interest, self.takes_turns, UNIT, mask_counts["views"], mask_counts["more"]
         if len(positions) == 1:
             position = int(positions[0])
-            arm, slate = self.allotment.of_one(position), self.slate_of_one(position, available)
-            kernels.count_exchanged(slate, self.arm_cells[arm], self._expected[arm], *counting)
+            arm = self.allotment.of_one(position)
+            slate = self.slate_of_one(position, available)
+            kernels.count_exchanged(slate, self.arm_cells[arm], self._expected[arm], *shared)
             return
-        arms, slates = self.arms(positions), self.slates(positions, available)
+        arms = self.arms(positions)
+        slates = self.slates(positions, available)
         expected = self._expected[arms]
-        kernels.count_all_exchanged(slates, self.arm_cells[arms], expected, *counting)
+        kernels.count_all_exchanged(slates, self.arm_cells[arms], expected, *shared)
 
     def planned(self) -> Integers:
-        """Return the views of the whole block, without masks, in steps."""
+        """Return the views per cell (slot, item) of the whole block without masks, in steps."""
         views = np.zeros((len(self.incumbent), len(self.interest)), dtype=np.int64)
         np.add.at(views.reshape(-1), self.arm_cells, self.allotment.counts * UNIT)
         return views
 
 
 def _last(slates: Integers) -> Integers:
-    """Return the item that stands last in each slate, which may be short."""
+    """Return the last item of each slate; short slates end with −1."""
     if len(slates) == 1 and slates[0, -1] >= 0:
         return slates[:, -1]
     count = (slates >= 0).sum(axis=1)

@@ -1,7 +1,7 @@
-"""Slates of a screening block: a table that rounds go through again and again; and what is counted.
+"""Slates of a screening block, which cycles through a table, and the public counts of its items.
 
-CountingViews    how often visitors look at an item              FirstClicks, LaterClicks
-CountingShows    how often an item is shown                      FirstRewards
+CountingViews    number of visitors who look at an item          FirstClicks, LaterClicks
+CountingShows    number of rounds that show an item              FirstRewards
 CountingGains    sums of weights, for a regression on rewards    LaterRewards
 """
 
@@ -18,62 +18,66 @@ from discreet.learners.set_maximizer.incumbent_search.shown import UNIT, NewestS
 from discreet.learners.set_maximizer.slates import filled_up, kernels
 
 ONCE = np.array([1])
+"""Each slate counts once."""
 MINUS_ONCE = np.array([-1])
-"""All slates count once, or are taken off once."""
+"""Each slate is subtracted once."""
 
 
 class SlateGains(NamedTuple):
-    """The worth of slates, 1 − Π(1 − interest), and its derivatives by their items' interest."""
+    """Values of slates, 1 − Π(1 − interest), and their derivatives by the items' interest."""
 
     weights: Floats
+    """One row per slate, one derivative per slot."""
     worth: Floats
+    """One value per slate."""
 
 
 def slate_gains(slates: Integers, interest: Floats) -> SlateGains:
-    """Return how each shown item's interest moves the worth of its slate, and that worth."""
-    passed = 1 - np.where(slates >= 0, interest[np.maximum(slates, 0)], 0.0)
-    nobody = passed.prod(axis=1)
-    weights = np.where(slates >= 0, nobody[:, None] / passed, 0.0)
-    return SlateGains(weights, 1 - nobody)
+    """Return the values of slates, and their derivatives by the interest of each shown item."""
+    no_click = 1 - np.where(slates >= 0, interest[np.maximum(slates, 0)], 0.0)
+    no_click_at_all = no_click.prod(axis=1)
+    weights = np.where(slates >= 0, no_click_at_all[:, None] / no_click, 0.0)
+    return SlateGains(weights, 1 - no_click_at_all)
 
 
 @dataclass(frozen=True, eq=False)
 class ScreeningSlates(ABC):
-    """Slates from a table; the first items of each are the `prefix`, chosen already.
+    """Slates from a table; each begins with the `prefix`, the leaders that are fixed.
 
-    The kinds of blocks differ in what is counted of a shown item.
+    Subclasses differ in the numbers that they count per shown item.
     """
 
     table: Integers
     prefix: Integers
     interest: Floats
     order: Integers
-    """Items in the order of their merit, which fill up slates under masks."""
+    """Items by falling interest: the order in which they fill up slates under masks."""
 
     numbers: ClassVar[int] = 1
-    """How many numbers are counted of an item."""
+    """Number of counts per item."""
 
     @abstractmethod
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
-        """Add what these slates count for every item, in steps.
+        """Add the counts of these slates to `counts`, in steps.
 
-        `times` says how often each of them is shown, or all of them.
+        `times` is the number of rounds of each slate, or one number for all of them.
         """
 
     def slates(self, positions: Integers, available: Mask | None) -> Integers:
-        """Return one slate per round; positions are counted from the beginning of the block."""
+        """Return one slate per round, without unavailable items."""
         planned: Integers = self.table[positions % len(self.table)]
         return planned if available is None else filled_up(planned, available, self.order)
 
     def slate_of_one(self, position: int, available: Mask | None) -> Integers:
-        """Return the slate of one round."""
+        """Return the slate of one round, without unavailable items."""
         slate: Integers = self.table[position % len(self.table)]
         if available is None:
             return slate
         newest = self._newest
         if newest.available is not available or newest.position != position:
             newest.slate = filled_up(slate[None], available, self.order)[0]
-            newest.position, newest.available = position, available
+            newest.position = position
+            newest.available = available
         return newest.slate
 
     @cached_property
@@ -81,45 +85,47 @@ class ScreeningSlates(ABC):
         return NewestSlate()
 
     def candidates(self, slates: Integers) -> Integers:
-        """Return the shown items, −1 in place of those that are chosen already."""
+        """Return the shown items, with −1 in place of those of the prefix."""
         return np.where(self._chosen[slates], -1, slates) if len(self.prefix) else slates
 
     @cached_property
     def _chosen(self) -> Mask:
-        """Whether each item is chosen already; the entry behind the last one is for no item, −1."""
+        """Mask of the prefix; its additional last entry is that of −1, no item."""
         chosen = np.zeros(len(self.interest) + 1, dtype=np.bool_)
         chosen[self.prefix] = True
         return chosen
 
     def no_mask_counts(self) -> State:
-        """Return the counts before anything is shown."""
+        """Return the mask counts before any round has a mask."""
         return {"counts": np.zeros((self.numbers, len(self.interest)), dtype=np.int64)}
 
     def count_masked(self, positions: Integers, available: Mask, mask_counts: State) -> None:
-        """Add to the tally what masks change of the counts of these rounds."""
+        """Add the changes by masks to the counts of these rounds."""
         if len(positions) == 1:
             position = int(positions[0])
             masked = self.slate_of_one(position, available)[None]
             planned = self.slate_of_one(position, None)[None]
         else:
-            masked, planned = self.slates(positions, available), self.slates(positions, None)
+            masked = self.slates(positions, available)
+            planned = self.slates(positions, None)
         self.count(masked, ONCE, mask_counts["counts"])
         self.count(planned, MINUS_ONCE, mask_counts["counts"])
 
     def planned(self, length: int) -> Integers:
         """Return the counts of a whole block of `length` rounds, without masks, in steps."""
-        sweeps, rest = divmod(length, len(self.table))
+        cycles, rest = divmod(length, len(self.table))
+        times = cycles + (np.arange(len(self.table)) < rest)
         counts: Integers = self.no_mask_counts()["counts"]
-        self.count(self.table, sweeps + (np.arange(len(self.table)) < rest), counts)
+        self.count(self.table, times, counts)
         return counts
 
 
 class CountingViews(ScreeningSlates):
-    """Counts how often a visitor behind the prefix looks at an item."""
+    """Counts, per item, the visitors who look at it, among those who pass the prefix."""
 
     @cached_property
     def _behind(self) -> float:
-        """The share of visitors who get past the prefix."""
+        """Probability that a visitor clicks none of the items of the prefix."""
         return float(np.prod(1 - self.interest[self.prefix]))
 
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
@@ -127,14 +133,14 @@ class CountingViews(ScreeningSlates):
 
 
 class CountingShows(ScreeningSlates):
-    """Counts how often an item is shown."""
+    """Counts, per item, the rounds that show it."""
 
     def count(self, slates: Integers, times: Integers, counts: Integers) -> None:
         kernels.count_shown(slates, times, self._chosen, UNIT, counts)
 
 
 class CountingGains(ScreeningSlates):
-    """Counts Σx², Σx·worth and Σx, with x the weights of `slate_gains`."""
+    """Counts, per item, Σx², Σx·worth and Σx, with x the weights of `slate_gains`."""
 
     numbers = 3
 

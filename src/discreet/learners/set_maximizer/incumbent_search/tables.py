@@ -1,6 +1,8 @@
-"""The tables of slates that screening blocks go through: random slates, and Thompson's choice.
+"""Tables of slates that screening blocks cycle through: random slates, and Thompson sampling.
 
-Thompson's choice: the leaders of draws from the belief, 256 public ones, shuffled.
+Thompson sampling: the leaders of 256 public draws from the posterior, shuffled.
+
+References  Russo et al. (2018), "A Tutorial on Thompson Sampling"
 """
 
 import numpy as np
@@ -12,18 +14,18 @@ from discreet.learners.set_maximizer.incumbent_search.shown_screening import sla
 ROWS = 512
 """Number of rows of a table of slates."""
 MOST_DRAWN = 2**22
-"""Numbers of Thompson's draws that are held at once."""
+"""Largest number of entries of Thompson's draws in memory at once."""
 LIGHTEST = 1e-100
-"""Rows of weights are never taken to be lighter."""
+"""Smallest total weight of a slate, so that no aggregator has the sensitivity 0."""
 
 
 def random_table(active: Mask, slots: int, generator: np.random.Generator) -> Integers:
-    """Return slates in which all living items come equally often: shuffled orders, cut up."""
+    """Return slates that show all active items equally often: shuffled orders, cut into slates."""
     items = np.flatnonzero(active)
-    plays = len(items) // slots
-    orders = max(1, ROWS // plays)
+    slates_per_order = len(items) // slots
+    orders = max(1, ROWS // slates_per_order)
     shuffled = generator.permuted(np.tile(items, (orders, 1)), axis=1)
-    return shuffled[:, : plays * slots].reshape(-1, slots)
+    return shuffled[:, : slates_per_order * slots].reshape(-1, slots)
 
 
 def thompson_table(
@@ -35,11 +37,16 @@ def thompson_table(
     *,
     bold: float,
 ) -> Integers:
-    """Return slates of the prefix and the leaders of draws from the belief behind it, shuffled."""
-    gains, free = posterior.gains([prefix]), slots - len(prefix)
+    """Return slates by Thompson sampling: the prefix, then the leaders of a posterior draw.
+
+    `bold` is the standard deviation of a draw, relative to that of the posterior. The leaders of a
+    slate are in a random order.
+    """
+    gains = posterior.gains([prefix])
+    free = slots - len(prefix)
     draws = max(1, min(ROWS // 2, MOST_DRAWN // posterior.items))
-    doubt = bold * np.sqrt(gains.variances[0])
-    drawn = gains.means[0] + doubt * generator.normal(size=(draws, posterior.items))
+    deviations = bold * np.sqrt(gains.variances[0])
+    drawn = gains.means[0] + deviations * generator.normal(size=(draws, posterior.items))
     drawn[:, prefix] = -np.inf
     drawn[:, ~active] = -np.inf
     leaders = np.argpartition(-drawn, free - 1, axis=1)[:, :free]
@@ -48,6 +55,6 @@ def thompson_table(
 
 
 def heaviest_slate(table: Integers, interest: Floats) -> float:
-    """Return the most that the weights of one slate of a table add up to; never nothing."""
+    """Return the largest total weight of a slate of the table; it is positive."""
     weights = slate_gains(table, interest).weights
     return max(float(weights.sum(axis=1).max()), LIGHTEST)
