@@ -80,11 +80,11 @@ def test_projections_are_the_nearest_points(p: float) -> None:
     for _ in range(10):
         point = generator.normal(size=5)
         found = point.copy()
-        descent._project(found, p, 0.7)
+        descent.project_onto_ball(found, p, 0.7)
         assert np.allclose(found, ball.project(point), atol=1e-6)
     inside = np.full(5, 0.01)
     kept = inside.copy()
-    descent._project(kept, p, 0.7)
+    descent.project_onto_ball(kept, p, 0.7)
     assert (kept == inside).all()
 
 
@@ -119,7 +119,7 @@ def test_a_mirror_step_minimises_what_is_printed() -> None:
     def bowl(point: np.ndarray) -> float:
         return float(np.linalg.norm(point, p)) ** 2 / (2 * (p - 1))
 
-    slope = descent._mirror(here, p)
+    slope = descent.mirror_map(here, p)
     numeric = [(bowl(here + 1e-6 * axis) - bowl(here - 1e-6 * axis)) / 2e-6 for axis in np.eye(3)]
     assert np.allclose(slope, numeric, atol=1e-6)
 
@@ -135,10 +135,10 @@ def test_a_mirror_step_minimises_what_is_printed() -> None:
 
 
 def test_local_md_has_the_stated_phases(monkeypatch: pytest.MonkeyPatch) -> None:
-    phases: list[tuple[slice, descent._Phase]] = []
+    phases: list[tuple[slice, descent.Phase]] = []
 
     def noted(
-        problem: Regression, part: slice, centre: np.ndarray, phase: descent._Phase, luck: object
+        problem: Regression, part: slice, centre: np.ndarray, phase: descent.Phase, luck: object
     ) -> np.ndarray:
         phases.append((part, phase))
         return centre

@@ -129,7 +129,7 @@ def test_sound_runs_have_the_sound_rate_and_stop_at_their_last_redraw() -> None:
         sound.value == run(world, 2, sharper, 1e-6, noise="printed", exploration=0.3, seed=3).value
     )
     sums, weights, slate = np.zeros((2, 10)), np.ones((2, 10)), np.array([4, 7])
-    earned = bandit_dp._learn(
+    earned = bandit_dp.play_rounds(
         world.types, world.chances, 1.0, 1.0, np.array([0]), sums, weights, slate
     )
     assert earned == pytest.approx(world.worth(slate))

@@ -156,7 +156,7 @@ def test_other_noise_is_refused_with_the_words_that_are_accepted(name: str) -> N
         (
             "DPCG, curvature",
             {},
-            "reads ℓ and its best guess without noise: ask for noise='printed', or take",
+            "reads ℓ and its best guess without noise: set noise='printed', or take",
         ),
         (
             "BanditDP, B.1",
@@ -214,7 +214,7 @@ def test_sets_online_find_what_people_want_in_a_graph() -> None:
 @pytest.mark.parametrize("domain", MATROIDS, ids=lambda domain: type(domain).__name__)
 def test_points_online_refuse_domains_without_a_projection(domain: Any) -> None:
     with pytest.raises(
-        ConfigError, match=f"onto a {type(domain).__name__} that is not known: take quotas"
+        ConfigError, match=f"with a projection, got {type(domain).__name__}: take quotas"
     ):
         published("PFTAL copies").play(ROWS, Multilinear(), domain, 1.0)
 

@@ -81,10 +81,10 @@ def test_the_one_point_estimate_is_a_subgradient_on_average() -> None:
     point = np.array([0.2, 0.9, 0.5])
     order = np.argsort(-point, kind="stable")
     subgradient = np.array([0.3, -0.8, 0.4])
-    costs._seed(1)
+    costs.seed_kernels(1)
     estimates = np.tile(subgradient, (20_000, 1))
     for estimate in estimates:
-        costs._one_point_estimate(point, order, 0.4, estimate)
+        costs.one_point_estimate(point, order, 0.4, estimate)
     for item in range(3):
         assert stats.ttest_1samp(estimates[:, item], subgradient[item]).pvalue > ALPHA
         assert stats.ttest_1samp(estimates[:, item], subgradient[item] / 2).pvalue < ALPHA

@@ -199,9 +199,9 @@ def test_every_sum_carries_equally_much_noise_where_levels_suffice() -> None:
             return np.ones(size)
 
     bits: Any = type("RandomBits", (), {"floats": lambda self: Ones()})()
-    sound = dpmfw._PaddedTree(1, "laplace", 1.0, (15).bit_length(), bits)
+    sound = dpmfw.PaddedTree(1, "laplace", 1.0, (15).bit_length(), bits)
     assert {float(sound.next()[0]) for _ in range(16)} == {4.0}
-    printed = dpmfw._PaddedTree(1, "laplace", 1.0, ceil(log(15)), bits)
+    printed = dpmfw.PaddedTree(1, "laplace", 1.0, ceil(log(15)), bits)
     counts = [float(printed.next()[0]) for _ in range(16)]
     assert (min(counts), max(counts)) == (
         3.0,

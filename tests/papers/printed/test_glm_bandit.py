@@ -336,7 +336,7 @@ def test_sound_rates_add_up_to_the_budget() -> None:
     assert np.sum((4 * 0.25 * rates) ** 2 / 8) == pytest.approx(0.024)
     assert rates[3] == pytest.approx(rates[0] / 2)
     assert corners.strengths(np.array([2.0])) == pytest.approx(rates[1] * 200)
-    with pytest.raises(ConfigError, match="30 draws an arm"):
+    with pytest.raises(ConfigError, match="all 30 draws per arm have been made"):
         corners.strengths(np.array([31.0]))
 
 

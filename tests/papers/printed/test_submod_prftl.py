@@ -174,11 +174,11 @@ def test_no_function_moves_a_sound_sum_too_far() -> None:
     2M.
     """
     generator = np.random.default_rng(2)
-    kept = [submod_prftl._within_bounds(generator.normal(0, 10, size=6), 1.0) for _ in range(300)]
+    kept = [submod_prftl.within_bounds(generator.normal(0, 10, size=6), 1.0) for _ in range(300)]
     farthest = max(float(np.linalg.norm(one - other)) for one, other in combinations(kept, 2))
     assert 0.5 * submod_prftl.sound_change() < farthest <= submod_prftl.sound_change()
     genuine = submod_prftl.subgradient(cost_of(np.array([0.5, -0.5, 0.2, 0.1])), np.arange(4))
-    assert submod_prftl._within_bounds(genuine, 1.0) == pytest.approx(genuine)
+    assert submod_prftl.within_bounds(genuine, 1.0) == pytest.approx(genuine)
     learner = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
     hostile = bandit_submod_prftl.BanditSubmodPrftl(2, 4, 1e12, exploration=1.0)
     learner.observe_value(-1.0)
@@ -210,5 +210,5 @@ def test_the_compiled_pass_costs_what_the_plain_loop_does() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ConfigError, match="exploration must be above 0 and at most 1, got 0"):
         bandit_submod_prftl.play(stream(), ITEMS, ROUNDS, 1.0, exploration=0.0)
-    with pytest.raises(ConfigError, match="one arrival a round, got 13 for 5"):
+    with pytest.raises(ConfigError, match="one entry per round, got 13 for 5"):
         meet(submod_prftl.SubmodPrftl(ITEMS, 5, 1.0), stream(), 5, "")

@@ -94,7 +94,7 @@ def test_every_node_is_noised_once_when_it_is_complete() -> None:
         1,
         5,
     ]
-    with pytest.raises(ConfigError, match="the tree is for 16 vectors"):
+    with pytest.raises(ConfigError, match="all 16 vectors of the tree have been added"):
         tree.add(np.zeros(1))
 
 
