@@ -1,6 +1,4 @@
-"""Seeded runs of every mode of every learner: short ones of all cases, and long ones with every
-phase.
-"""
+"""Seeded runs of every mode of every learner: short runs of all cases, and long runs."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,7 +18,7 @@ __all__ = ["scenarios"]
 
 
 def scenarios() -> list[Any]:
-    """All runs; no two have the same name."""
+    """Return all runs; no two have the same name."""
     cases = _cases()
     short = [*cases.cases(), *cases.long_cases(), *cases.keyed_cases()]
     kept = [case for case in short if "callable" not in case.name]
@@ -44,8 +42,6 @@ def scenarios() -> list[Any]:
 
 
 def _cases() -> Any:
-    """Return the module of cases, in whichever room this checkout has it: audit, or lab up to
-    0.5.
-    """
+    """Return the module of cases of this checkout: in audit, or in lab up to 0.5."""
     home = "audit" if find_spec("discreet.audit") else "lab"
     return import_module(f"discreet.{home}.cases")
